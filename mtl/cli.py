@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from typing import NoReturn
 
 import mtl
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
-from mtl.base.extras import installed_extras
+from mtl.base.extras import installed_extras, missing_package
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import one_line, standard_streams
 from mtl.commands import add_commands
@@ -72,6 +73,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--version", action=_Version, nargs=0, help="print the version and the extras that are installed"
     )
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
+    if "_ARGCOMPLETE" in os.environ and missing_package("completion") is None:  # a shell asks what can follow
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
     parsed, left = parser.parse_known_args(arguments)
     if left and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in left)):
         options = [word.split("=", 1) for word in left if "=" in word and hasattr(parsed, word.split("=", 1)[0])]

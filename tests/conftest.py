@@ -11,6 +11,8 @@ from elmo_files import write_elmo
 from input_errors import MESSAGES
 from small_suite import SMALL, small_settings
 
+from mtl.base.progress import set_display
+
 if TYPE_CHECKING:
     from selenium import webdriver
 
@@ -53,6 +55,12 @@ def own_stage1(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Every run trains its own stage 1, also where two runs would share one: tests compare runs. The marker `shares_stage1` allows it."""
     if request.node.get_closest_marker("shares_stage1") is None:
         monkeypatch.setattr("mtl.methods.lstm.stage1.SharedStage1.take", lambda *_: False)
+
+
+@pytest.fixture(autouse=True)
+def own_display() -> None:
+    """Every test has a display that has shown nothing yet."""
+    set_display(None)
 
 
 @pytest.fixture(scope="session")

@@ -13,3 +13,13 @@ def now() -> datetime:
         return datetime.now(UTC) if fixed is None else datetime.fromtimestamp(int(fixed), UTC)
     except (ValueError, OverflowError, OSError):
         raise InputError(f"SOURCE_DATE_EPOCH={fixed}: must be a number of seconds since 1970") from None
+
+
+def format_duration(seconds: float) -> str:
+    """Seconds with units: 42 s, 3 min 05 s, 2 h 10 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -47,6 +47,27 @@ def lock(path: Path) -> Iterator[None]:
         yield
 
 
+def is_held(path: Path) -> bool:
+    """Whether another process holds the lock of this file (`lock`). A file that does not exist is not made.
+
+    The answer needs the system's lock for a moment. What another process cannot lock in that moment, it can right after.
+    """
+    present = holder_of(_named(path))
+    if present is not None and not present.is_dead:
+        return True
+    if not path.is_file() or path.is_symlink():
+        return False
+    try:
+        native = _system_lock(path, timeout=0)
+    except Busy:
+        return True
+    except OSError:  # such as a folder of someone else, which only its owner can lock
+        return False
+    if native is not None:
+        native.release()
+    return False
+
+
 @contextmanager
 def waiting_lock(path: Path, busy: str) -> Iterator[None]:
     """Hold a lock as `lock` does; if another process holds it, log the message `busy` and wait.

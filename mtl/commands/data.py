@@ -2,11 +2,12 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
-from mtl.commands.job_settings import Commands, job_of
+from mtl.commands.job_settings import Commands, complete_settings, completed_by, job_of, names_of
 
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
@@ -15,16 +16,18 @@ if TYPE_CHECKING:
 def add_data(commands: Commands) -> None:
     """Commands about data."""
     data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
-    data.add_argument("suite", help="a suite's name, or a path to a suite file")
+    suite = data.add_argument("suite", help="a suite's name, or a path to a suite file")
+    completed_by(suite, partial(names_of, "suite"))
     data.add_argument(
         "settings", nargs="*", metavar="key=value", help="data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     )
     data.set_defaults(run=_data)
 
     audit = commands.add_parser("audit", help="check a suite's data for errors, duplicates and leaks")
-    audit.add_argument(
+    settings = audit.add_argument(
         "settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER and all of baseline's"
     )
+    completed_by(settings, complete_settings)
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
     sheets = audit.add_mutually_exclusive_group()
     sheets.add_argument(

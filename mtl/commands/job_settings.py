@@ -1,7 +1,7 @@
 """The settings of a run as words of a command line."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -10,6 +10,14 @@ if TYPE_CHECKING:
 
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
+NAMED = (
+    "suite",
+    "method",
+    "embeddings",
+    "variant",
+    "architecture",
+    "preset",
+)  # keys whose values are names of files in configs/
 KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"
 
 
@@ -18,3 +26,26 @@ def job_of(settings: Sequence[str]) -> "Job":
     from mtl.jobs.job import load_job, parse_settings
 
     return load_job(parse_settings(settings))
+
+
+def complete_settings(prefix: str, **_: Any) -> list[str]:
+    """What a shell can put in place of the beginning of a setting: keys, and for a key of NAMED its values."""
+    from mtl.base.untrusted import read_yaml
+    from mtl.settings.layers import flatten, shipped
+
+    key, equals, _value = prefix.partition("=")
+    if not equals:
+        return [f"{name}=" for name in (*NAMED, *flatten(read_yaml(shipped("configs") / "baseline.yaml")))]
+    return [f"{key}={name}" for name in names_of(key)] if key in NAMED else []
+
+
+def names_of(kind: str, **_: Any) -> list[str]:
+    """The names of the files of a kind, such as "suite", in configs/."""
+    from mtl.settings.layers import shipped
+
+    return sorted(file.stem for file in (shipped("configs") / kind).glob("*.yaml"))
+
+
+def completed_by(action: argparse.Action, complete: Callable[..., list[str]]) -> None:
+    """Let a shell complete the words of an argument by this function, which gets the beginning of a word as `prefix` (argcomplete)."""
+    action.completer = complete  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mtl.commands.job_settings import KEYS, Commands, job_of
+from mtl.commands.job_settings import KEYS, Commands, complete_settings, completed_by, job_of, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ WATCH_EVERY = 5.0  # seconds between two looks at a sweep's folders
 def add_training(commands: Commands) -> None:
     """Commands that train."""
     baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job")
-    baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
+    completed_by(baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS), complete_settings)
     baseline.set_defaults(run=_baseline)
 
     imported = commands.add_parser("import", help="make a run of the predictions of another system")
@@ -45,8 +45,10 @@ def add_training(commands: Commands) -> None:
     ensemble.set_defaults(run=_ensemble)
 
     sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
-    sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
-    sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
+    file = sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
+    completed_by(file, partial(names_of, "sweep"))
+    settings = sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
+    completed_by(settings, complete_settings)
     sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
     sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
     sweep.add_argument(
@@ -108,7 +110,7 @@ def _run(job: "Job", command: str) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
         flush=True,
     )
-    from mtl.base.progress import format_duration
+    from mtl.base.clock import format_duration
     from mtl.base.stand_ins import import_trainer
 
     import_trainer()

@@ -10,9 +10,9 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any, TypedDict
 
+from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.locks import STALE_AFTER, Holder
-from mtl.base.progress import format_duration
 from mtl.base.untrusted import read_json, read_yaml
 from mtl.data.dataset import load_dataset
 from mtl.jobs.job import Job, NamedRun

@@ -15,7 +15,9 @@ import torch
 import mtl
 from mtl.base.device import CPU_INFORMATION, device_of, exact_arithmetic
 from mtl.base.errors import InputError
+from mtl.base.events import Scored
 from mtl.base.files import write_json
+from mtl.base.progress import detail, show
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job
@@ -117,7 +119,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
         start = time.monotonic()
         result = _predict(job, dataset, method, seed)
         result["seconds"] = time.monotonic() - start
-        _log_scores(job, seed, result)
+        _show_scores(job, seed, result)
         result["cost"] = method.cost(seed, job.folder.seed(seed))
         result["versions"] = versions()
         result["machine"] = machine(device_of(job.config.trainer.accelerator))
@@ -138,6 +140,7 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
             further[task.id] = further_scores(task, *scored)
             if len(set(scored[0].tolist())) == 1 < len(scored[0]):
                 same_answer.append(task.id)
+            show(Scored(seed, {task.id: job.suite.shown.show(by_task[task.id])}))
         if "dev" in predictions:
             on_dev[task.id] = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
         for split, values in predictions.items():
@@ -152,11 +155,13 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
     }
 
 
-def _log_scores(job: Job, seed: int, result: Mapping[str, Any]) -> None:
-    show, seeds = job.suite.shown.show, job.config.seeds
-    listed = ", ".join(f"{id} {show(value)}" for id, value in result["scores"].items())
-    average = "" if result["average"] is None else f" · average {show(result['average'])}"
-    logger.info("seed %d (%d/%d) · %s%s", seed, seeds.index(seed) + 1, len(seeds), listed, average)
+def _show_scores(job: Job, seed: int, result: Mapping[str, Any]) -> None:
+    show_number, seeds = job.suite.shown.show, job.config.seeds
+    scores = {id: show_number(value) for id, value in result["scores"].items()}
+    average = "" if result["average"] is None else show_number(result["average"])
+    show(Scored(seed, scores, average, final=True))
+    listed = ", ".join(f"{id} {score}" for id, score in scores.items())
+    detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average and f' · average {average}'}")
 
 
 def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> list[str]:

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import Any
 
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import allow_open_files
+from mtl.base.progress import shown_run
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, longest_first, returning_errors
 from mtl.jobs.job import Job, NamedRun
@@ -44,9 +45,17 @@ def run_baseline(job: Job, command: str = "") -> Summary:
         if (finished := check_begun(job)) is not None:
             return finished
         prepared, dataset, method = begin(job)
-        for seed in job.config.seeds:
-            run_seed(job, dataset, method, seed)
+        with shown_job(NamedRun("", job)):
+            for seed in job.config.seeds:
+                run_seed(job, dataset, method, seed)
         return sum_up(job, prepared, command)
+
+
+def shown_job(run: NamedRun) -> AbstractContextManager[None]:
+    """Show the run and its seeds within the block."""
+    job, config = run.job, run.job.config
+    done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
+    return shown_run(f"{job.suite.name} · {METHODS[config.method].title(config)}", config.seeds, done, run.name)
 
 
 def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[NamedRun], None]) -> None:
@@ -132,10 +141,13 @@ def _train(
         if not left:
             failures.check()  # ends the other seeds of runs that failed
 
-    for run in runs:
-        sum_up_if_done(run)
-    if units:
-        engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
+    with ExitStack() as shown:
+        for run in runs:
+            shown.enter_context(shown_job(run))
+        for run in runs:
+            sum_up_if_done(run)
+        if units:
+            engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
 
 
 def ordered_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:

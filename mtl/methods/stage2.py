@@ -4,7 +4,6 @@ The decision threshold of a task that is scored by F1 of one label (`finetune.th
 bias of the label's output, so that whatever reads the weights decides the same.
 """
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import torch
 
 from mtl.base.device import device_of
 from mtl.base.files import write_checkpoint
+from mtl.base.progress import detail
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import Split
 from mtl.methods.coded import Coded
@@ -63,9 +63,6 @@ def apply_shift(network: Network, head: AnyHead, task: Task, shift: float, folde
 def recorded_shift(folder: Path) -> float | None:
     """The shift that the finished stage's checkpoint in `folder` contains; None if none was chosen yet."""
     return read_checkpoint(folder / WEIGHTS["best"], Checkpoint).get("threshold_shift")
-
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ class Finetuning:
             outputs = row_outputs(network.to(device), self._batches(dev), self._in_order(dev), device)
         shift = SHIFTS[self.config.finetune.threshold](outputs, dev.targets, positive_label(self.task))
         apply_shift(network.to("cpu"), network.heads[self.task.id], self.task, shift, self.folder)
-        logger.info("seed %d · stage 2 · %s · threshold on dev: %+.2f", self.seed, self.task.id, shift)
+        detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift:+.2f}")
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune
@@ -157,16 +154,13 @@ class Finetuning:
                 train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps)),
                 dev=self._batches(dev).loader(self._in_order(dev)),
                 resumable=not seconds_only,
-                lines=not seconds_only,
                 trained_only=True,
                 validate_first=True,  # so that no task ends with a lower score than after stage 1
+                start=self.start,
                 scale=self.data.scale,
             ),
             self.config.trainer,
         )
-        averages = [row["dev/average"] for row in module.curve]
-        best, first = map(self.data.scale.show, (max(averages), averages[0]))
-        logger.info("%s · %s, %s %s", title, best, first, self.start)
 
     def _batches(self, split: Split) -> BatchDataset:
         return BatchDataset({self.task.id: split}, self.input.sequences, self.input.vectors)

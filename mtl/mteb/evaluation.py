@@ -19,9 +19,9 @@ from mteb.models.model_meta import ModelMeta, ScoringFunction
 from mteb.results import TaskResult
 from pydantic import ValidationError
 
+from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json
-from mtl.base.progress import format_duration
 from mtl.encoders.encoder import SentenceEncoder
 from mtl.mteb.benchmark import Benchmark, ModelFacts
 from mtl.mteb.data import TaskRows, compare_rows, find_rows, fresh_task, load_rows, local_texts, unreadable

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
+from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import format_bytes
 from mtl.base.locks import Busy, lock
-from mtl.base.progress import format_duration
 from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.untrusted import Amount, Count, Score, check_plain_folder, read_json
 from mtl.encoders.encoder import Description, SentenceEncoder

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import torch
 
 import mtl
+from mtl.base.clock import format_duration
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import check_new_folder, check_space, new_folder, replacing, write_json, write_text
 from mtl.base.locks import waiting_lock
 from mtl.base.loop import check_claim, claim_of
-from mtl.base.progress import format_duration
 from mtl.base.untrusted import read_json
 from mtl.pretraining.settings import PretrainingSettings, import_transformers, library_versions
 from mtl.pretraining.tokens import PretrainingTexts

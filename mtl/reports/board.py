@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from mtl.base.clock import format_duration
 from mtl.base.files import format_bytes
-from mtl.base.progress import format_duration
 from mtl.base.terminal import MISSING
 from mtl.mteb.results import Evaluation
 from mtl.runs.finished import Run

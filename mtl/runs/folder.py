@@ -17,6 +17,8 @@ from mtl.methods.method import FORMAT, seed_folder
 from mtl.settings.layers import differences, save_config
 from mtl.settings.schema import Config
 
+LOCK = ".lock"  # in the folder, held while a process works in it
+
 
 class RecordedRows(TypedDict):
     """The rows that a task is scored on.
@@ -89,7 +91,7 @@ class RunFolder:
             try:
                 if self.path.is_dir():
                     check_plain_folder(self.path)
-                held.enter_context(lock(self.path / ".lock"))
+                held.enter_context(lock(self.path / LOCK))
                 for partial in list(self.path.rglob(".*.partial")):
                     if partial.is_dir():
                         shutil.rmtree(partial)

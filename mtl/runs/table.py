@@ -1,6 +1,6 @@
 """A run's medians beside the published rows, as Markdown in the layout of the paper's Table 3."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl.base.terminal import MISSING, inert, markdown_table
@@ -21,7 +21,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     runs = f"median of {seeds}" if seeds > 1 else "one seed"
     ours = inert(summary["title"])
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
-    header = ["", f"AVG{_average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
+    header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
         ["metric", "mean", *(metric_named(suite.tasks[id].metric).title for id, _ in tasks)],
         *([["split", "", *(scores[id]["split"] for id, _ in tasks)]] if "," in splits_text(summary) else []),
@@ -61,7 +61,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     return "\n\n".join(parts + _further(summary, suite)) + "\n"
 
 
-def _average_marks(summary: dict[str, Any], suite: Suite) -> str:
+def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
     """The marks of the average: without one of its tasks, and with one whose data has other sizes than the published one."""
     return ("*" if summary["partial"] else "") + ("†" if set(summary["reduced"]) & set(suite.averaged) else "")
 

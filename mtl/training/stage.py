@@ -9,9 +9,7 @@ import logging
 import os
 import shutil
 import signal
-import sys
 import threading
-import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -26,13 +24,14 @@ from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint, ProgressBar
 from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 from torch.utils.data import DataLoader
-from tqdm import tqdm
 
+from mtl.base.clock import format_duration
 from mtl.base.device import device_of
 from mtl.base.errors import DivergedError, InputError, resource_problem
+from mtl.base.events import Scored
 from mtl.base.extras import missing_package
 from mtl.base.files import naming, write_checkpoint, write_json
-from mtl.base.progress import format_duration, prefixed
+from mtl.base.progress import Progress, detail, show
 from mtl.base.untrusted import Count, read_checkpoint
 from mtl.model.network import Batch
 from mtl.settings.schema import TrainerConfig
@@ -71,13 +70,11 @@ class Stage:
     train: Callable[[int], DataLoader[Batch]]
     dev: DataLoader[Batch]
     resumable: bool = True  # whether to save the whole state after each epoch
-    lines: bool = True  # whether to print a line for each validation if there is no terminal
     trained_only: bool = False  # whether to save only the weights that are trained
     checkpoint: str = "best"  # the validation whose weights are saved: best or last
     validate_first: bool = False
-    average: float = (
-        0.0  # the last part of all steps whose mean weights validate and are saved; 0: the weights themselves
-    )
+    start: str = "before training"  # when the validation before the first step takes place, for messages
+    average: float = 0.0  # the last part of all steps whose mean weights validate and are saved; 0: the weights themselves
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
 
@@ -132,7 +129,17 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
     write_json(stage.folder / DONE, {**stage.facts, "average": kept.score, **module.record()})
+    detail(_outcome(module, stage, kept))
     resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
+
+
+def _outcome(module: MultitaskModule, stage: Stage, kept: "BestWeights") -> str:
+    """A line on a stage that has ended."""
+    assert kept.score is not None
+    first, last = module.curve[0], module.curve[-1]
+    before = f", {stage.scale.show(first[MONITOR])} {stage.start}" if stage.validate_first else ""
+    trained = f"{last['step']:,.0f} steps in {format_duration(last['seconds'])}"
+    return f"{stage.title} · finished: {stage.scale.show(kept.score)}{before} · {trained}"
 
 
 def _explained(error: DivergedError, stage: Stage) -> DivergedError:
@@ -176,7 +183,7 @@ def _trainer(
             OwnSigterm(),
             SeedEachEpoch(stage.seed, stage.folder.name),
             Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True),
-            StageProgress(stage.title, stage.total_steps, stage.lines, stage.scale),
+            StageProgress(stage),
             kept,
             *([AveragedWeights(stage.average, stage.total_steps)] if stage.average else []),
             begun,
@@ -240,74 +247,45 @@ class OwnSigterm(Callback):
             signal.signal(signal.SIGTERM, self.handler)
 
 
-LINE_EVERY = 60.0  # seconds between two lines where validations are rarer
-
-
 class StageProgress(ProgressBar):
-    """A progress bar for a stage on a terminal; elsewhere, one line for each validation, and one after each minute without any."""
+    """Shows how far a stage is, and the scores of each validation."""
 
-    def __init__(self, title: str, total_steps: int, lines: bool = True, scale: Scale = PERCENT) -> None:
-        """
-        Args:
-            title: the text before the bar, as in "seed 1 · stage 1".
-            lines: whether to print lines if there is no terminal.
-            scale: how scores are shown.
-        """
+    def __init__(self, stage: Stage) -> None:
         super().__init__()
-        self.title = prefixed(title)
-        self.total_steps = total_steps
-        self.scale = scale
-        self.lines = lines and not sys.stderr.isatty()
-        self._bar: tqdm[Any] | None = None
-        self._scores = ""
-        self._begin = (0, 0.0)
-        self._next_line = 0.0
-
-    def disable(self) -> None:
-        self.lines = False
+        self._stage = stage
+        self._bar: Progress | None = None
+        self._average = ""
 
     def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        self._begin = (trainer.global_step, time.monotonic())
-        self._next_line = time.monotonic() + LINE_EVERY
-        self._bar = tqdm(
-            total=self.total_steps,
-            initial=trainer.global_step,
-            desc=self.title,
-            unit="step",
-            leave=False,
-            dynamic_ncols=True,
-            disable=None,
-        )
+        stage = self._stage
+        self._bar = Progress(stage.title, stage.total_steps, "steps", trainer.global_step, at_most=True)
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         assert self._bar is not None
-        if not self._bar.disable:
-            self._bar.set_postfix_str(f"{self._scores}{batch.task}", refresh=False)
-            self._bar.update(trainer.global_step - self._bar.n)
-        if self.lines and time.monotonic() >= self._next_line:
-            self._write_line(trainer)
+        self._bar.reach(trainer.global_step, f"{self._average}{batch.task}")
 
     def on_validation_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        average = self.scale.show(float(trainer.callback_metrics["dev/average"]))
-        self._scores = f"average {average}, "
-        if self.lines and not trainer.sanity_checking:
-            self._write_line(trainer, f"average {average}")
-
-    def _write_line(self, trainer: pl.Trainer, *scores: str) -> None:
-        """Print how far the stage is."""
-        first, since = self._begin
-        done = max(1, trainer.global_step - first)
-        left = (time.monotonic() - since) / done * (self.total_steps - trainer.global_step)
-        steps = f"step {trainer.global_step}/{self.total_steps}"
-        remaining = f"at most {format_duration(left)} left in this stage"
-        print(" · ".join([self.title, steps, *scores, remaining]), file=sys.stderr, flush=True)
-        self._next_line = time.monotonic() + LINE_EVERY
+        scores = {
+            name.removeprefix("dev/"): self._stage.scale.show(float(value))
+            for name, value in trainer.callback_metrics.items()
+            if name.startswith("dev/")
+        }
+        average = scores.pop("average")
+        self._average = f"average {average}, "
+        show(Scored(self._stage.seed, scores, average if len(scores) > 1 else ""))
 
     def teardown(self, trainer: pl.Trainer, module: pl.LightningModule, stage: str) -> None:
+        self._end(failed=False)
+
+    def on_exception(self, trainer: pl.Trainer, module: pl.LightningModule, exception: BaseException) -> None:
+        self._end(failed=True)
+
+    def _end(self, failed: bool) -> None:
         if self._bar is not None:
-            self._bar.close()
+            self._bar.end(failed)
+            self._bar = None
 
 
 class BestWeights(Callback):

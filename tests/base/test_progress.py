@@ -1,13 +1,19 @@
 """Progress lines with a fake clock, and bars on a fake terminal."""
 
-import io
 import logging
 import sys
+from functools import partialmethod
 
 import pytest
+from fake_terminal import FakeTerminal
 
+from mtl.base import display
 from mtl.base import progress as module
-from mtl.base.progress import Progress, format_duration, hidden_progress, progress
+from mtl.base.clock import format_duration
+from mtl.base.display import Terminal
+from mtl.base.events import Detail, Remark
+from mtl.base.progress import Progress, hidden_progress, progress, set_display, show
+from mtl.base.terminal import Screen
 
 
 class Clock:
@@ -21,6 +27,8 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Clock:
     fake = Clock()
     monkeypatch.setattr(module, "time", fake)
+    monkeypatch.setattr(display, "time", fake)
+    monkeypatch.setattr(module, "_display", display.Lines())
     caplog.set_level(logging.INFO, logger="mtl")
     return fake
 
@@ -72,12 +80,30 @@ def test_unknown_total(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages == ["reading · 12,345 rows · 10 s so far", "reading · finished: 12,345 rows in 10 s"]
 
 
-def test_note_is_logged_immediately(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_note_stands_in_the_lines_that_follow(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     with Progress("training", 10, "steps") as shown:
         clock.now += 1
         shown.reach(5)
         shown.note("perplexity 3.1")
-    assert caplog.messages[0] == "training · 5 of 10 steps (50%) · perplexity 3.1 · 1 s left"
+        clock.now += 5
+        shown.reach(6)
+    assert caplog.messages == [
+        "training · 6 of 10 steps (60%) · perplexity 3.1 · 4 s left",
+        "training · finished: 6 steps in 6 s · perplexity 3.1",
+    ]
+
+
+def test_an_operation_that_may_end_earlier(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("training", 10, "steps", at_most=True) as shown:
+        clock.now += 6
+        shown.reach(5)
+    assert caplog.messages[0] == "training · 5 of 10 steps (50%) · at most 6 s left"
+
+
+def test_details_are_lines_and_remarks_appear_once(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    for event in (Detail("done"), Remark("21 MB"), Detail("done"), Remark("21 MB")):
+        show(event)
+    assert caplog.messages == ["done", "21 MB", "done"]
 
 
 def test_failed_operation_logs_no_finished_line(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
@@ -89,20 +115,18 @@ def test_failed_operation_logs_no_finished_line(clock: Clock, caplog: pytest.Log
 
 
 def test_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    terminal = Terminal()
+    terminal = FakeTerminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(module, "BAR_AFTER", 0)
+    monkeypatch.setattr(display, "SHOW_AFTER", 0.0)
+    monkeypatch.setattr(display, "DRAW_EVERY", 0.0)
+    monkeypatch.setattr(Terminal, "__init__", partialmethod(Terminal.__init__, Screen()))
+    set_display(None)
     with caplog.at_level(logging.INFO, logger="mtl"), Progress("reading", 10, "rows", 2) as shown:
         shown.advance(3)
         shown.note("half of it")
-    written = terminal.getvalue()
-    assert "reading:  20%" in written and "5/10" in written and "half of it" in written
-    assert written.endswith("\r")  # the bar is erased
-    assert caplog.messages == []
+        assert terminal.shown[0].startswith("reading  ██████████") and terminal.shown[0].endswith(" · half of it")
+    assert terminal.shown == [""] and caplog.messages == []
+    set_display(None)
 
 
 def test_format_duration() -> None:

@@ -407,15 +407,30 @@ def test_the_last_weights_are_those_of_the_last_validation(
     assert not any(torch.equal(t, trained.seen[-1][name]) for name, t in best.network.state_dict().items())
 
 
-@pytest.mark.parametrize(("seconds", "lines"), [(0.0, 50), (600.0, 10)])
-def test_without_a_terminal_lines_appear_between_rare_validations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seconds: float, lines: int
+def test_without_a_terminal_lines_appear_from_time_to_time_and_one_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("mtl.training.stage.LINE_EVERY", seconds)
-    fit(module(), replace(stage(tmp_path / "stage"), lines=True), CPU)
-    printed = capsys.readouterr().err.splitlines()
-    assert len(printed) == lines and all(line.startswith("test · step ") for line in printed)
-    assert sum("average" in line for line in printed) == 10
+    for name in ("mtl.base.display.FIRST_LINE", "mtl.base.display.LINE_EVERY", "mtl.base.progress.EVENT_EVERY"):
+        monkeypatch.setattr(name, 0.0)
+    with caplog.at_level("INFO", "mtl"):
+        trained = module()
+        fit(trained, stage(tmp_path / "stage"), CPU)
+    *steps, outcome = caplog.messages
+    assert [line.split(" (")[0] for line in steps] == [f"test · {step} of 40 steps" for step in range(1, 41)]
+    assert all(" · t · " in line for line in steps[:4]) and all(" · average " in line for line in steps[4:])
+    assert all(line.endswith(" left") for line in steps)
+    best = max(row["dev/average"] for row in trained.curve)
+    assert outcome.startswith(f"test · finished: {best:.1f} · 40 steps in ")
+
+
+def test_a_stage_says_what_it_gained(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "mtl"):
+        trained = module()
+        fit(trained, replace(stage(tmp_path / "stage", validate_first=True), start="before all"), CPU)
+    scores = [row["dev/average"] for row in trained.curve]
+    assert caplog.messages[-1].startswith(
+        f"test · finished: {max(scores):.1f}, {scores[0]:.1f} before all · 40 steps in "
+    )
 
 
 def test_a_signal_that_the_program_handles_does_not_end_the_training(tmp_path: Path) -> None:

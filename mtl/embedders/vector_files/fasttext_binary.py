@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.progress import Progress
+from mtl.base.progress import Progress, hidden_progress
 from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
 
 MAGIC = struct.pack("<i", 793712314)
@@ -83,7 +83,8 @@ def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
     """
     with path.open("rb") as dictionary, path.open("rb") as file:
         header = _read_header(path, file)
-        no_bar = _NoProgress(path.name, None, "B")
+        with hidden_progress():  # the parts are too small to show
+            no_bar = Progress(path.name, None, "B")
         deque(dictionary_entries(path, file, header, no_bar), maxlen=0)  # only to find the matrix after it
         start = _find_matrix(path, file, header)
         _read_header(path, dictionary)
@@ -95,13 +96,6 @@ def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
                 yield block, _vectors(file, header, start, block, rows, no_bar)[0]
                 done += len(block)
                 bar.reach(done)
-
-
-class _NoProgress(Progress):
-    """The progress of an operation whose parts are too small to show."""
-
-    def reach(self, done: int) -> None:
-        """Show nothing."""
 
 
 class IndexedModel:

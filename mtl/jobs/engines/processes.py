@@ -6,18 +6,18 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection
 from typing import Any
 
 import torch
-from tqdm import tqdm
 
 from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
-from mtl.base.progress import log_to_standard_error
+from mtl.base.progress import log_to_standard_error, set_display
+from mtl.base.relay import Relay, Sender
 from mtl.base.stand_ins import import_trainer
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines.engine import Done, Unit, ready
@@ -39,6 +39,7 @@ class Running:
     unit: Unit
     slot: int
     process: Any
+    relay: Relay
 
 
 class Processes:
@@ -50,7 +51,6 @@ class Processes:
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         context = multiprocessing.get_context("spawn")
-        lock = BarLock(context.RLock())
         shares = {unit.name: _places(unit, at_a_time) for unit in units}
         slots = list(range(min([len(units), *shares.values()])))
         waiting, ended = list(units), set[str]()
@@ -60,12 +60,16 @@ class Processes:
                 while slots and (unit := ready(waiting, ended)) is not None:
                     waiting.remove(unit)
                     report, its_end = context.Pipe(duplex=False)
-                    process = context.Process(target=_execute, args=(unit, its_end, lock))
+                    printed, its_errors = context.Pipe(duplex=False)
+                    process = context.Process(target=_execute, args=(unit, its_end, its_errors))
                     slot = slots.pop(0)
                     with _environment(_share(slot, unit.needs.threads or _threads(shares[unit.name]))):
                         process.start()
-                    its_end.close()  # so that the pipe ends with the process
-                    running[report] = Running(unit, slot, process)
+                    its_end.close()  # so that the pipes end with the process
+                    its_errors.close()
+                    relay = Relay(os.fdopen(os.dup(printed.fileno()), "rb"))
+                    printed.close()
+                    running[report] = Running(unit, slot, process, relay)
                 assert running, "units wait for each other"
                 for ready_end in connection.wait(list(running)):
                     finished = running.pop(ready_end)
@@ -75,31 +79,6 @@ class Processes:
                     done(finished.unit, value)
         finally:
             _stop([finished.process for finished in running.values()])
-
-
-class BarLock:
-    """The lock of the lines of progress bars, for tqdm. A process that was killed while it held the lock never releases it, so the
-    others wait a second and write without it."""
-
-    def __init__(self, lock: Any) -> None:
-        """
-        Args:
-            lock: a reentrant one of multiprocessing.
-        """
-        self._lock = lock
-
-    def acquire(self, *_: Any, **__: Any) -> None:
-        self._lock.acquire(timeout=1.0)
-
-    def release(self) -> None:
-        with suppress(AssertionError):  # after a second, it is not ours
-            self._lock.release()
-
-    def __enter__(self) -> None:
-        self.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
 
 
 def _places(unit: Unit, at_a_time: int) -> int:
@@ -117,8 +96,8 @@ def _threads(share: int) -> int:
 
 
 def _share(slot: int, threads: int) -> dict[str, str]:
-    """The environment variables of one of the processes: its CPU threads, its GPU, the line of its progress bar."""
-    share = {"OMP_NUM_THREADS": str(threads), "TQDM_POSITION": str(slot)}
+    """The environment variables of one of the processes: its CPU threads, its GPU."""
+    share = {"OMP_NUM_THREADS": str(threads)}
     if torch.cuda.is_available():
         given = os.environ.get("CUDA_VISIBLE_DEVICES")
         gpus = given.split(",") if given else [str(number) for number in range(torch.cuda.device_count())]
@@ -141,13 +120,16 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _execute(unit: Unit, report: Any, lock: BarLock) -> None:
-    """The main function of a child process. It reports the unit's result, or the UserError that it raises."""
+def _execute(unit: Unit, report: Any, errors: Any) -> None:
+    """The main function of a child process. It reports the unit's result, or the UserError that it raises; `errors` becomes its standard
+    error."""
+    os.dup2(errors.fileno(), 2)
+    errors.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
     threading.Thread(target=_exit_with_parent, daemon=True).start()
-    tqdm.set_lock(lock)
     with standard_streams():
         log_to_standard_error(unit.prefix)
+        set_display(Sender(unit.prefix))
         try:
             with sigterm_as_interrupt():
                 report.send((None, unit.call(*unit.arguments)))
@@ -163,8 +145,10 @@ def _result(report: Any, running: Running) -> Any:
         error, value = report.recv()
     except EOFError:
         running.process.join()
+        running.relay.join()
         raise _exit_error(running.unit, running.process.exitcode) from None
     running.process.join()
+    running.relay.join()
     if error is not None:
         raise error
     return value

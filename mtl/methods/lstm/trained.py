@@ -18,7 +18,7 @@ import mtl
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import format_bytes, reserve
-from mtl.base.progress import hidden_progress
+from mtl.base.progress import hidden_progress, remark
 from mtl.data.dataset import Dataset, make_split
 from mtl.data.examples import Row, make_example
 from mtl.data.spans import SpanPlacer
@@ -217,9 +217,7 @@ def _rows_on_disk(folder: Path, dtype: np.dtype, shape: tuple[int, int]) -> np.n
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                     raise
             else:
-                logger.info(
-                    "stage 2 keeps the encoder's outputs for %d tokens on disk: %s", shape[0], format_bytes(size)
-                )
+                remark(f"stage 2 keeps the encoder's outputs for {shape[0]} tokens on disk: {format_bytes(size)}")
                 return rows
     logger.warning(
         "%s: the encoder's outputs for %d tokens need %s of disk space, but %s are free; stage 2 computes them in each step, which is slower",

@@ -159,7 +159,7 @@ def test_overlap_is_the_cosine_of_the_characters_in_the_range_of_the_task(pairs:
 def test_progress_is_logged(
     floor_settings: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("mtl.base.progress.FIRST_LINE", 0.0)
+    monkeypatch.setattr("mtl.base.display.FIRST_LINE", 0.0)
     with caplog.at_level("INFO", "mtl"):
         run_baseline(job([*floor_settings, "method=svm", "seeds=[1]"]))
     for step in ("kansla · n-grams of words", "betyg · n-grams of characters", "seed 1 · samma · svm"):

@@ -1,0 +1,74 @@
+"""Events from a process that trains a seed to the one that started it, which alone draws: through the pipe that is the standard error of
+the first one. What libraries or a crash write there goes the same way, and appears above what is drawn."""
+
+import os
+import sys
+import threading
+from contextlib import suppress
+from typing import BinaryIO
+
+import msgspec
+
+from mtl.base.events import Advanced, Detail, Ended, Event, Scored
+from mtl.base.progress import show
+
+MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such character
+DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed left behind may hold it open
+
+
+class Sender:
+    """The display of a process that trains a seed: it sends all events to the process that reads this one's standard error."""
+
+    def __init__(self, prefix: str) -> None:
+        """
+        Args:
+            prefix: before titles and details, as in "random-frozen · "; empty if there is only one run.
+        """
+        self._prefix = prefix
+
+    def show(self, event: Event) -> None:
+        line = MARK + msgspec.json.encode(self._named(event)) + b"\n"
+        with suppress(OSError):
+            os.write(2, line)
+
+    def _named(self, event: Event) -> Event:
+        match event:
+            case Advanced(title=title):
+                return msgspec.structs.replace(event, title=f"{self._prefix}{title}")
+            case Ended(last=last):
+                return msgspec.structs.replace(event, last=self._named(last))
+            case Detail(text=text):
+                return Detail(f"{self._prefix}{text}")
+            case Scored():
+                return msgspec.structs.replace(event, run=self._prefix.removesuffix(" · "))
+        return event
+
+
+class Relay:
+    """Shows the events that a `Sender` writes into a pipe, and prints what else is in it. A thread reads the pipe to its end."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def join(self) -> None:
+        """Wait until all that the process has written is shown."""
+        self._thread.join(DRAIN)
+
+    def _read(self) -> None:
+        operations: dict[int, Advanced] = {}
+        with self._stream:
+            for line in self._stream:
+                text, mark, content = line.partition(MARK)
+                if text:
+                    sys.stderr.write(text.decode(errors="replace"))
+                if mark:
+                    event = msgspec.json.decode(content, type=Event)
+                    if isinstance(event, Advanced):
+                        operations[event.key] = event
+                    elif isinstance(event, Ended):
+                        operations.pop(event.last.key, None)
+                    show(event)
+        for operation in operations.values():  # of a process that was killed
+            show(Ended(operation, failed=True))

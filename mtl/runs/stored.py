@@ -1,0 +1,177 @@
+"""What lies in a folder of runs: finished, unfinished, running and damaged ones, as their small files say."""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mtl.base.errors import InputError
+from mtl.base.files import counted, format_bytes
+from mtl.base.locks import is_held
+from mtl.base.terminal import MISSING, one_line
+from mtl.base.untrusted import YAML_LIMIT, read_bytes, read_yaml
+from mtl.runs.folder import LOCK, RunFolder
+from mtl.runs.summary import read_summary
+from mtl.runs.table import average_marks
+from mtl.tasks.suite import Suite, load_suite
+
+FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
+SEED = re.compile(r"seed-\d+")
+
+
+@dataclass
+class Files:
+    """The files below a folder, without those that links lead to.
+
+    Args:
+        changed: when the last one of them changed, in seconds since 1970.
+        links: by file system and file, its bytes, the number of its names there, and of all its names.
+    """
+
+    changed: float = 0.0
+    links: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict)
+
+    def add(self, path: str) -> None:
+        """Add a file, or all files below a folder."""
+        status = os.lstat(path)
+        if stat.S_ISDIR(status.st_mode):
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    with suppress(FileNotFoundError):  # a run that trains removes files
+                        self.add(entry.path)
+            return
+        self.changed = max(self.changed, status.st_mtime)
+        key = status.st_dev, status.st_ino
+        self.links[key] = status.st_blocks * 512, self.links.get(key, (0, 0, 0))[1] + 1, status.st_nlink
+
+    def merge(self, other: "Files") -> None:
+        """Add the files of another folder. A file that has a name in both is one file."""
+        self.changed = max(self.changed, other.changed)
+        for key, (size, here, names) in other.links.items():
+            self.links[key] = size, self.links.get(key, (0, 0, 0))[1] + here, names
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(size for size, _, _ in self.links.values())
+
+    @property
+    def freed(self) -> int:
+        """The bytes that are free when all these files are removed: a file that has a name elsewhere, as shared weights have, stays."""
+        return sum(size for size, here, all_names in self.links.values() if here >= all_names)
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as it lies on disk.
+
+    Args:
+        suite: its name; empty if it is unknown.
+        done: the number of finished seeds; `asked`: of all its seeds, or None if it is unknown.
+        average: as it is shown, with its marks; empty if there is none.
+        problem: what is damaged; empty if nothing is.
+    """
+
+    folder: Path
+    state: str
+    suite: str
+    done: int
+    asked: int | None
+    average: str
+    files: Files
+    problem: str = ""
+
+
+def stored_runs(runs_dir: Path) -> list[StoredRun]:
+    """The runs in a folder and below, in order of path. Raises InputError if the folder does not exist.
+
+    Of a finished run, its summary and its suite file are read, of another one its configuration.
+    """
+    if not runs_dir.is_dir():
+        raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
+    suites: dict[bytes, Suite] = {}
+    return [_stored(RunFolder(path), suites) for path in sorted(run_folders(runs_dir))]
+
+
+def run_folders(folder: Path) -> Iterator[Path]:
+    """The folders of runs in a folder and below: those that have a configuration, or a lock that a process holds."""
+    with os.scandir(folder) as entries:
+        found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    if "config.yaml" in found or (LOCK in found and is_held(folder / LOCK)):
+        yield folder
+        return
+    for name, is_folder in found.items():
+        if is_folder and not name.startswith("."):
+            yield from run_folders(folder / name)
+
+
+def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
+    files = Files()
+    files.add(str(folder.path))
+    done = sum(SEED.fullmatch(scores.parent.name) is not None for scores in folder.path.glob("seed-*/scores.json"))
+    state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
+    try:
+        if folder.summary.exists():
+            summary = read_summary(folder.summary)
+            seeds, average, suite = len(summary["seeds"]), summary["average"], _suite(folder, suites)
+            shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
+            return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, files)
+        if not folder.config.exists():
+            return StoredRun(folder.path, state, "", done, None, "", files)
+        begun = read_yaml(folder.config)
+        if not isinstance(seeds := begun.get("seeds"), list):
+            raise InputError("must be a list", path=folder.config, key="seeds")
+        suite = Path(str(begun.get("suite"))).stem
+        return StoredRun(folder.path, state, suite, done, len(seeds), "", files)
+    except (InputError, OSError, UnicodeDecodeError) as error:
+        return StoredRun(folder.path, DAMAGED if state != RUNNING else RUNNING, "", done, None, "", files, str(error))
+
+
+def _suite(folder: RunFolder, suites: dict[bytes, Suite]) -> Suite:
+    """The suite of a run. suites: those that were read before, by the content of their files."""
+    content = read_bytes(folder.suite, YAML_LIMIT)
+    if content not in suites:
+        suites[content] = load_suite(folder.suite)
+    return suites[content]
+
+
+def runs_text(runs: Sequence[StoredRun]) -> str:
+    """A line for each run, and one for all of them."""
+    rows = [("run", "suite", "seeds", "average", "age", "size", "")]
+    for run in runs:
+        seeds = MISSING if run.asked is None else f"{run.done} of {run.asked}"
+        state = "" if run.state == FINISHED else run.state + (f": {one_line(run.problem)}" if run.problem else "")
+        facts = run.average or MISSING, format_age(time.time() - run.files.changed), format_bytes(run.files.size)
+        rows.append((str(run.folder), run.suite or MISSING, seeds, *facts, state))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join([*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]]).rstrip()
+        for row in rows
+    ]
+    states = [run.state for run in runs]
+    counts = [f"{states.count(state)} {state}" for state in (UNFINISHED, RUNNING, DAMAGED) if state in states]
+    whole = Files()
+    for run in runs:
+        whole.merge(run.files)
+    total = (
+        f"{counted(len(runs), 'run')}{', of them ' if counts else ''}{', '.join(counts)}; {format_bytes(whole.size)}"
+    )
+    return "\n".join([*lines, total, *_marks(runs)])
+
+
+def _marks(runs: Sequence[StoredRun]) -> list[str]:
+    meanings = {"*": "tasks of the average are missing", "†": "data of other sizes than the published ones"}
+    used = [f"{mark} {meaning}" for mark, meaning in meanings.items() if any(mark in run.average for run in runs)]
+    return ["; ".join(used)] if used else []
+
+
+def format_age(seconds: float) -> str:
+    """How long ago: 5 min, 3 h, 12 days."""
+    minutes = max(0, round(seconds / 60))
+    return (
+        f"{minutes} min" if minutes < 60 else f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"
+    )

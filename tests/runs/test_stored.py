@@ -1,0 +1,120 @@
+"""The list of runs, from their small files alone."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from run_folders import make_run, right
+
+from mtl.base.files import write_json
+from mtl.base.locks import lock
+from mtl.cli import main
+from mtl.runs.stored import DAMAGED, FINISHED, RUNNING, UNFINISHED, Files, format_age, stored_runs
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    runs = tmp_path_factory.mktemp("made") / "runs"
+    make_run(runs / "klej/whole", right(0.5))
+    make_run(runs / "klej/part", right(0.5), tasks=["cbd", "dyk"], seeds=(1, 2), reduced=["cbd"])
+    return runs
+
+
+@pytest.fixture
+def runs(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "runs"))
+
+
+def test_every_state_has_a_line(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("begun", "damaged", "busy"):
+        shutil.copytree(runs / "klej/part", runs / "klej" / name)
+    (runs / "klej/begun/summary.json").unlink()
+    (runs / "klej/begun/seed-2/scores.json").unlink()
+    (runs / "klej/damaged/summary.json").write_text("{\n")
+    (runs / "klej/busy/summary.json").unlink()
+    (runs / "klej/prepared").mkdir()
+    (runs / "klej/empty").mkdir()
+    with lock(runs / "klej/busy/.lock"), lock(runs / "klej/prepared/.lock"):
+        stored = {run.folder.name: run for run in stored_runs(runs)}
+        assert main(["runs", str(runs)]) == 0
+    states = {
+        "begun": UNFINISHED,
+        "busy": RUNNING,
+        "damaged": DAMAGED,
+        "part": FINISHED,
+        "prepared": RUNNING,
+        "whole": FINISHED,
+    }
+    assert {name: run.state for name, run in stored.items()} == states
+    counts = {name: (run.suite, run.done, run.asked) for name, run in stored.items()}
+    assert counts["begun"] == ("klej", 1, 2) and counts["whole"] == ("klej", 3, 3) and counts["busy"] == ("klej", 2, 2)
+    summary = json.loads((runs / "klej/part/summary.json").read_text())
+    assert stored["part"].average == f"{summary['average']:.1f}*†" and stored["begun"].average == ""
+    header, *lines, total, marks = capsys.readouterr().out.splitlines()
+    assert header.split() == ["run", "suite", "seeds", "average", "age", "size"] and len(lines) == 6
+    assert "damaged: " in lines[2] and "summary.json" in lines[2] and lines[4].endswith("running")
+    assert total.startswith("6 runs, of them 1 unfinished, 2 running, 1 damaged; ")
+    assert marks == "* tasks of the average are missing; † data of other sizes than the published ones"
+
+
+def test_runs_are_listed_without_torch(made: Path) -> None:
+    code = f"import sys; from mtl.cli import main; main(['runs', {str(made)!r}]); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "False", done.stderr
+
+
+def test_links_are_not_followed(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/big").write_bytes(b"x" * 100_000)
+    size = stored_runs(runs)[0].files.size
+    (runs / "klej/part/link").symlink_to(tmp_path / "elsewhere")
+    (runs / "other").symlink_to(runs / "klej")
+    assert [run.folder.name for run in stored_runs(runs)] == ["part", "whole"]
+    assert stored_runs(runs)[0].files.size <= size + 4096
+
+
+def test_a_summary_that_is_a_link_is_damaged(runs: Path, tmp_path: Path) -> None:
+    (runs / "klej/part/summary.json").rename(tmp_path / "summary.json")
+    (runs / "klej/part/summary.json").symlink_to(tmp_path / "summary.json")
+    assert stored_runs(runs)[0].state == DAMAGED
+
+
+def test_control_characters_in_a_name_are_not_printed(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (runs / "klej/part").rename(runs / "klej/a\nb\x1b[31m")
+    assert main(["runs", str(runs)]) == 0
+    out = capsys.readouterr().out
+    assert r"a\nb\x1b[31m" in out and len(out.splitlines()) == 5
+
+
+def test_a_file_with_two_names_counts_once_and_is_freed_with_both(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a/w").write_bytes(os.urandom(50_000))
+    os.link(tmp_path / "a/w", tmp_path / "b/w")
+    both, one = Files(), Files()
+    for name in ("a", "b"):
+        both.add(str(tmp_path / name))
+    one.add(str(tmp_path / "a"))
+    assert one.size == both.size >= 50_000 and (one.freed, both.freed) == (0, both.size)
+
+
+def test_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs", str(tmp_path / "none")]) == 2
+    assert "none: no such folder" in capsys.readouterr().err
+    assert main(["runs", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["0 runs; 0 MB"]
+
+
+def test_a_configuration_without_seeds_is_damaged(runs: Path) -> None:
+    write_json(runs / "klej/part/config.yaml", {"suite": "klej"})
+    (runs / "klej/part/summary.json").unlink()
+    run = stored_runs(runs)[0]
+    assert run.state == DAMAGED and "seeds: must be a list" in run.problem
+
+
+def test_age() -> None:
+    assert [format_age(s) for s in (-5, 70, 7300, 47 * 3600, 50 * 3600)] == ["0 min", "1 min", "2 h", "47 h", "2 days"]
