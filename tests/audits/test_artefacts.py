@@ -20,12 +20,8 @@ from mtl.audits.artefacts import (
     find_artefacts,
     telling_words,
 )
-<<<<<<< HEAD:tests/audit/test_artefacts.py
-from mtl.audit.artefacts_report import artefact_findings, render_artefacts
-from mtl.audit.splits import area_under_curve, split_shift
-=======
 from mtl.audits.artefacts_report import artefact_findings, render_artefacts
->>>>>>> api:tests/audits/test_artefacts.py
+from mtl.audits.splits import area_under_curve, split_shift
 from mtl.cli import main
 from mtl.data.dataset import Dataset, Split
 from mtl.jobs.job import Job
