@@ -117,8 +117,8 @@ def filled(text: str, heading: str, rows: Mapping[str, list[str]]) -> str:
 def documents() -> dict[Path, str]:
     """What the documents with tables of keys should be, by their paths."""
     tables = {
-        ROOT / "docs/configuration.md": ("| key | default | values |", run_rows()),
-        ROOT / "docs/pretraining.md": ("| setting | default | values |", pretraining_rows()),
+        ROOT / "docs/how-to/settings.md": ("| key | default | values |", run_rows()),
+        ROOT / "docs/how-to/pretraining.md": ("| setting | default | values |", pretraining_rows()),
     }
     return {path: filled(path.read_text(encoding="utf-8"), heading, rows) for path, (heading, rows) in tables.items()}
 

@@ -43,7 +43,7 @@ AMOUNT = Interval(0, LARGEST)
 
 @dataclass
 class PretrainingSettings:
-    """The settings; docs/pretraining.md explains each. Every file in configs/pretrain must set those that have no default."""
+    """The settings; docs/how-to/pretraining.md explains each. Every file in configs/pretrain must set those that have no default."""
 
     vocab_size: int = bounded(Interval(len(SPECIAL_TOKENS) + 1, LARGEST))
     max_length: int = bounded(Interval(8, LARGEST))  # tokens of a segment, with the two that stand around it
