@@ -13,11 +13,11 @@ SCORERS = ("mteb", "datasets", "sentence-transformers")  # mteb needs the others
 def add_models(commands: Commands) -> None:
     """Commands that use a finished run."""
     predict = commands.add_parser("predict", help="predict a task's targets for new rows")
-    predict.add_argument("run_dir", type=Path)
+    predict.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
     predict.add_argument(
         "file", type=Path, metavar="FILE", help="a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
     )
-    predict.add_argument("--task", required=True)
+    predict.add_argument("--task", required=True, help="the id of the task that the rows are of")
     predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")
     predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
     _add_device(predict)
@@ -35,7 +35,7 @@ def add_models(commands: Commands) -> None:
     encode.set_defaults(run=_encode)
 
     export = commands.add_parser("export", help="write a run's encoder in the form of another program")
-    export.add_argument("run_dir", type=Path, metavar="RUN")
+    export.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
     export.add_argument("settings", nargs="*", metavar="key=value", help="docs/how-to/export.md lists them")
     export.add_argument("--format", required=True, help="sentence-transformers, onnx, vectors or transformers")
     export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
