@@ -16,15 +16,15 @@ space := $(empty) $(empty)
 
 # A command installs the extras of setup.cfg that it needs; the tests need all of them.
 EXTRAS := $(if $(filter lstm word_vectors static,$(METHOD)),$(filter elmo fasttext gensim,$(EMB:word2vec=gensim))) $(filter transformers fasttext,$(METHOD:transformer=transformers))
-TESTS := $(VENV)/installed-test,lint
+TESTS := $(VENV)/installed-test,lint,docs
 installed_with = $(or $(wildcard $(TESTS)),$(VENV)/installed-$(or $(subst $(space),$(comma),$(strip $(1))),core))
 SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
-.PHONY: help baseline mteb test test-all lint bench
+.PHONY: help baseline mteb test test-all lint docs bench
 help:
 	@echo "make baseline [METHOD=lstm|transformer|random|constant|uniform|majority|overlap|svm|logistic|naive_bayes|fasttext|static|tree|forest|lead|word_vectors] [EMB=random|fasttext|glove|word2vec|elmo] [VARIANT=frozen|finetune|attention|joint] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
 	@echo "make mteb RUN=dir|average [DATA=dir] [ARGS=\"key=value …\"]"
-	@echo "make test | make test-all | make lint | make bench [DATA=dir]"
+	@echo "make test | make test-all | make lint | make docs | make bench [DATA=dir]"
 
 $(VENV)/installed-%: setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mtl needs Python 3.11 or newer; name one with PYTHON="; exit 2; }
@@ -54,6 +54,11 @@ lint: $(TESTS)
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
+
+# Fails for a broken link or anchor, and for a page that no other page and no menu leads to.
+docs: $(TESTS)
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet --strict
+	@echo "the site is in build/site"
 
 bench: $(TESTS)
 	@$(VENV)/bin/python benchmarks/startup.py

@@ -1,6 +1,6 @@
 """Simulate sweeps on 1 to 1,000 workers: hours, efficiency, disk, load of the shared file system and of the driver.
 
-    python benchmarks/scale.py --out docs/scale.svg
+    python benchmarks/scale.py --out experiments/scale/scale.svg
     python benchmarks/scale.py --set bandwidth=10e9 --set speed=20
     python benchmarks/scale.py --measure runs/klej/fasttext-frozen-laptop > measured.yaml
 

@@ -1,6 +1,6 @@
 """Measure how the time of a training step grows with hidden size, text length, vocabulary and number of tasks.
 
-    python benchmarks/scaling.py --out docs/scaling.svg
+    python benchmarks/scaling.py --out experiments/performance/scaling.svg
 
 Measures one step of stage 1 (forward, backward, clipping, Adam with AMSGrad) on random words. The base is 128 texts of 20
 tokens, 256 units, 30,000 trainable word vectors of 300 numbers, and one task; each panel changes one of these. Each figure

@@ -1,4 +1,4 @@
-"""The order of imports is the one that docs/architecture.md shows, no files import each other, and the wheel has all packages."""
+"""The order of imports is the one that docs/explanation/architecture.md shows, no files import each other, and the wheel has all packages."""
 
 import ast
 import configparser
@@ -11,7 +11,9 @@ ROOT = Path(__file__).parent.parent
 
 def documented_order() -> list[str]:
     """The packages of the document's table, from top to bottom."""
-    rows = re.findall(r"^\| (`.+?) \|", (ROOT / "docs/architecture.md").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (`.+?) \|", (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
 
 

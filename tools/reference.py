@@ -1,12 +1,15 @@
-"""Write what the declarations of settings say into the tables of keys in the documents: each key's default and the values that it takes.
+"""Write the pages of docs/reference, each from the one place that declares what it lists.
 
     python tools/reference.py
 
-The meaning of a key, the last column, is written by hand, in the document. A key without a row, and a row without a key, is an error.
+Commands are the parsers'. Settings have their default and their meaning in configs/baseline.yaml and configs/embeddings, and their type and
+bounds in the dataclasses. All other keys are fields of dataclasses with their meaning under Args of the docstring.
 """
 
-import sys
-from collections.abc import Iterator, Mapping
+import argparse
+import inspect
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
@@ -15,12 +18,28 @@ from typing import Any, get_args, get_origin, get_type_hints
 import omegaconf
 import yaml
 
+from mtl.commands import add_commands
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.elmo.training import ELMoTraining
+from mtl.embedders.fasttext import FastTextTraining
+from mtl.embedders.word2vec import Word2VecTraining
+from mtl.encoders.average import AverageSettings
+from mtl.encoders.run import RunSettings
+from mtl.encoders.transformer import TransformerSettings
+from mtl.make.steps import STEPS
+from mtl.methods import METHODS
+from mtl.mteb.benchmark import ModelFacts, MtebSettings
 from mtl.pretraining.settings import PretrainingSettings
 from mtl.settings.bounds import Interval, OneOf, bounds_of
 from mtl.settings.layers import flatten
 from mtl.settings.schema import Config
+from mtl.similarity.comparison import SimilarityOptions
+from mtl.tasks.metrics import METRICS
+from mtl.tasks.suite import Published, Submission, Suite
+from mtl.tasks.task import HubSource, Source, Task
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs/reference"
 PLAIN = {
     bool: "`true`, `false`",
     int: "whole number",
@@ -29,21 +48,148 @@ PLAIN = {
     list: "list",
     dict: "keys and values",
 }
+WRITTEN = "<!-- tools/reference.py writes this page. -->\n\n"
 
 
-def values_in_words(kind: type, name: str) -> str:
-    """The values that a field of a dataclass takes, as a cell of a table."""
-    declared = get_type_hints(kind)[name]
-    types = get_args(declared) if isinstance(declared, UnionType) else (declared,)
-    (plain,) = [get_origin(type_) or type_ for type_ in types if type_ is not NoneType]
-    match bounds_of(kind, name):
-        case OneOf(values=values):
-            words = ", ".join(f"`{value}`" for value in values)
-        case Interval() as interval:
-            words = f"{'whole number, ' if plain is int else ''}{interval}"
-        case _:
-            words = PLAIN[plain]
-    return f"{words}, or null" if NoneType in types else words
+def pages() -> dict[Path, str]:
+    """What the pages of the reference should be, by their paths."""
+    contents = {
+        "command-line": command_line(),
+        "settings": settings(),
+        "other-settings": other_settings(),
+        "suite-file": suite_file(),
+        "metrics": metrics(),
+        "recipe-steps": recipe_steps(),
+    }
+    return {PAGES / f"{name}.md": WRITTEN + "\n".join(lines).rstrip() + "\n" for name, lines in contents.items()}
+
+
+def command_line() -> Iterator[str]:
+    yield from (
+        "# Command line",
+        "",
+        "Every command ends with exit status 0 on success, 1 if a training diverged, 2 for bad input (one line on standard",
+        "error names the file, the line or key, and what to do), and 130 after Ctrl-C or SIGTERM: the same command continues.",
+        "`mtl --version` prints the version and the extras that are installed. `python -m mtl` is `mtl`.",
+    )
+    parser = argparse.ArgumentParser("mtl")
+    add_commands(parser.add_subparsers())
+    yield from commands_of(parser, "mtl")
+
+
+def commands_of(parser: argparse.ArgumentParser, name: str) -> Iterator[str]:
+    """The commands below a parser, with their arguments, in the order in which they were added."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            helps = {choice.dest: choice.help for choice in action._choices_actions}
+            for word, command in action.choices.items():
+                yield from ("", f"## {name} {word}", "", sentence(helps.get(word) or command.description or ""))
+                if own := [
+                    item
+                    for item in command._actions
+                    if item.dest != "help" and not isinstance(item, argparse._SubParsersAction)
+                ]:
+                    yield from (
+                        "",
+                        "```text",
+                        usage(f"{name} {word}", own),
+                        "```",
+                        "",
+                        "| argument | meaning |",
+                        "|---|---|",
+                    )
+                    yield from (f"| {cell(argument(item))} | {cell(meaning_of(item))} |" for item in own)
+                yield from commands_of(command, f"{name} {word}")
+
+
+def argument(action: argparse.Action) -> str:
+    """An option with its value, or the name of a positional argument, in a code span."""
+    shown = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    if not action.option_strings:
+        return f"`{shown}`"
+    return f"`{action.option_strings[-1]}{'' if action.nargs == 0 else f' {shown}'}`"
+
+
+def usage(command: str, actions: list[argparse.Action]) -> str:
+    """The command with its arguments in one line; those in brackets may be left out."""
+    words = [command]
+    for action in sorted(actions, key=lambda action: not action.option_strings):
+        word = argument(action).strip("`")
+        more = " …" if action.nargs in ("*", "+") else ""
+        needed = action.required if action.option_strings else action.nargs not in ("*", "?")
+        words.append(f"{word}{more}" if needed else f"[{word}{more}]")
+    return " ".join(words)
+
+
+def meaning_of(action: argparse.Action) -> str:
+    choices = f"one of {', '.join(map(str, action.choices))}" if action.choices else ""
+    return "; ".join(part for part in (action.help or "", choices) if part).replace("%%", "%")
+
+
+def settings() -> Iterator[str]:
+    given = flatten(yaml.safe_load((ROOT / "configs/baseline.yaml").read_text(encoding="utf-8")))
+    comments = meanings_in(ROOT / "configs/baseline.yaml")
+    yield from (
+        "# Settings of a run",
+        "",
+        "`key=value` on the command line, a keyword argument in Python, or a line of a YAML file:",
+        "[how settings are given, and which one wins](../how-to/settings.md). A setting that no run of the method reads is an error.",
+    )
+    sections: dict[str, list[tuple[str, type, str]]] = {}
+    for key, kind, name in declared_keys(Config):
+        sections.setdefault(key.rpartition(".")[0], []).append((key, kind, name))
+    for section, keys in sections.items():
+        readers = {key: readers_of(key) for key, _, _ in keys}
+        alike = len(set(readers.values())) == 1
+        yield from ("", f"## {section or 'The run'}", "")
+        if section:
+            yield from (sentence(comments[section]), "")
+        if alike:
+            yield from (f"Read by: {readers[keys[0][0]]}.", "")
+        yield from (
+            f"| key | default | values |{'' if alike else ' read by |'} meaning |",
+            f"|---|---|---|{'' if alike else '---|'}---|",
+        )
+        for key, kind, name in keys:
+            row = [f"`{key}`", code(given.get(key, {})), values_in_words(kind, name)]
+            yield table_row(*row, *([] if alike else [readers[key]]), comments[key])
+    yield from (
+        "",
+        "## embeddings",
+        "",
+        f"`embeddings` is `random` (default), {code_list(name for name in EMBEDDERS if name != 'random')}, or the path of a file as those in",
+        f"`configs/embeddings/`. `embeddings.KEY` sets a key of it. Read by: {readers_of('embeddings.dropout')}.",
+    )
+    for name, embedder in EMBEDDERS.items():
+        path = ROOT / f"configs/embeddings/{name}.yaml"
+        content, comments = yaml.safe_load(path.read_text(encoding="utf-8")), meanings_in(path)
+        yield from ("", f"### {embedder.title}", "", "| key | default | values | meaning |", "|---|---|---|---|")
+        for item in fields(embedder.options):
+            if item.name != "name":
+                values = values_in_words(embedder.options, item.name)
+                yield table_row(f"`embeddings.{item.name}`", code(content[item.name]), values, comments[item.name])
+
+
+def readers_of(key: str) -> str:
+    """The methods that read a key, in words."""
+    names = [name for name, method in METHODS.items() if method.reads_key(key)]
+    return "all methods" if len(names) in (0, len(METHODS)) else ", ".join(names)
+
+
+def meanings_in(path: Path) -> dict[str, str]:
+    """The comment of each key of a YAML file with at most two levels: behind its value, and on the lines below it that hold nothing else."""
+    found: dict[str, str] = {}
+    key = section = ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if match := re.fullmatch(r"( *)(\w+):(?: +(?:\"[^\"]*\"|[^#\s\"](?:[^#]|(?<! )#)*))?(?: *# (.*))?", line):
+            section = section if match[1] else match[2]
+            key = f"{section}.{match[2]}" if match[1] else match[2]
+            found[key] = match[3] or ""
+        elif key and (match := re.fullmatch(r" +# (.*)", line)):
+            found[key] += f" {match[1]}"
+        else:
+            key = ""
+    return found
 
 
 def declared_keys(kind: type, prefix: str = "") -> Iterator[tuple[str, type, str]]:
@@ -56,26 +202,146 @@ def declared_keys(kind: type, prefix: str = "") -> Iterator[tuple[str, type, str
             yield f"{prefix}{item.name}", kind, item.name
 
 
-def run_rows() -> dict[str, list[str]]:
-    """The default and the values of each key of a run. The defaults stand in configs/baseline.yaml alone."""
-    text = (ROOT / "configs/baseline.yaml").read_text(encoding="utf-8")
-    given = flatten(yaml.safe_load(text))
-    return {
-        key: [code(given.get(key, {}), text), values_in_words(kind, name)] for key, kind, name in declared_keys(Config)
+def other_settings() -> Iterator[str]:
+    yield from ("# Settings of other commands", "", "They are given as `key=value` too.")
+    parts: dict[str, list[tuple[str, type]]] = {
+        "mtl embeddings train": [
+            ("fasttext", FastTextTraining),
+            ("word2vec", Word2VecTraining),
+            ("elmo", ELMoTraining),
+        ],
+        "mtl pretrain": [("transformer", PretrainingSettings)],
+        "mtl encode": [("RUN", RunSettings), ("average", AverageSettings), ("transformer", TransformerSettings)],
+        "mtl mteb": [("benchmark", MtebSettings), ("model", ModelFacts)],
     }
+    notes = {
+        "mtl embeddings train": "Also `out=`, `texts=[FILE,…]`, `suite=`, `data_dir=`, `language=` and, for ELMo, `accelerator=`.",
+        "mtl pretrain": "Also `out=`, `texts=[FILE,…]`, `suite=`, `data_dir=`, `language=`, `config=` and `accelerator=`."
+        " Where there is no default, the file in `configs/pretrain/` has the value.",
+        "mtl encode": "The first word after the command is a run's folder, `average` or `transformer`."
+        " `average` also takes `embeddings.KEY`.",
+        "mtl mteb": "Also the encoder's, as for `mtl encode`; its `data_dir` is called `suite_data_dir` here."
+        " The keys of the second table are written `model.KEY`.",
+    }
+    for command, kinds in parts.items():
+        yield from ("", f"## {command}", "", notes[command])
+        for name, kind in kinds:
+            yield from ("", f"### {command} {name}", "", *key_table(kind, with_values=True, without=["model"]))
 
 
-def pretraining_rows() -> dict[str, list[str]]:
-    """The default and the values of each setting of a pre-training."""
-    rows = {}
-    for item in fields(PretrainingSettings):
-        default = "–" if item.default in (MISSING, omegaconf.MISSING) else code(item.default)
-        rows[item.name] = [default, values_in_words(PretrainingSettings, item.name)]
-    return rows
+def suite_file() -> Iterator[str]:
+    yield from (
+        "# Keys of a suite file",
+        "",
+        "[A benchmark of your own](../how-to/own-suite.md) has an example; `configs/suite/` has the suites that come with mtl.",
+    )
+    parts: list[tuple[str, type, tuple[str, ...]]] = [
+        ("Suite", Suite, ()),
+        ("A task, under `tasks`", Task, ("id",)),
+        ("A published row, under `published`", Published, ()),
+        ("`source`", Source, ()),
+        ("`hub`", HubSource, ()),
+        ("`submission`", Submission, ()),
+    ]
+    for title, kind, without in parts:
+        yield from ("", f"## {title}", "", *key_table(kind, with_values=False, without=without))
 
 
-def code(value: Any, text: str = "") -> str:
-    """A value as YAML in a code span; a number as it stands in the text, where it does."""
+def recipe_steps() -> Iterator[str]:
+    yield from (
+        "# Steps of a recipe",
+        "",
+        "[Making tasks](../how-to/making-tasks.md) shows a recipe. Every step also has `table`, the table that it takes (default: that of the step",
+        "before), and `into_table`, the name of the table that it returns; `stack` and `pairs` have `tables` instead of `table`.",
+    )
+    common = {item.name for item in fields(SimilarityOptions)}
+    for name, step in STEPS.items():
+        yield from ("", f"## {name}", "", first_paragraphs(step.run))
+        compares = issubclass(step.options, SimilarityOptions)
+        own = vars(step.options).get("__annotations__", {})
+        if compares:
+            yield from ("", "It also has the [options of similarities](#similarities).")
+        if fields(step.options):
+            skipped = common - set(own) if compares else ()
+            yield from ("", *key_table(step.options, with_values=True, without=skipped))
+    yield from ("", "## Similarities", "", *key_table(SimilarityOptions, with_values=True))
+
+
+def metrics() -> Iterator[str]:
+    yield from (
+        "# Metrics",
+        "",
+        "The value of `metric` in a suite file; `accuracy+f1` is the mean of two. Files that programs read have scores × 100; a suite",
+        "with `scale: 1` shows them as they are. The highest score is 100. A metric is computed once over all rows of a split.",
+        "",
+        "| metric | in tables | kinds of target | lowest | definition |",
+        "|---|---|---|--:|---|",
+    )
+    for name, metric in METRICS.items():
+        lowest = "−c / (1 − c)" if callable(metric.lowest) else f"{metric.lowest:g}"
+        yield table_row(f"`{name}`", metric.title, ", ".join(metric.kinds), lowest, first_paragraphs(metric.formula))
+
+
+def key_table(kind: type, with_values: bool, without: Collection[str] = ()) -> Iterator[str]:
+    """The fields of a dataclass as the rows of a table."""
+    meanings = arguments_of(kind)
+    yield f"| key | default |{' values |' if with_values else ''} meaning |"
+    yield f"|---|---|{'---|' if with_values else ''}---|"
+    for item in fields(kind):
+        if item.name not in without:
+            values = [values_in_words(kind, item.name)] if with_values else []
+            yield table_row(f"`{item.name}`", default_of(item), *values, meanings.get(item.name, ""))
+
+
+def default_of(item: Any) -> str:
+    if item.default_factory is not MISSING:
+        value = item.default_factory()
+    elif item.default in (MISSING, omegaconf.MISSING):
+        return "–"
+    else:
+        value = item.default
+    return "" if value in ("", {}, []) or is_dataclass(value) else code(value)
+
+
+def arguments_of(kind: type) -> dict[str, str]:
+    """What the docstrings of a class and of its bases say of its fields, under Args or Attributes."""
+    found: dict[str, str] = {}
+    for each in reversed(kind.__mro__):
+        text = inspect.cleandoc(vars(each).get("__doc__") or "")
+        parts = re.split(r"^(?:Args|Attributes):\n", text, maxsplit=1, flags=re.MULTILINE)
+        for entry in re.split(r"\n(?=    \S)", parts[1]) if len(parts) == 2 else ():
+            names, _, meaning = entry.strip().partition(": ")
+            found |= {name.strip(): " ".join(meaning.split()) for name in names.split(",")}
+    return found
+
+
+def first_paragraphs(function: Any) -> str:
+    """What the docstring of a function says before Args, Raises and examples, in one line."""
+    text = re.split(
+        r"^(?:Args|Returns|Raises|Examples?):|^>>> |Raises InputError",
+        inspect.getdoc(function) or "",
+        flags=re.MULTILINE,
+    )[0]
+    return " ".join(text.split())
+
+
+def values_in_words(kind: type, name: str) -> str:
+    """The values that a field of a dataclass takes, as a cell of a table."""
+    declared = get_type_hints(kind)[name]
+    types = get_args(declared) if isinstance(declared, UnionType) else (declared,)
+    (plain,) = [get_origin(type_) or type_ for type_ in types if type_ is not NoneType]
+    match bounds_of(kind, name):
+        case OneOf(values=values):
+            words = code_list(values)
+        case Interval() as interval:
+            words = f"{'whole number, ' if plain is int else ''}{interval}"
+        case _:
+            words = PLAIN.get(plain, "keys and values")
+    return f"{words}, or null" if NoneType in types else words
+
+
+def code(value: Any) -> str:
+    """A value as YAML in a code span."""
     if isinstance(value, float):
         shown = f"{value:.1e}".replace("e-0", "e-") if value and abs(value) < 1e-3 else repr(value)
     elif isinstance(value, str) and value != value.strip():
@@ -85,44 +351,25 @@ def code(value: Any, text: str = "") -> str:
     return f"`{shown}`"
 
 
-def filled(text: str, heading: str, rows: Mapping[str, list[str]]) -> str:
-    """A document with the columns of a table filled in.
-
-    Args:
-        text: the document.
-        heading: how the first line of the table begins.
-        rows: by key, the cells between the key and its meaning.
-
-    Raises:
-        SystemExit: if the table lacks a key, or has one that does not exist.
-    """
-    lines = text.split("\n")
-    start = next(number for number, line in enumerate(lines) if line.startswith(heading)) + 2
-    seen = []
-    for number in range(start, len(lines)):
-        if not lines[number].startswith("|"):
-            break
-        cells = [cell.strip() for cell in lines[number].split("|")[1:-1]]
-        keys = [key.strip(" `") for key in cells[0].split(",")]
-        if unknown := [key for key in keys if key not in rows]:
-            sys.exit(f"{heading} {unknown[0]}: no such key")
-        seen += keys
-        both = (" / ".join(dict.fromkeys(column)) for column in zip(*(rows[key] for key in keys), strict=True))
-        lines[number] = f"| {cells[0]} | {' | '.join(both)} | {cells[-1]} |"
-    if lacking := [key for key in rows if key not in seen]:
-        sys.exit(f"{heading} has no row of {', '.join(lacking)}")
-    return "\n".join(lines)
+def code_list(names: Any) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
-def documents() -> dict[Path, str]:
-    """What the documents with tables of keys should be, by their paths."""
-    tables = {
-        ROOT / "docs/configuration.md": ("| key | default | values |", run_rows()),
-        ROOT / "docs/pretraining.md": ("| setting | default | values |", pretraining_rows()),
-    }
-    return {path: filled(path.read_text(encoding="utf-8"), heading, rows) for path, (heading, rows) in tables.items()}
+def cell(text: str) -> str:
+    """A text as a table takes it: no end of a cell, and no tag outside code."""
+    parts = re.split(r"(`[^`]*`)", text.replace("|", "\\|"))
+    return "".join(part if part.startswith("`") else re.sub(r"[<*]", r"\\\g<0>", part) for part in parts)
+
+
+def table_row(*cells: str) -> str:
+    return f"| {' | '.join(map(cell, cells))} |"
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
 if __name__ == "__main__":
-    for path, text in documents().items():
+    for path, text in pages().items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -13,11 +13,11 @@ SCORERS = ("mteb", "datasets", "sentence-transformers")  # mteb needs the others
 def add_models(commands: Commands) -> None:
     """Commands that use a finished run."""
     predict = commands.add_parser("predict", help="predict a task's targets for new rows")
-    predict.add_argument("run_dir", type=Path)
+    predict.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
     predict.add_argument(
         "file", type=Path, metavar="FILE", help="a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
     )
-    predict.add_argument("--task", required=True)
+    predict.add_argument("--task", required=True, help="the id of the task that the rows are of")
     predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")
     predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
     _add_device(predict)
@@ -28,15 +28,15 @@ def add_models(commands: Commands) -> None:
         "encoder", metavar="ENCODER", help="a run's folder, average (the mean of word vectors) or transformer"
     )
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
-    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/encoders.md lists them")
+    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/how-to/sentence-vectors.md lists them")
     encode.add_argument("--seed", type=int, help="the same as seed=")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy or .parquet file")
     encode.add_argument("--device", help="the same as device=")
     encode.set_defaults(run=_encode)
 
     export = commands.add_parser("export", help="write a run's encoder in the form of another program")
-    export.add_argument("run_dir", type=Path, metavar="RUN")
-    export.add_argument("settings", nargs="*", metavar="key=value", help="docs/export.md lists them")
+    export.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
+    export.add_argument("settings", nargs="*", metavar="key=value", help="docs/how-to/export.md lists them")
     export.add_argument("--format", required=True, help="sentence-transformers, onnx, vectors or transformers")
     export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     export.set_defaults(run=_export)
@@ -49,7 +49,7 @@ def add_models(commands: Commands) -> None:
         "settings",
         nargs="*",
         metavar="key=value",
-        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb), the encoder's settings, and what docs/mteb.md lists",
+        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb), the encoder's settings, and what docs/how-to/mteb.md lists",
     )
     mteb.set_defaults(run=_mteb)
 

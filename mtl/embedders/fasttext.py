@@ -26,19 +26,29 @@ if TYPE_CHECKING:
 
 @dataclass
 class FastTextTraining:
-    """Settings of the training; they mean the same as in the fasttext library."""
+    """Settings of the training; they mean the same as in the fasttext library.
+
+    Args:
+        dim: numbers in a vector.
+        epochs: passes over the texts.
+        min_count: words that occur less often have no vector of their own.
+        min_ngram: characters in the shortest n-gram.
+        max_ngram: characters in the longest n-gram; 0: no n-grams.
+        bucket: rows for n-grams.
+        learning_rate: at the first step.
+        window: words on each side.
+        threads: 0: one for each core. With more than one, vectors differ a little each time.
+    """
 
     dim: int = bounded(AT_LEAST_ONE, 300)
     epochs: int = bounded(AT_LEAST_ONE, 5)
     min_count: int = bounded(AT_LEAST_ONE, 5)
-    min_ngram: int = bounded(NOT_NEGATIVE, 3)  # characters
+    min_ngram: int = bounded(NOT_NEGATIVE, 3)
     max_ngram: int = bounded(NOT_NEGATIVE, 6)
-    bucket: int = bounded(NOT_NEGATIVE, 2_000_000)  # rows for n-grams
+    bucket: int = bounded(NOT_NEGATIVE, 2_000_000)
     learning_rate: float = bounded(NOT_NEGATIVE, 0.05)
-    window: int = bounded(AT_LEAST_ONE, 5)  # words on either side
-    threads: int = bounded(
-        NOT_NEGATIVE, 0
-    )  # 0: one per core. With more than one, each training gives slightly different vectors
+    window: int = bounded(AT_LEAST_ONE, 5)
+    threads: int = bounded(NOT_NEGATIVE, 0)
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
         """Train with `train_fasttext`, on the CPU."""

@@ -25,10 +25,16 @@ LARGEST_SEED = 2**32 - 1
 class Word2VecTraining:
     """Settings of the training; they mean the same as in gensim.
 
-    Attributes:
-        architecture: skipgram predicts a word's neighbours, cbow a word from its neighbours.
-        negative: the number of noise words beside each word that is predicted.
-        threads: 0: one per core. With more than one, each training gives slightly different vectors.
+    Args:
+        architecture: skipgram: a word predicts its neighbours; cbow: its neighbours predict a word.
+        dim: numbers in a vector.
+        epochs: passes over the texts.
+        min_count: words that occur less often have no vector of their own.
+        negative: noise words beside each word that is predicted.
+        learning_rate: at the first step.
+        window: words on each side.
+        threads: 0: one for each core. With more than one, vectors differ a little each time.
+        seed: of the first vectors and of the noise.
     """
 
     architecture: str = one_of("skipgram", "cbow", default="skipgram")
@@ -37,7 +43,7 @@ class Word2VecTraining:
     min_count: int = bounded(AT_LEAST_ONE, 5)
     negative: int = bounded(AT_LEAST_ONE, 5)
     learning_rate: float = bounded(NOT_NEGATIVE, 0.025)
-    window: int = bounded(AT_LEAST_ONE, 5)  # words on either side
+    window: int = bounded(AT_LEAST_ONE, 5)
     threads: int = bounded(NOT_NEGATIVE, 0)
     seed: int = bounded(NOT_NEGATIVE, 1)
 

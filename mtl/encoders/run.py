@@ -229,7 +229,7 @@ class RunSettings:
 def open_run(name: str, settings: Mapping[str, Any]) -> "RunEncoder":
     """The encoder of the finished run in the folder `name`. Raises InputError as `Predictor.load` and `RunEncoder` do."""
     if (Path(name) / "modules.json").is_file():
-        message = "is an export, not a run; name the run's folder; docs/export.md: how mteb scores exports"
+        message = "is an export, not a run; name the run's folder; docs/how-to/export.md: how mteb scores exports"
         raise InputError(message, path=name)
     checked = typed_settings(RunSettings, settings)
     predictor = Predictor.load(Path(name), checked.seed, device=checked.device, encoder_task=checked.task)

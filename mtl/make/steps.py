@@ -41,4 +41,4 @@ STEPS = {
     "split": Step(splitting.split, splitting.Split),
     "split_by_value": Step(splitting.split_by_value, splitting.SplitByValue),
 }
-"""By name, in the order of docs/making-tasks.md."""
+"""By name, in the order of docs/how-to/making-tasks.md."""

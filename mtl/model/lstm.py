@@ -315,7 +315,7 @@ class BiLSTM(nn.LSTM):
     """Stacked bidirectional LSTM without dropout between its layers.
 
     Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`: either loads the other's state dict.
-    On a CPU, `PackedBiLSTMLayer` computes it, which trains faster than torch, most of all on long texts (docs/performance.md);
+    On a CPU, `PackedBiLSTMLayer` computes it, which trains faster than torch, most of all on long texts (experiments/performance/README.md);
     on a GPU, cuDNN does.
     """
 

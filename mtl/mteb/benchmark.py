@@ -25,6 +25,11 @@ class ModelFacts:
     Args:
         name: as in "organization/name"; None: mtl/{the encoder's name}, with a run's seed.
         release_date: the release date of the weights, as in 2026-11-22.
+        license: of the weights, as in apache-2.0.
+        reference: a page about the model.
+        open_weights: whether the weights are public.
+        public_training_code: where the code is.
+        public_training_data: where the data is.
     """
 
     name: str | None = None
@@ -57,7 +62,10 @@ class MtebSettings:
     """The keys of `mtl mteb` itself.
 
     Args:
+        benchmark: a name in configs/mteb, or a path.
+        tasks: some of the benchmark's tasks, as in [PpcPC,SICK-R-PL].
         data_dir: the folder with a folder for each task; None: data/{benchmark}, if it is there.
+        runs_dir: the folder of all runs.
     """
 
     benchmark: str = "pl-mteb"

@@ -43,15 +43,53 @@ AMOUNT = Interval(0, LARGEST)
 
 @dataclass
 class PretrainingSettings:
-    """The settings; docs/pretraining.md explains each. Every file in configs/pretrain must set those that have no default."""
+    """The settings. Every file in configs/pretrain must set those that have no default.
+
+    Args:
+        vocab_size: entries of the vocabulary, with the five special tokens; fewer if the text is small.
+        max_length: tokens of a segment, with `[CLS]` and `[SEP]`; the longest input of the finished model.
+        num_layers: layers.
+        hidden_size: numbers in a token's vector.
+        num_heads: attention heads of a layer.
+        batch_size: segments in a step.
+        learning_rate: the highest; of AdamW with β₁ 0.9 and ε 1e-6.
+        vocabulary: wordpiece takes the longest subword that fits; bpe builds words from learnt merges.
+        alphabet: characters that the vocabulary has, the most frequent ones.
+        min_count: how often a pair must occur to become a subword.
+        lowercase: whether texts are read in lower case.
+        documents: what a document of a file is: a line, or a block of lines up to an empty one.
+        min_tokens: shorter documents are dropped.
+        segments: packed joins all documents and cuts them into segments of the full length; with document, a segment holds text of one
+            document.
+        held_out: share of the segments, at most 1,000, for perplexity.
+        intermediate_size: units between the two maps of a layer; null: 4 × `hidden_size`.
+        initial_deviation: standard deviation of the random weights at the beginning.
+        positions: the vectors of positions at the beginning: random, or sinusoids of twice the deviation as amplitude. Both are trained.
+        dropout: after each layer's parts and on the attention.
+        mask_share: share of the tokens to predict.
+        whole_words: false: single subwords are chosen.
+        max_steps: the most steps; this or max_minutes must be set.
+        max_minutes: the most minutes of training and validations.
+        accumulate: in how many parts a batch is computed: more take less memory and, without dropout, give the same step up to rounding.
+        warmup: steps in which the learning rate rises linearly from 0; below 1, a share of the training.
+        final_learning_rate: at the end; it falls linearly.
+        beta2: AdamW's β₂.
+        weight_decay: not of biases and normalisation layers.
+        gradient_clip: largest norm of all gradients together; 0: none.
+        precision: bf16-mixed: products in bfloat16, weights in float32; on a CPU without such instructions it is float32.
+        force_precision: true: `bf16-mixed` also on such a CPU.
+        validate_every: steps between validations and checkpoints.
+        seed: of the weights, the order and the masks.
+        threads: of the CPU; 0: one for each core.
+    """
 
     vocab_size: int = bounded(Interval(len(SPECIAL_TOKENS) + 1, LARGEST))
-    max_length: int = bounded(Interval(8, LARGEST))  # tokens of a segment, with the two that stand around it
+    max_length: int = bounded(Interval(8, LARGEST))
     num_layers: int = bounded(COUNT)
     hidden_size: int = bounded(COUNT)
     num_heads: int = bounded(COUNT)
-    batch_size: int = bounded(COUNT)  # segments
-    learning_rate: float = bounded(AMOUNT)  # the highest
+    batch_size: int = bounded(COUNT)
+    learning_rate: float = bounded(AMOUNT)
     vocabulary: str = one_of("wordpiece", "bpe", default="wordpiece")
     alphabet: int = bounded(COUNT, 1000)
     min_count: int = bounded(COUNT, 2)
@@ -69,7 +107,7 @@ class PretrainingSettings:
     max_steps: int | None = bounded(COUNT, None)
     max_minutes: float | None = bounded(Interval(0, LARGEST, open_low=True), None)
     accumulate: int = bounded(COUNT, 1)
-    warmup: float = bounded(AMOUNT, 0.1)  # steps, or a share of the training if below 1
+    warmup: float = bounded(AMOUNT, 0.1)
     final_learning_rate: float = bounded(AMOUNT, 0.0)
     beta2: float = bounded(PART, 0.999)
     weight_decay: float = bounded(AMOUNT, 0.01)

@@ -35,7 +35,7 @@ LOWEST = -100.0  # × 100
 
 
 def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """α of values that are equal or different.
+    """Krippendorff's α of values that are equal or different: 1 − observed / expected disagreement.
 
     The disagreement is the share of rows that differ. The one to expect is the probability that two of the 2N pooled values differ,
     drawn without replacement.
@@ -50,7 +50,10 @@ def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: 
 
 
 def alpha_interval(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """α of numbers whose disagreement is the squared difference. The one to expect is twice the variance of the 2N pooled values."""
+    """Krippendorff's α of numbers whose disagreement is the squared difference: 1 − observed / expected disagreement.
+
+    The disagreement to expect is twice the variance of the 2N pooled values.
+    """
     gold, total = rows.targets, weights.sum(axis=1)
     differing = weights @ (gold - predicted) ** 2 / total
     mean = (weights @ (gold + predicted) / (2 * total))[:, None]
@@ -235,7 +238,7 @@ def chance_share(task: Task) -> float:
 
 
 def f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """F1 of the label `positive`."""
+    """F1 of the label `positive`: 2 tp / (2 tp + fp + fn), with its rows that are found, wrongly predicted and missed."""
     assert task.labels is not None and task.positive is not None
     return _f1_of(task.labels.index(task.positive), predicted, rows.targets, weights)[0]
 
@@ -256,7 +259,10 @@ def _f1_of(label: int, predicted: np.ndarray, gold: np.ndarray, weights: np.ndar
 
 
 def matthews(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The correlation of predicted and gold labels (Matthews 1975; Gorodkin 2004 for more than two); 0 where either is constant."""
+    """The correlation of predicted and gold labels (Matthews 1975; Gorodkin 2004 for more than two); 0 where either is constant.
+
+    (c n − Σ pₖ tₖ) / √((n² − Σ pₖ²) (n² − Σ tₖ²)), with n rows, c right ones, and pₖ predicted and tₖ gold rows of label k.
+    """
     assert task.labels is not None
     gold, total = rows.targets, weights.sum(axis=1)
     labels = range(len(task.labels))
@@ -268,7 +274,7 @@ def matthews(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.nd
 
 
 def pearson(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Pearson's correlation."""
+    """Pearson's correlation: the covariance divided by both standard deviations; 0 where either is constant."""
     return _correlation(predicted[None], rows.targets[None], weights)
 
 
@@ -309,11 +315,10 @@ def _standardized(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, 
 
 
 def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    r"""One minus the mean absolute error averaged over the gold ratings (KLEJ, section 3.7).
+    """One minus the mean absolute error averaged over the gold ratings (KLEJ, section 3.7).
 
-    .. math:: 1 - \frac{1}{|C|\,(b - a)} \sum_{c \in C} \frac{1}{n_c} \sum_{i: y_i = c} |\hat{y}_i - c|
-
-    with C the gold ratings that occur, n_c the number of rows with rating c, and [a, b] the range.
+    1 − (1 / (|C| (b − a))) Σ_c (1 / n_c) Σ_i |ŷ_i − c|, with C the gold ratings that occur, n_c the number of rows i with rating c,
+    and [a, b] the range.
 
     >>> task = Task(text=["text"], target="rating", kind="number", range=[1, 5], metric="one_minus_wmae")
     >>> rows = ScoredRows(np.array([1.0, 1.0, 3.0]))

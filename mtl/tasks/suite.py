@@ -22,10 +22,11 @@ class Submission:
     """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to
     know.
 
-    zip has no further keys. The others are those of rows: template: the leaderboard's empty entry, a JSON file in the
-    data folder.
+    zip has no further keys. The others are those of rows.
 
     Args:
+        format: zip or glue (a zip with a file for each task; glue's have the index of each row), or rows (the official rows and an entry).
+        template: the leaderboard's empty entry, a JSON file in the data folder.
         template_source: where `mtl data` gets it.
         fill: by dotted key of the entry, the fact of a run that stands there (`mtl.submissions.entry.FACTS`).
         measures: by name in the entry, metrics, or "rows" for the number of rows; the first stands there if the task
@@ -49,14 +50,22 @@ class Published:
     """A published row: scores × 100 on one split by task, and their average, which may be missing.
 
     Args:
+        model: the row's title.
+        family: its group of rows: floor, lstm, transformer, …
+        split: the split that the scores are on, test or dev.
+        method: the method of this toolkit that is the same model, if there is one.
+        embeddings: the embeddings of that method.
+        variant: the variant of that method.
+        average: the printed average; None: none was printed.
+        scores: by task.
         also: by task and metric, scores × 100 by other metrics than the task's own: one of the two that the task's is the mean of, or
             one of the task's `also`.
     """
 
     model: str = MISSING
-    family: str = MISSING  # floor, lstm, transformer, …
+    family: str = MISSING
     split: str = "test"
-    method: str | None = None  # the method of this toolkit that is the same model, if any, with embeddings and variant
+    method: str | None = None
     embeddings: str | None = None
     variant: str | None = None
     average: float | None = None
@@ -66,25 +75,47 @@ class Published:
 
 @dataclass
 class Suite:
-    """A benchmark: its tasks by id, in the order of its table, and what was published on it."""
+    """A benchmark: its tasks by id, in the order of its table, and what was published on it.
+
+    Args:
+        name: names folders: letters, digits, `.`, `_`, `-`.
+        title: the suite's name in tables; default: `name`.
+        language: of the Moses tokenizer: a code such as `sv`; default: `en`.
+        files: file names for all tasks; default: `{train: train.tsv, dev: dev.tsv, test: test.tsv}`. `{task}` stands for the task's id, as
+            in `"{task}_train.jsonl"`.
+        source: of every task without its own `source`.
+        tasks: the tasks by id, in the order of the table.
+        average: the ids of the tasks that the average is the mean of; default: all. A list in it counts as one task, by its mean: `[cola,
+            [mnli-m, mnli-mm]]`. An average without one of them is marked as partial.
+        submission: what the suite's leaderboard takes; default: `{format: zip}`.
+        clean: which rows a copy leaves out; `mtl audit --write-clean` writes it, and reports show it.
+        allow_missing: `true`: a run leaves out tasks without any of their files, and says so in one line, and a task that lacks its test
+            file alone has no test predictions; default: both are errors.
+        embeddings: default vectors, as in `{fasttext: fasttext-pl}`: a recipe in `embeddings`, or a relative path.
+        config: settings for every run on the suite; no paths.
+        published: published rows, shown beside ours: scores × 100 on `split` (`test` by default, or `dev`) and their `average`, if there is
+            one. `also` has scores by other metrics, as where only one of two was printed: `{mrpc: {f1: 81.8}}`.
+        scale: how scores are shown: `100` (default), as in 28.6, or `1`, as in 0.286.
+        generated: of suites that come with mtl: the data is in the package.
+        data: the folder of the data files, as a path from the suite file; default: data/{name} in the working directory.
+    """
 
     name: str = MISSING
     title: str = ""
     language: str = "en"
-    generated: bool = False  # its data is in the package, in the archive of `mtl.sample` with its name
-    data: str | None = None  # the folder of the data files: in the suite file, a path from there; None: see `data_dir`
+    generated: bool = False
+    data: str | None = None
     files: dict[str, str | None] = field(default_factory=lambda: {s: f"{s}.tsv" for s in SPLITS})
-    embeddings: dict[str, str] = field(default_factory=dict)  # by name of embeddings: a recipe or a path
-    config: dict[str, Any] = field(default_factory=dict)  # settings that differ from configs/baseline.yaml
-    source: Source | None = None  # of every task without its own
+    embeddings: dict[str, str] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    source: Source | None = None
     tasks: dict[str, Task] = MISSING
-    # The tasks that the suite's score is the mean of; None: all. A list in it counts as one task: its mean.
     average: list[Any] | None = None
-    allow_missing: bool = False  # a task without any of its files is left out of a run, and is no error
+    allow_missing: bool = False
     published: list[Published] = field(default_factory=list)
-    submission: Submission = field(default_factory=Submission)  # the files that its leaderboard takes
-    clean: str | None = None  # in words, which rows a copy leaves out that `mtl audit --write-clean` wrote
-    scale: int = 100  # how scores are shown, a key of `mtl.tasks.task.SCALES`
+    submission: Submission = field(default_factory=Submission)
+    clean: str | None = None
+    scale: int = 100
 
     @property
     def shown(self) -> Scale:

@@ -85,7 +85,9 @@ class Source:
     (`Task.checksums`).
 
     Args:
-        size: the size of a zip, in bytes, and sha256: of a zip, where they are known.
+        url: the address.
+        size: the size of a zip in bytes, where it is known.
+        sha256: the checksum of a zip, where it is known.
     """
 
     url: str = MISSING
@@ -115,62 +117,97 @@ class Source:
 class HubSource:
     """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded.
 
-    If `revision` is None, the branch main is used; if that has no data files, the Hub's own conversion to parquet is used.
+    Args:
+        dataset: OWNER/NAME.
+        revision: a branch, tag or commit; None: the branch main, or, if that has no data files, the Hub's own conversion to parquet.
+        splits: for each split, its name on the Hub, or the path of its file in the dataset's repository.
+        columns: for each column of the task whose name in the copy differs, that name.
     """
 
-    dataset: str = MISSING  # OWNER/NAME
-    revision: str | None = None  # a branch, tag or commit
+    dataset: str = MISSING
+    revision: str | None = None
     splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
-    """For each split, its name on the Hub, or the path of its file in the dataset's repository."""
     columns: dict[str, str] = field(default_factory=dict)
-    """For each column of the task whose name in the copy differs, that name."""
 
 
 @dataclass
 class Task:
-    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it."""
+    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it. None: not given.
+
+    Args:
+        id: the key of the task in `tasks`.
+        title: the task's name in tables; default: its id.
+        folder: in `data_dir`; default: `data_dir` itself.
+        text: the text columns: one, or two for a pair; for a choice one or none (`[]`), beside the candidates; more only with `level:
+            word`, as three for an analogy.
+        spans: marked words of a text: for each text column, the columns of its spans.
+        level: `text` (default), or `word`: the texts are single words or expressions, which the method `word_vectors` answers. Methods that
+            read texts cannot answer such a task.
+        target: the column with the right answer.
+        kind: the kind of target: `labels`, `number`, `choice`, `word` or `text`. Only `word` and `text` need it: the others follow from the
+            next keys.
+        labels: of kind labels: the labels as they stand in the files.
+        range: of kind number: the smallest and the largest number.
+        candidates: of kind choice: the columns of the candidates' texts, or one column that holds a list of texts, as in `options[]`.
+        header: the columns of files without a header line, as in `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv`
+            files whose first line names none of these columns.
+        metric: a name of a metric that fits the kind; `accuracy+f1` is the mean of the two.
+        positive: the label that metric `f1` is about.
+        chance: for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`.
+        columns: further columns that the metrics read.
+        also: further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part of any average, and nothing is chosen by
+            them.
+        breakdown: columns, as in `[meta.logic]`: reports show the score on the rows with each of their values. An empty cell has no value,
+            and `;` separates several.
+        files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file.
+        scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
+            else test; or `none`, for a task that another one answers and whose labels nobody has: its test rows are predicted only.
+        answered_by: for a task without training rows: the id of the task whose head predicts it. `labels` and `range` are then that task's.
+        group: a column; rows with the same value stay together when rows are held out or resampled.
+        same_source: for pairs, instead of `group`: a label. Two texts have one source if a pair with this label connects them; rows of one
+            source stay together.
+        rows: the published number of rows, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced.
+        instructions: for people who answer rows of the task; an empty line ends a paragraph.
+        license: of the data, for model cards of exports and documentation sheets.
+        source: where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With
+            `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`.
+        checksums: of such single files, by split: `sha256:…`, or `git:…`, the id of the file's git blob (`git hash-object FILE`). A task
+            with another file is marked as a reduced one is, and as changed.
+        hub: a copy on the Hugging Face Hub, for when `source` is missing or does not answer: `{dataset: OWNER/NAME}`. `splits` and
+            `columns` say what splits and columns are called there, if otherwise.
+        withdrawn: `true`: the publisher has withdrawn the data. `mtl data` does not ask for it, and messages say so.
+    """
 
     id: str = ""
     title: str = ""
-    folder: str = ""  # below the suite's data folder
-    # The target kind, a key of `mtl.tasks.targets.TARGET_KINDS`; empty: it follows from labels, range or candidates.
+    folder: str = ""
     kind: str = ""
-    # One column, or two for a pair; for a choice none or one, beside the candidates; at level word any number.
     text: list[str] = MISSING
-    level: str = (
-        "text"  # what the texts are: text, or word (single words and expressions); methods say what they can answer
-    )
-    candidates: list[str] | None = None  # for a choice: columns of texts, or a column of lists of texts
-    # By text column, the columns of the spans that are marked in the text, for models to read beside the text as a whole.
+    level: str = "text"
+    candidates: list[str] | None = None
     spans: dict[str, list[str]] | None = None
-    # The columns of the tsv and csv files without a header: those whose first line names none of these columns.
     header: list[str] | None = None
     target: str = MISSING
-    labels: list[str] | None = None  # as written in the file
-    range: list[float] | None = None  # for numbers: the smallest and the largest
+    labels: list[str] | None = None
+    range: list[float] | None = None
     metric: str = MISSING
-    positive: str | None = None  # the label that metric f1 is computed for
-    columns: list[str] | None = None  # further columns that the metric reads
-    chance: str | None = None  # for pseudo_alpha: the accuracy of a guess, a number or a fraction
-    also: list[str] | None = None  # further metrics, shown beside `metric`
-    breakdown: list[str] | None = None  # columns by whose values reports divide the scored rows
-    group: str | None = None  # rows with the same value in this column stay on one side of the held-out split
-    # Instead of group: the label of pairs whose two texts have the same source; rows of one source stay together.
+    positive: str | None = None
+    columns: list[str] | None = None
+    chance: str | None = None
+    also: list[str] | None = None
+    breakdown: list[str] | None = None
+    group: str | None = None
     same_source: str | None = None
-    answered_by: str | None = None  # for a task without training rows: the task whose head predicts it
-    # The split that scores are on: dev (None means dev) or test; or DEV_OR_TEST: dev if its file is there, else test. The dev file may
-    # then be missing. `mtl.data.splits.choose_scored` replaces DEV_OR_TEST by one of them before any data is read.
+    answered_by: str | None = None
     scored: str | None = None
-    files: dict[str, str | None] = field(default_factory=dict)  # by split
-    rows: dict[str, int] = field(default_factory=dict)  # by split, as published
-    license: str | None = None  # of the data, as its publisher names it
-    instructions: str | None = (
-        None  # for people who answer rows of the task, see mtl.annotate; an empty line ends a paragraph
-    )
+    files: dict[str, str | None] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    license: str | None = None
+    instructions: str | None = None
     source: Source | None = None
-    checksums: dict[str, str] = field(default_factory=dict)  # of single files, by split: sha256:… or git:… (a blob id)
+    checksums: dict[str, str] = field(default_factory=dict)
     hub: HubSource | None = None
-    withdrawn: bool = False  # its publisher has withdrawn the data: it is not downloaded
+    withdrawn: bool = False
 
     @property
     def scored_split(self) -> str:

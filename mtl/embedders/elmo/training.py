@@ -37,32 +37,53 @@ RATE = Interval(0, LARGEST, open_low=True)
 
 @dataclass
 class ELMoTraining:
-    """The settings of an ELMo's training. The sizes are a quarter of the original's, which took weeks on several GPUs."""
+    """The settings of an ELMo's training. The sizes are a quarter of the original's, which took weeks on several GPUs.
+
+    Args:
+        character_dim: numbers in the vector of a byte.
+        filters: convolutions over bytes: width and number of filters.
+        n_highway: highway layers.
+        projection_dim: numbers in the token layer and in the states of each direction; a token's vector has twice as many.
+        lstm_dim: LSTM cells in each direction.
+        n_layers: LSTM layers.
+        dropout: on the input of each LSTM layer and of the softmax.
+        max_length: tokens; longer lines are split.
+        min_count: for the softmax, words that occur less often are the unknown word; the input reads every word byte by byte.
+        held_out: share of the lines on which perplexity is measured, at most 1,000 lines.
+        epochs: passes over the texts.
+        max_steps: the most training steps.
+        batch_tokens: tokens in a batch.
+        negatives: samples for the sampled softmax.
+        learning_rate: Adam's at the first step; it falls linearly.
+        final_learning_rate: at the last step.
+        gradient_clip: largest norm, of all gradients but those of the softmax's tables.
+        validate_every: steps between checkpoints and measurements of perplexity.
+        seed: of the weights and of the order.
+        threads: 0: one for each core.
+    """
 
     character_dim: int = bounded(COUNT, 16)
-    filters: list[list[int]] = field(  # pairs of width in characters and number of filters
+    filters: list[list[int]] = field(
         default_factory=lambda: [[1, 16], [2, 16], [3, 32], [4, 64], [5, 128], [6, 128], [7, 128]]
     )
     n_highway: int = bounded(Interval(0, 100), 1)
-    projection_dim: int = bounded(COUNT, 128)  # half the size of a token's vector
-    lstm_dim: int = bounded(COUNT, 1024)  # cells per direction
+    projection_dim: int = bounded(COUNT, 128)
+    lstm_dim: int = bounded(COUNT, 1024)
     n_layers: int = bounded(LAYERS, 2)
-    dropout: float = bounded(SHARE, 0.1)  # on the inputs of the LSTM layers and of the softmax
-    max_length: int = bounded(COUNT, 100)  # tokens; longer lines are split
-    min_count: int = bounded(COUNT, 3)  # rarer words share one class of the softmax
-    held_out: float = bounded(
-        PART, 0.005
-    )  # share of the lines, at most 1,000 lines, that the perplexity is computed on
+    dropout: float = bounded(SHARE, 0.1)
+    max_length: int = bounded(COUNT, 100)
+    min_count: int = bounded(COUNT, 3)
+    held_out: float = bounded(PART, 0.005)
     epochs: int = bounded(COUNT, 5)
-    max_steps: int | None = bounded(AT_LEAST_ONE, None)  # an upper limit
+    max_steps: int | None = bounded(AT_LEAST_ONE, None)
     batch_tokens: int = bounded(COUNT, 4096)
-    negatives: int = bounded(COUNT, 4096)  # draws for the sampled softmax
-    learning_rate: float = bounded(RATE, 2e-3)  # Adam's at the first step; it falls linearly to final_learning_rate
+    negatives: int = bounded(COUNT, 4096)
+    learning_rate: float = bounded(RATE, 2e-3)
     final_learning_rate: float = bounded(NOT_NEGATIVE, 2e-4)
     gradient_clip: float = bounded(RATE, 5.0)
-    validate_every: int = bounded(COUNT, 500)  # steps between two perplexities and checkpoints
+    validate_every: int = bounded(COUNT, 500)
     seed: int = bounded(Interval(0, 2**32, open_high=True), 1)
-    threads: int = bounded(Interval(0, LARGEST), 0)  # 0: one per core
+    threads: int = bounded(Interval(0, LARGEST), 0)
 
     def check(self) -> None:
         pairs = [
