@@ -110,8 +110,8 @@ class Terminal:
                 column = self._seeds.setdefault((run, seed), _Seed())
                 column.scores.update(event.scores)
                 column.average, column.final = event.average, event.final
-                if event.final:
-                    self._finished.setdefault(run, set()).add(seed)
+                if event.final and seed not in self._finished.setdefault(run, set()):
+                    self._finished[run].add(seed)
                     self._trained, self._last = self._trained + 1, time.monotonic()
             case Remark(text=text) if text not in self._remarks:
                 self._remarks.add(text)

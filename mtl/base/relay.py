@@ -64,7 +64,10 @@ class Relay:
                 if text:
                     sys.stderr.write(text.decode(errors="replace"))
                 if mark:
-                    event = msgspec.json.decode(content, type=Event)
+                    try:
+                        event = msgspec.json.decode(content, type=Event)
+                    except msgspec.DecodeError:  # the process was killed while it wrote
+                        continue
                     if isinstance(event, Advanced):
                         operations[event.key] = event
                     elif isinstance(event, Ended):

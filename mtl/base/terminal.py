@@ -71,7 +71,7 @@ class Screen:
             if self._lines:
                 self._put(self._erasure())
             yield
-            self._at_start = text.endswith("\n") if text else self._at_start
+            self._at_start = text.endswith(("\n", "\r")) if text else self._at_start
             if self._lines:
                 self._put(self._drawing())
 
@@ -186,7 +186,8 @@ class StandardOutput:
 
     def clear(self) -> None:
         """Clear the terminal."""
-        self._write(CLEAR)
+        with screen.above("\n"):
+            self.put(CLEAR)
 
     def write_bytes(self, content: bytes) -> None:
         """Write bytes as they are."""

@@ -5,7 +5,7 @@ import os
 import platform
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, cast
@@ -119,7 +119,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
         start = time.monotonic()
         result = _predict(job, dataset, method, seed)
         result["seconds"] = time.monotonic() - start
-        _show_scores(job, seed, result)
+        _show_scores(final_scores(job, seed, cast(SeedScores, result)), job.config.seeds)
         result["cost"] = method.cost(seed, job.folder.seed(seed))
         result["versions"] = versions()
         result["machine"] = machine(device_of(job.config.trainer.accelerator))
@@ -155,13 +155,18 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
     }
 
 
-def _show_scores(job: Job, seed: int, result: Mapping[str, Any]) -> None:
-    show_number, seeds = job.suite.shown.show, job.config.seeds
+def final_scores(job: Job, seed: int, result: SeedScores, run: str = "") -> Scored:
+    """The scores of a finished seed, to be shown. run: the name of the run among several."""
+    show_number, average = job.suite.shown.show, result["average"]
     scores = {id: show_number(value) for id, value in result["scores"].items()}
-    average = "" if result["average"] is None else show_number(result["average"])
-    show(Scored(seed, scores, average, final=True))
-    listed = ", ".join(f"{id} {score}" for id, score in scores.items())
-    detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average and f' · average {average}'}")
+    return Scored(seed, scores, "" if average is None else show_number(average), final=True, run=run)
+
+
+def _show_scores(scored: Scored, seeds: Sequence[int]) -> None:
+    show(scored)
+    listed = ", ".join(f"{id} {score}" for id, score in scored.scores.items())
+    average = scored.average and f" · average {scored.average}"
+    detail(f"seed {scored.seed} ({seeds.index(scored.seed) + 1}/{len(seeds)}) · {listed}{average}")
 
 
 def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> list[str]:

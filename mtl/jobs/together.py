@@ -9,15 +9,16 @@ from typing import Any
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import allow_open_files
-from mtl.base.progress import shown_run
+from mtl.base.progress import show, shown_run
+from mtl.base.untrusted import read_json
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, longest_first, returning_errors
 from mtl.jobs.job import Job, NamedRun
 from mtl.jobs.plan import expected_seconds
 from mtl.jobs.prepared import Prepared, begin, begin_apart, check_begun, sum_up
-from mtl.jobs.seed import run_apart, run_seed
+from mtl.jobs.seed import final_scores, run_apart, run_seed
 from mtl.methods import METHODS
-from mtl.runs.summary import Summary, read_summary
+from mtl.runs.summary import SeedScores, Summary, read_summary
 from mtl.settings.schema import Config
 from mtl.training.precision import check_precision
 
@@ -116,8 +117,8 @@ def _train(
 ) -> None:
     """Train the seeds of runs that are prepared, and sum each run up after its last seed."""
     units = ordered_units(runs, prepared)
-    run_of = {seed_name(run.name, seed): run for run in runs for seed in run.job.config.seeds}
-    left = {run.name: {unit.name for unit in units if run_of[unit.name] is run} for run in runs}
+    seed_of = {seed_name(run.name, seed): (run, seed) for run in runs for seed in run.job.config.seeds}
+    left = {run.name: {unit.name for unit in units if seed_of[unit.name][0] is run} for run in runs}
 
     def sum_up_if_done(run: NamedRun) -> None:
         if not left.get(run.name, {"failed"}):
@@ -131,11 +132,13 @@ def _train(
                 finished(run)
 
     def done(unit: Unit, value: Any) -> None:
-        run = run_of[unit.name]
+        run, seed = seed_of[unit.name]
         if isinstance(value, UserError):
             failures.add(run.name, unit.name, value)
             left.pop(run.name, None)
         elif run.name in left:
+            # Not every engine sends what its processes show.
+            show(final_scores(run.job, seed, read_json(run.job.folder.scores(seed), SeedScores), run.name))
             left[run.name].discard(unit.name)
             sum_up_if_done(run)
         if not left:

@@ -139,7 +139,8 @@ def _outcome(module: MultitaskModule, stage: Stage, kept: "BestWeights") -> str:
     first, last = module.curve[0], module.curve[-1]
     before = f", {stage.scale.show(first[MONITOR])} {stage.start}" if stage.validate_first else ""
     trained = f"{last['step']:,.0f} steps in {format_duration(last['seconds'])}"
-    return f"{stage.title} · finished: {stage.scale.show(kept.score)}{before} · {trained}"
+    score = f"{'average ' if len(module.scores) > 1 else ''}{stage.scale.show(kept.score)}"
+    return f"{stage.title} · finished: {score}{before} · {trained}"
 
 
 def _explained(error: DivergedError, stage: Stage) -> DivergedError:

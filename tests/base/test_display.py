@@ -55,7 +55,7 @@ def test_a_run_with_its_stage_and_the_last_scores(clock: Clock, terminal: FakeTe
     display.show(advanced("seed 2 · stage 1", 15, note="average 60.0, cbd"))
     assert terminal.shown == [
         "klej-sample · LSTM · 1 of 3 seeds done · 20 s so far",
-        "seed 2 · stage 1  █████                 15 of 60 steps · at most 30 s left · ave",
+        "seed 2 · stage 1  █████                 15 of 60 steps · at most 30 s left · av",
         "scores   seed 2 …",
         "cdsc-e       70.0",
         "cbd          50.0",

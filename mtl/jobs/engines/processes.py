@@ -1,5 +1,6 @@
 """Units in processes of this machine."""
 
+import io
 import multiprocessing
 import os
 import signal
@@ -22,6 +23,7 @@ from mtl.base.stand_ins import import_trainer
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines.engine import Done, Unit, ready
 
+RELAYED = os.name == "posix"  # elsewhere, a pipe cannot become the standard error of a process, and each prints lines
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
 
 if multiprocessing.parent_process() is not None:
@@ -67,7 +69,7 @@ class Processes:
                         process.start()
                     its_end.close()  # so that the pipes end with the process
                     its_errors.close()
-                    relay = Relay(os.fdopen(os.dup(printed.fileno()), "rb"))
+                    relay = Relay(os.fdopen(os.dup(printed.fileno()), "rb") if RELAYED else io.BytesIO())
                     printed.close()
                     running[report] = Running(unit, slot, process, relay)
                 assert running, "units wait for each other"
@@ -78,7 +80,9 @@ class Processes:
                     ended.add(finished.unit.name)
                     done(finished.unit, value)
         finally:
-            _stop([finished.process for finished in running.values()])
+            _stop([unfinished.process for unfinished in running.values()])
+            for unfinished in running.values():
+                unfinished.relay.join()
 
 
 def _places(unit: Unit, at_a_time: int) -> int:
@@ -123,13 +127,15 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 def _execute(unit: Unit, report: Any, errors: Any) -> None:
     """The main function of a child process. It reports the unit's result, or the UserError that it raises; `errors` becomes its standard
     error."""
-    os.dup2(errors.fileno(), 2)
+    if RELAYED:
+        os.dup2(errors.fileno(), 2)
     errors.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     with standard_streams():
         log_to_standard_error(unit.prefix)
-        set_display(Sender(unit.prefix))
+        if RELAYED:
+            set_display(Sender(unit.prefix))
         try:
             with sigterm_as_interrupt():
                 report.send((None, unit.call(*unit.arguments)))

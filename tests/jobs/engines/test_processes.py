@@ -1,8 +1,8 @@
 """Units in processes of their own: the same results, and no process left over."""
 
-import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from multiprocessing.process import BaseProcess
@@ -18,7 +18,7 @@ from small_suite import small_settings
 from mtl.base.errors import DivergedError, InputError
 from mtl.base.locks import LOST
 from mtl.jobs.engines.engine import Done, Needs, Unit, longest_first
-from mtl.jobs.engines.processes import BarLock, Processes
+from mtl.jobs.engines.processes import Processes
 from mtl.jobs.together import run_baseline
 
 pytestmark = pytest.mark.slow
@@ -131,7 +131,7 @@ def wait(folder: Path, name: str) -> None:
 
 
 def write_share(folder: Path, name: str) -> str:
-    share = [os.environ[variable] for variable in ("OMP_NUM_THREADS", "TQDM_POSITION")]
+    share = os.environ["OMP_NUM_THREADS"], os.environ.get("CUDA_VISIBLE_DEVICES", "0")
     (folder / name).write_text(" ".join(share), encoding="utf-8")
     return name.upper()
 
@@ -168,8 +168,11 @@ def run(call: Callable[[Path, str], Any], folder: Path, *names: str, at_a_time: 
     return results
 
 
-def test_each_process_has_its_threads_and_its_line_of_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_process_has_its_threads_and_its_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.get_num_threads", lambda: 2)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     before = dict(os.environ)
     assert run(write_share, tmp_path, "a", "b", "c") == {"a": "A", "b": "B", "c": "C"}
     shares = [(tmp_path / name).read_text(encoding="utf-8") for name in "abc"]
@@ -231,18 +234,17 @@ def test_those_expected_to_take_longest_begin_first() -> None:
     assert [unit.name for unit in longest_first(units)] == ["b", "c", "a", "d"]
 
 
-def test_the_lock_of_bars_that_a_killed_process_held_stops_nobody() -> None:
-    context = multiprocessing.get_context("spawn")
-    shared = context.RLock()
-    holder = context.Process(target=hold, args=(shared,))
-    holder.start()
-    holder.join()
-    assert holder.exitcode == -signal.SIGKILL
-    with BarLock(shared), BarLock(shared):
-        pass
-    assert not shared.acquire(block=False)
+def test_what_a_process_prints_and_its_traceback_appear_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(RuntimeError, match="its error message is above"):
+        run(print_and_fail, tmp_path, "seed 7")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == ["from Python", "from a library"]
+    assert lines[2].startswith("Process ") and lines[-1] == "RuntimeError: a fault"
 
 
-def hold(lock: Any) -> None:
-    lock.acquire()
-    os.kill(os.getpid(), signal.SIGKILL)
+def print_and_fail(folder: Path, name: str) -> None:
+    print("from Python", file=sys.stderr)
+    os.write(2, b"from a library\n")
+    raise RuntimeError("a fault")

@@ -5,7 +5,6 @@ import multiprocessing
 import os
 import re
 import shutil
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from spans_suite import write_spans_suite
 from tiny_transformers import SIZE, write_bert
-from tqdm import tqdm
 
 import mtl
 from mtl.cli import main
@@ -281,7 +279,6 @@ def test_killed_at_any_moment_it_ends_as_if_undisturbed(
 
 def _run(arguments: list[str]) -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    tqdm.set_lock(threading.RLock())  # its own: who is killed with a lock that is shared leaves it locked
     os._exit(main(arguments))
 
 

@@ -1,0 +1,79 @@
+"""What a process of a seed writes to its standard error, as the process shows it that started it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
+from mtl.base.progress import Progress, detail, remark, set_display, show
+from mtl.base.relay import Relay, Sender
+
+
+class Seen:
+    """A display that keeps the events."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def show(self, event: Event) -> None:
+        self.events.append(event)
+
+
+def relayed(written: bytes) -> list[Event]:
+    """The events of a process that has written this."""
+    reader, writer = os.pipe()
+    seen = Seen()
+    set_display(seen)
+    relay = Relay(os.fdopen(reader, "rb"))
+    os.write(writer, written)
+    os.close(writer)
+    relay.join()
+    set_display(None)
+    return seen.events
+
+
+def sent(tmp_path: Path, prefix: str = "") -> bytes:
+    """What a process with a `Sender` writes to its standard error."""
+    before, file = os.dup(2), (tmp_path / "errors").open("wb")
+    os.dup2(file.fileno(), 2)
+    try:
+        set_display(Sender(prefix))
+        with Progress("seed 1 · stage 1", 10, "steps") as bar:
+            bar.reach(4, "average 50.0")
+        show(Scored(1, {"cbd": "50.0"}, final=True))
+        detail("done")
+        remark("21 MB")
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        file.close()
+        set_display(None)
+    return (tmp_path / "errors").read_bytes()
+
+
+def test_events_arrive_with_the_name_of_their_run(tmp_path: Path) -> None:
+    begun, ended, scored, *rest = relayed(sent(tmp_path, "random-frozen · "))
+    assert isinstance(begun, Advanced) and isinstance(ended, Ended)
+    assert begun.title == ended.last.title == "random-frozen · seed 1 · stage 1"
+    assert (begun.done, begun.total, begun.note) == (4, 10, "average 50.0")
+    assert scored == Scored(1, {"cbd": "50.0"}, final=True, run="random-frozen")
+    assert rest == [Detail("random-frozen · done"), Remark("21 MB")]
+
+
+def test_what_else_is_written_is_printed_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mark = sent(tmp_path).splitlines(keepends=True)[-1]
+    events = relayed(b"a line\nhalf a" + mark + b" line\n" + b"Fatal \xff error, without an end")
+    assert events == [Remark("21 MB")]
+    assert capsys.readouterr().err == "a line\nhalf a line\nFatal \ufffd error, without an end"
+
+
+def test_operations_of_a_process_that_was_killed_end(tmp_path: Path) -> None:
+    begun = sent(tmp_path).splitlines(keepends=True)[0]
+    last = relayed(begun)[-1]
+    assert isinstance(last, Ended) and last.failed
+
+
+def test_an_event_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    begun, *_, mark = sent(tmp_path).splitlines(keepends=True)
+    assert relayed(mark + begun[: len(begun) // 2]) == [Remark("21 MB")]
