@@ -62,7 +62,7 @@ def hidden_progress() -> Iterator[None]:
         _hidden.reset(before)
 
 
-def _bar_class() -> type[tqdm[Any]] | None:
+def _bar_class() -> "type[tqdm[Any]] | None":
     """The class of bars on standard error; None if it shows none: it is neither a terminal nor the output of a notebook's cell."""
     if sys.stderr.isatty():
         return tqdm
