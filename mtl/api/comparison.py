@@ -172,10 +172,10 @@ def compare(
     >>> comparison = mtl.compare(floors)
     >>> comparison
     Comparison(KLEJ sample: constant, majority)
-    >>> comparison.scores.columns.tolist()[:2]
-    ['average', 'nkjp-ner']
-    >>> comparison.tests[["one", "other", "task"]].iloc[0].tolist()
-    ['constant', 'majority', 'average']
+    >>> comparison.scores["cbd"].round(1).to_dict()
+    {'constant': 46.2, 'majority': 0.0}
+    >>> comparison.tests["difference"].round(1).tolist()
+    [-46.2, -46.2]
     """
     from mtl.reports.leaderboard import by_suite, leaderboard
     from mtl.reports.report import check_references

@@ -40,11 +40,9 @@ class Run:
     seed     1     2
     task
     cbd   46.2  46.2
-    >>> run.predictions("cbd", seed=1).head(2)
-       seed  row prediction gold
-    0     1    0          1    0
-    1     1    1          1    0
-    """  # noqa: W291
+    >>> run.predictions("cbd", seed=1).iloc[:2].to_dict("list")
+    {'seed': [1, 1], 'row': [0, 1], 'prediction': ['1', '1'], 'gold': ['1', '0']}
+    """
 
     def __init__(self, record: finished.Run) -> None:
         self.record = record

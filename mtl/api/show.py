@@ -58,8 +58,9 @@ def grid(cells: Mapping[Any, Mapping[Any, Any]], index: str, columns: str) -> "D
     check_installed(EXTRA, "pandas")
     import pandas
 
-    made = pandas.DataFrame.from_dict(cells, orient="index")
-    return made.rename_axis(index=index, columns=columns)
+    made = pandas.DataFrame.from_dict(dict(cells), orient="index")
+    made.index.name, made.columns.name = index, columns
+    return made
 
 
 def _block(block: str) -> str:

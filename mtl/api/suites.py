@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import shutil
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -10,11 +11,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import yaml
+
 from mtl.api.settings import Settings, job_of
 from mtl.api.show import MarkdownText, frame
 from mtl.base.errors import InputError, resources_as_input
-from mtl.base.files import new_folder, write_text
+from mtl.base.files import new_folder, without_empty_folders, write_text
 from mtl.base.terminal import inert, markdown_table
+from mtl.base.untrusted import read_yaml
 from mtl.data.files import read_bytes
 from mtl.data.records import write_records
 from mtl.settings.layers import find_suite
@@ -297,25 +301,36 @@ def _written(
     from mtl.init_suite.init_suite import guess_suite
 
     data_dir, path = place / "data", place / f"{name}.yaml"
-    if not data_dir.exists():
-        with new_folder(data_dir) as folder:
-            for file, content in files.items():
-                target = folder / Path(file).relative_to("data")
-                target.parent.mkdir(exist_ok=True)
-                target.write_bytes(content)
-    there = {file.relative_to(place).as_posix(): read_bytes(file) for file in data_dir.rglob("*") if file.is_file()}
-    if there != dict(files):
-        raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
-    guessed = guess_suite(data_dir, language, name, path, known)
-    for task, problem in guessed.problems.items():
-        raise InputError(
-            f"{problem}; declare it: tasks={{{task!r}: {{'text': […], 'target': …}}}}", key=f"frames.{task}"
-        )
+    is_new = not data_dir.exists()
+    with without_empty_folders(place):
+        if is_new:
+            with new_folder(data_dir) as folder:
+                for file, content in files.items():
+                    target = folder / Path(file).relative_to("data")
+                    target.parent.mkdir(exist_ok=True)
+                    target.write_bytes(content)
+        try:
+            _check_same(data_dir, files)
+            guessed = guess_suite(data_dir, language, name, path, known)
+            for task, problem in guessed.problems.items():
+                remedy = f"declare it: tasks={{{task!r}: {{'text': […], 'target': …}}}}"
+                raise InputError(f"{problem}; {remedy}", key=f"frames.{task}")
+            content = yaml.safe_load(guessed.document)
+            tasks_suite.suite_from(content, path)
+            if path.exists() and read_yaml(path) != content:  # comments may differ
+                remedy = f"remove it, or keep it and write mtl.Suite({str(path)!r}, {str(data_dir)!r})"
+                raise InputError(f"differs from what follows from the frames; {remedy}", path=path)
+        except InputError:
+            if is_new:
+                shutil.rmtree(data_dir)
+            raise
     if not path.exists():
         write_text(path, guessed.document)
-    elif read_bytes(path).decode("utf-8", errors="replace") != guessed.document:
-        raise InputError(
-            f"differs from what follows from the frames; remove it, or keep it and write mtl.Suite({str(path)!r}, {str(data_dir)!r})",
-            path=path,
-        )
     return Suite(path.resolve(), data_dir.resolve(), guessed.summary)
+
+
+def _check_same(data_dir: Path, files: Mapping[str, bytes]) -> None:
+    """Raise InputError if a folder has other files than these, which are named from the folder above."""
+    there = {file.relative_to(data_dir.parent).as_posix(): file for file in data_dir.rglob("*") if file.is_file()}
+    if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
+        raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)

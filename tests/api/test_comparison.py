@@ -1,0 +1,92 @@
+"""A comparison in Python has what the report has."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from input_errors import raises_input_error
+
+import mtl
+
+FLOORS = ("constant", "random", "majority")
+
+
+@pytest.fixture
+def runs(floor_settings: list[str]) -> list[mtl.Run]:
+    return [mtl.run(*floor_settings, method=method, seeds=3) for method in FLOORS]
+
+
+def compare(runs: Any, **options: Any) -> mtl.Comparison:
+    return mtl.compare(runs, cache_dir=None, **options)
+
+
+def test_it_has_what_the_report_has(runs: list[mtl.Run], tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    assert mtl.report(tmp_path / "runs", out, cache_dir=None) == out / "index.html"
+    comparison = compare(tmp_path / "runs")
+
+    def lines(name: str) -> list[dict[str, str]]:
+        return list(csv.DictReader((out / name).read_text(encoding="utf-8").splitlines()))
+
+    tests = comparison.tests.to_dict("records")
+    assert [(line["one"], line["other"], line["task"], line["verdict"]) for line in lines("comparisons.csv")] == [
+        (row["one"], row["other"], row["task"], row["verdict"]) for row in tests
+    ]
+    assert [float(line["difference"]) for line in lines("comparisons.csv")] == [row["difference"] for row in tests]
+    assert [float(line["p_holm"]) for line in lines("comparisons.csv")] == [row["p_holm"] for row in tests]
+    assert [tuple(line.values())[1:] for line in lines("ranks.csv")] == [
+        tuple(map(str, row)) for row in comparison.ranks.itertuples(index=False)
+    ]
+    for line in lines("scores.csv"):
+        own = comparison.intervals.query("run == @line['name'] and task == @line['task']")
+        assert comparison.scores.loc[line["name"], line["task"]] == own["median"].item() == float(line["median"])
+        assert own[["low", "high"]].iloc[0].tolist() == [float(line["interval_low"]), float(line["interval_high"])]
+
+
+def test_every_form_of_runs(runs: list[mtl.Run], tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    mixed = compare([runs[0], str(runs[1].path), runs[2].path, runs[0]])
+    assert mixed.scores.index.tolist() == list(FLOORS)
+    assert compare([folder]).scores.sort_index().equals(mixed.scores.sort_index())
+    assert compare(runs[0]).scores.index.tolist() == ["constant"]
+    named = compare({"a": runs[0], "b": runs[0].path})
+    assert named.scores.loc["a"].equals(named.scores.loc["b"])
+
+
+def test_runs_of_the_same_name_are_told_apart(runs: list[mtl.Run], floor_settings: list[str], tmp_path: Path) -> None:
+    other = mtl.run(*floor_settings, method="constant", seeds=3, run_dir=tmp_path / "elsewhere/constant")
+    names = compare([runs[0], other]).scores.index.tolist()
+    assert names == [runs[0].path.as_posix(), other.path.as_posix()]
+
+
+def test_it_shows_itself(runs: list[mtl.Run]) -> None:
+    comparison = compare(runs)
+    assert repr(comparison) == "Comparison(liten: constant, random, majority)"
+    assert "<strong>" in comparison._repr_html_() and "Paired tests" in comparison._repr_html_()
+    assert "| random − constant" in comparison.table() or "| constant − random" in comparison.table()
+
+
+def test_a_plot_has_each_run(runs: list[mtl.Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    ax = compare(runs).plot("kansla")
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(reversed(FLOORS))
+    assert compare(runs).plot(ax=ax) is ax
+    with raises_input_error(key="task"):
+        compare(runs).plot("nix")
+
+
+def test_what_cannot_be_compared(runs: list[mtl.Run], floor_settings: list[str], tmp_path: Path) -> None:
+    for bad in ([], [3], {"a": tmp_path / "runs"}):
+        with raises_input_error():
+            compare(bad)
+    for folder in ("none", "data"):
+        with raises_input_error(file=folder):
+            compare([tmp_path / folder])
+    with raises_input_error(key="reference"):
+        compare(runs, references=["nix"])
+    suite = tmp_path / "liten.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace("name: liten", "name: annan"), encoding="utf-8")
+    other = mtl.run(*floor_settings, method="constant", seeds=3)
+    with raises_input_error():
+        compare([runs[0], other])

@@ -1,0 +1,41 @@
+"""The examples in the docstrings of the public names, each in a folder of its own."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+import mtl
+
+MODULES = ("settings", "show", "run", "comparison", "suites")
+EXAMPLES = [
+    example
+    for name in MODULES
+    for example in doctest.DocTestFinder(exclude_empty=True).find(
+        importlib.import_module(f"mtl.api.{name}"), extraglobs={"mtl": mtl}
+    )
+    if example.examples
+]
+
+
+def test_every_public_name_has_an_example() -> None:
+    with_examples = {example.name.rsplit(".", 1)[-1] for example in EXAMPLES}
+    others = {
+        "AuditReport",
+        "Comparison",
+        "InputError",
+        "import_predictions",
+        "load",
+    }  # shown by the functions that make them, or older
+    assert set(mtl.__all__) - others <= with_examples
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_examples_do_what_they_say(example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runner = doctest.DocTestRunner()
+    said: list[str] = []
+    runner.run(example, out=said.append, clear_globs=False)
+    assert runner.summarize(verbose=False).failed == 0, "".join(said)

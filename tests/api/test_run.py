@@ -1,0 +1,139 @@
+"""A finished run in Python has what its files have, and `mtl.run` makes what `mtl baseline` makes."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from input_errors import raises_input_error
+
+import mtl
+from mtl.cli import main
+from mtl.data.files import read_lines
+
+
+@pytest.fixture
+def run(floor_settings: list[str]) -> mtl.Run:
+    return mtl.run(*floor_settings, "method=random", seeds=2)
+
+
+def test_it_makes_what_the_command_makes(floor_settings: list[str], run: mtl.Run, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    assert main(["baseline", *floor_settings, "method=random", "seeds=[1,2]", f"run_dir={other}"]) == 0
+    for name in ("summary.json", "table.md"):
+        ours, theirs = run.path / name, other / name
+        if name == "table.md":
+            assert ours.read_text(encoding="utf-8") == theirs.read_text(encoding="utf-8")
+        else:
+            one, two = (json.loads(path.read_text(encoding="utf-8")) for path in (ours, theirs))
+            assert one["tasks"] == two["tasks"]
+            assert one["command"].startswith("mtl.run('suite=") and two["command"].startswith("mtl baseline")
+
+
+def test_a_finished_run_is_not_made_again(floor_settings: list[str], run: mtl.Run) -> None:
+    before = (run.path / "summary.json").stat().st_mtime_ns
+    again = mtl.run(*floor_settings, {"method": "random"}, seeds=2)
+    assert again.path == run.path and (run.path / "summary.json").stat().st_mtime_ns == before
+
+
+def test_scores_are_those_of_the_summary(run: mtl.Run) -> None:
+    assert (run.scores.index.name, run.scores.columns.name) == ("task", "seed")
+    assert run.scores.columns.tolist() == run.seeds == [1, 2]
+    for task in run.tasks:
+        recorded = run.summary["tasks"][task]["scores"]
+        assert run.scores.loc[task].tolist() == [recorded["1"], recorded["2"]]
+
+
+def test_predictions_are_those_of_the_files(run: mtl.Run) -> None:
+    made = run.predictions("kansla")
+    assert made.columns.tolist() == ["seed", "row", "prediction", "gold"]
+    for seed in (1, 2):
+        own = made[made["seed"] == seed]
+        assert own["row"].tolist() == list(range(30))
+        file = run.path / f"seed-{seed}/predictions/dev_pred_kansla.tsv"
+        assert own["prediction"].tolist() == read_lines(file)[1:]
+        accuracy = 100 * (own["prediction"] == own["gold"]).mean()
+        assert accuracy == pytest.approx(run.scores.loc["kansla", seed])
+    test = run.predictions("kansla", "test", seed=2)
+    assert test.columns.tolist() == ["seed", "row", "prediction"] and len(test) == 10
+    assert run.predictions("betyg")["prediction"].dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [(("nix",), "task"), (("kansla", "train"), "split"), (("kansla", "nix"), "split"), (("kansla", "dev", 3), "seed")],
+)
+def test_predictions_that_are_not_there(run: mtl.Run, arguments: tuple[str, ...], key: str) -> None:
+    with raises_input_error(key=key):
+        run.predictions(*arguments)  # type: ignore[arg-type]
+
+
+def test_it_shows_itself(run: mtl.Run) -> None:
+    assert repr(run).startswith(f"Run('{run.path}': Random") and "2 seeds, average " in repr(run)
+    assert str(run.table()) in (run.path / "table.md").read_text(encoding="utf-8")
+    assert "<table" in run._repr_html_() and "median of 2" in run._repr_html_()
+
+
+def test_folders_that_hold_no_run(run: mtl.Run, tmp_path: Path) -> None:
+    with raises_input_error(file="none"):
+        mtl.open(tmp_path / "none")
+    with raises_input_error(file="data"):
+        mtl.open(tmp_path / "data")
+    unfinished = tmp_path / "unfinished"
+    shutil.copytree(run.path, unfinished)
+    (unfinished / "summary.json").unlink()
+    with raises_input_error(file="unfinished"):
+        mtl.open(unfinished)
+
+
+def test_a_damaged_run(run: mtl.Run) -> None:
+    file = run.path / "seed-1/predictions/dev_pred_kansla.tsv"
+    file.write_text("label\nglad\n", encoding="utf-8")
+    with raises_input_error(file=file.name):
+        mtl.open(run.path)
+
+
+def test_a_run_without_a_model(run: mtl.Run) -> None:
+    with raises_input_error(file="random"):
+        run.predict("kansla", [["solen skiner"]])
+    assert run.curves.empty
+
+
+def test_the_command_line_says_the_same(floor_settings: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(mtl.InputError) as raised:
+        mtl.run(*floor_settings, encoder={"hiden_size": 1})
+    assert main(["baseline", *floor_settings, "encoder.hiden_size=1"]) == 2
+    assert capsys.readouterr().err == f"mtl: error: {raised.value}\n"
+
+
+def test_a_missing_package_is_one_line(run: mtl.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
+    with raises_input_error():
+        _ = run.scores
+
+
+@pytest.mark.slow
+def test_opening_a_run_does_not_import_torch(run: mtl.Run) -> None:
+    code = f"import mtl, sys; run = mtl.open({str(run.path)!r}); run.scores, run.table(); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.slow
+def test_curves_and_models_of_a_trained_run(settings: list[str]) -> None:
+    run = mtl.run(*settings, seeds=1)
+    curves = run.curves
+    first = curves[curves["stage"] == "pretrain"]
+    assert set(first["task"]) == {"average", *run.tasks} and sorted(set(first["step"])) == [4, 8, 12]
+    averages = first.pivot(index="step", columns="task", values="score")
+    np.testing.assert_allclose(averages["average"], averages[run.tasks].mean(axis=1), rtol=1e-6)
+    record = json.loads((run.path / "seed-1/finetune/kansla/done.json").read_text(encoding="utf-8"))["curve"]
+    second = curves.query("stage == 'finetune' and task == 'kansla'")
+    assert second["step"].tolist() == [point["step"] for point in record] and second["step"].iloc[0] == 0
+    assert second["score"].tolist() == [point["dev/average"] for point in record]
+    loaded, texts = mtl.load(run.path), ["solen skiner", "regnet faller"]
+    assert run.predict("kansla", [[text] for text in texts]) == loaded.predict("kansla", [[text] for text in texts])
+    np.testing.assert_array_equal(run.encode(texts), loaded.encode(texts))

@@ -1,0 +1,61 @@
+"""Settings from keyword arguments, dictionaries and strings are those of the command line."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from input_errors import raises_input_error
+
+import mtl
+from mtl.api.settings import call_text, plain_settings
+from mtl.jobs.job import parse_settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        (["encoder.hidden_size=64", "seeds=[1, 2]"], {}),
+        ([{"encoder": {"hidden_size": 64}, "seeds": [1, 2]}], {}),
+        ([{"encoder.hidden_size": 64}], {"seeds": 2}),
+        ([], {"encoder": {"hidden_size": np.int64(64)}, "seeds": range(1, 3)}),
+        (["encoder.hidden_size=8"], {"encoder": {"hidden_size": 64}, "seeds": np.array([1, 2])}),
+        ([{"seeds": 7}, "seeds=2"], {"encoder": {"hidden_size": 64}}),
+    ],
+)
+def test_every_form_gives_the_same_settings(settings: list[Any], named: dict[str, Any]) -> None:
+    assert plain_settings(settings, named) == parse_settings(["encoder.hidden_size=64", "seeds=[1,2]"])
+
+
+def test_paths_are_strings() -> None:
+    assert plain_settings([], {"data_dir": Path("a/b")}) == {"data_dir": "a/b"}
+
+
+def test_the_recorded_call_gives_the_same_settings() -> None:
+    given = {"suite": "klej-sample", "seeds": [1, 2], "tasks": None, "encoder.dropout": 0.5}
+    words = eval(call_text("run", given).removeprefix("mtl.run"))
+    assert plain_settings(words, {}) == given
+
+
+@pytest.mark.parametrize(
+    ("settings", "named", "key"),
+    [
+        ([3], {}, None),
+        (["suite"], {}, None),
+        ([{1: 2}], {}, None),
+        ([], {"encoder": {2: 3}}, None),
+        ([], {"seeds": 0}, "seeds"),
+        ([], {"seeds": -1}, "seeds"),
+    ],
+)
+def test_settings_of_another_form(settings: list[Any], named: dict[str, Any], key: str | None) -> None:
+    with raises_input_error(key=key):
+        plain_settings(settings, named)
+
+
+@pytest.mark.parametrize(
+    "named", [{"seeds": "many"}, {"seeds": 1.5}, {"seeds": True}, {"encoder": {"hidden_size": object}}, {"nix": 1}]
+)
+def test_values_that_no_run_takes(named: dict[str, Any]) -> None:
+    with pytest.raises(mtl.InputError):
+        mtl.run(suite="klej-sample", **named)

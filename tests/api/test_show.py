@@ -1,0 +1,57 @@
+"""What a notebook shows: Markdown of this package as HTML, in which all text is escaped."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from mtl.api.show import MarkdownText
+from mtl.base.terminal import escaped, inert, markdown_table
+
+
+def html(text: str) -> ElementTree.Element:
+    """The HTML of a text, which must be well formed."""
+    return ElementTree.fromstring(MarkdownText(text)._repr_html_().replace("&nbsp;", " "))
+
+
+def test_a_table_keeps_its_marks_and_bold_cells() -> None:
+    made = html(markdown_table([["run", "AVG*", "CBD†"], ["floor", "**40.1\\***", "–"]]))
+    assert [cell.text for cell in made.iter("th")] == ["run", "AVG*", "CBD†"]
+    assert ["".join(cell.itertext()) for cell in made.iter("td")] == ["floor", "40.1*", "–"]
+    assert [strong.text for strong in made.iter("strong")] == ["40.1*"]
+    assert [cell.get("style") for cell in made.iter("td")] == ["text-align: left", *["text-align: right"] * 2]
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "a|b", "*_`[x](y)`\\", '"&amp;', "**a** `b`", "a\\"])
+def test_escaped_text_is_shown_as_it_is(text: str) -> None:
+    made = html(markdown_table([["name", "x"], [escaped(text), "1"]]))
+    assert ["".join(cell.itertext()) for cell in made.iter("td")] == [text, "1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<img src=x onerror=alert(1)>",
+        "| a |\n|---|\n| <b> | extra | cells |\n| |",
+        "| a |\n|---|",
+        "# <i>x",
+        "- <u>\n- `</code><b>`",
+        "**<b>**",
+        "",
+        "|",
+        "\\",
+    ],
+)
+def test_a_strangers_text_never_becomes_markup(text: str) -> None:
+    made = html(text)
+    assert {each.tag for each in made.iter()} <= set("div table thead tbody tr th td strong code p ul li h3".split())
+
+
+def test_headings_lists_and_paragraphs() -> None:
+    made = html(f"## KLEJ\n\n- one\n- two `x`\n\n{inert('see [1]')}")
+    assert [each.tag for each in made] == ["h4", "ul", "p"]
+    assert [item.text for item in made.iter("li")] == ["one", "two "]
+    assert made.find("p").text == "see [1]"  # type: ignore[union-attr]
+
+
+def test_it_prints_as_plain_text() -> None:
+    assert repr(MarkdownText("| a |")) == str(MarkdownText("| a |")) == "| a |"
