@@ -135,6 +135,8 @@ def test_a_changed_member_changes_the_ensemble(folder: Path) -> None:
 
 
 def test_members_that_cannot_be_averaged(folder: Path, tmp_path: Path) -> None:
+    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"run_dir={folder / 'other'}"]
+    without_members = job([*own, "method=ensemble"])
     with raises_input_error(key="RUN"):
         ensemble_job([], {})
     with raises_input_error(key="ensemble.runs"):
@@ -144,7 +146,7 @@ def test_members_that_cannot_be_averaged(folder: Path, tmp_path: Path) -> None:
     with raises_input_error(key="seeds"):
         run_baseline(ensemble(folder, "run", seeds=[1, 2]))
     with raises_input_error(key="ensemble.runs"):
-        run_baseline(made(folder, "other", "method=ensemble", "ensemble.runs=[]"))
+        run_baseline(without_members)
     with raises_input_error(key="ensemble.runs"):
         run_baseline(ensemble(folder, "run", held_out=0.3))
     write_kinds_suite(tmp_path)
@@ -152,8 +154,8 @@ def test_members_that_cannot_be_averaged(folder: Path, tmp_path: Path) -> None:
     train.write_text("".join(train.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
     with raises_input_error(key="ensemble.runs"):
         run_baseline(ensemble(folder, "run", data_dir=str(tmp_path / "data")))
-    run_baseline(made(folder, "constant", "method=constant", "tasks=[mood]", "seeds=[1]"))
+    run_baseline(job([*own[:2], f"run_dir={folder / 'constant'}", "method=constant", "tasks=[mood]", "seeds=[1]"]))
     with raises_input_error(key="ensemble.runs"):
         run_baseline(ensemble(folder, "run", "constant"))
     with raises_input_error(file="constant"):
-        run_baseline(ensemble(folder, "constant", "run"))
+        run_baseline(ensemble(folder, "constant"))
