@@ -30,12 +30,15 @@ NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
 DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
 CLEAR_SHIFT = 0.6  # the lower end of an area under the curve that is a finding
 
-# What a part alone gives away, and what would mend it.
+# What would mend what a part alone gives away, with the step of a recipe (`mtl make`) that does it.
 REMEDIES = {
-    LENGTHS: "cut or choose texts so that lengths match across classes",
-    OVERLAP: "add negatives that are as similar as the positives are",
+    LENGTHS: "cut or choose texts so that lengths match across classes (steps cut and keep)",
+    OVERLAP: "add negatives that are as similar as the positives are (step pairs)",
 }
-ONE_TEXT = "the other text is not needed for these points; balance the answers of each text, or write rows anew with both texts in view"
+ONE_TEXT = (
+    "the other text is not needed for these points; balance the answers of each text (step sample or pairs), or write rows anew with both"
+    " texts in view"
+)
 
 
 def audit_artefacts(job: Job) -> Audit:
@@ -79,7 +82,7 @@ def _word_findings(found: Artefacts) -> Iterator[Finding]:
     )
     count = len(found.words.found)
     what = f"{count} of {found.words.tested:,} words of one text tell the class: {named}"
-    meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words"
+    meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words (step sample)"
     yield Finding("artefact: words", found.task.id, "train", count, what, meaning)
 
 
@@ -92,14 +95,14 @@ def _split_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
             for number, answer in enumerate(classes.answers)
         )
         what = f"the splits have other shares of the classes ({listed}; p = {classes.p:.1g})"
-        meaning = "thresholds and constants chosen on one split are wrong for another; split anew, stratified by class"
+        meaning = "thresholds and constants chosen on one split are wrong for another; split anew, stratified by class (step split)"
         yield Finding("artefact: class shares", found.task.id, "", 1, what, meaning)
     if (gap := found.gap) is not None and not gap.interval[0] <= 0 <= gap.interval[1]:
         what = (
             f"the floor that reads everything has {scale.show(gap.dev)} on dev and {scale.show(gap.test)} on test (difference"
             f" {_ends(gap.interval, scale)})"
         )
-        meaning = "a model that is chosen on dev is chosen for other rows; divide dev and test anew, by the same keys and strata"
+        meaning = "a model that is chosen on dev is chosen for other rows; divide dev and test anew, by the same keys and strata (step split)"
         yield Finding("artefact: dev and test", found.task.id, "", 1, what, meaning)
     for shift in found.shifts:
         if shift.interval[0] > CLEAR_SHIFT:
@@ -107,7 +110,7 @@ def _split_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
             what = f"a classifier tells its rows from those of train (area under the curve {area})"
             meaning = (
                 "the split is from another source or domain, or rows that belong together are in one split; if that is not"
-                " meant, split anew"
+                " meant, split anew (step split)"
             )
             yield Finding("artefact: shift", found.task.id, shift.split, 1, what, meaning)
 
