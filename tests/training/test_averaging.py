@@ -34,22 +34,22 @@ class Noting(MultitaskModule):
 def test_the_mean_validates_and_is_saved_and_training_goes_on_from_the_weights(tmp_path: Path) -> None:
     plain, averaged = module(kind=Noting), module(kind=Noting)
     assert isinstance(plain, Noting) and isinstance(averaged, Noting)
-    fit(plain, stage(tmp_path / "plain", checkpoint="last"), CPU)
-    fit(averaged, stage(tmp_path / "averaged", checkpoint="last", average=0.4), CPU)
+    fit(plain, stage(tmp_path / "plain/stage", checkpoint="last"), CPU)
+    fit(averaged, stage(tmp_path / "averaged/stage", checkpoint="last", average=0.4), CPU)
     assert all(map(torch.equal, plain.steps, averaged.steps))
     for number, weights in enumerate(averaged.validated, start=1):
         last = plain.steps[24 : 4 * number]  # of 40 steps, the last 16
         expected = torch.stack(last).mean(dim=0) if last else plain.steps[4 * number - 1]
         torch.testing.assert_close(weights, expected)
     assert torch.equal(averaged._weights(), averaged.validated[-1])
-    saved = torch.load(tmp_path / "averaged" / "final.ckpt", weights_only=True)["state_dict"]
+    saved = torch.load(tmp_path / "averaged/stage/final.ckpt", weights_only=True)["state_dict"]
     assert all(torch.equal(saved[name], value) for name, value in averaged.network.state_dict().items())
 
 
 def test_the_mean_of_one_step_is_its_weights(tmp_path: Path) -> None:
     plain, averaged = module(), module()
-    fit(plain, stage(tmp_path / "plain", checkpoint="last"), CPU)
-    fit(averaged, stage(tmp_path / "averaged", checkpoint="last", average=0.01), CPU)
+    fit(plain, stage(tmp_path / "plain/stage", checkpoint="last"), CPU)
+    fit(averaged, stage(tmp_path / "averaged/stage", checkpoint="last", average=0.01), CPU)
     assert_same_weights(plain, averaged)
 
 

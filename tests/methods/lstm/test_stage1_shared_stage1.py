@@ -74,7 +74,14 @@ def key_of(config: Config, tasks: Sequence[str] = ("one", "two"), data: str = "a
 def test_the_key_has_what_stage_1_reads() -> None:
     key = key_of(config())
     for same in (
-        ["finetune.patience=3", "preset=paper", "submission.header=target", "trainer.threads=3", "seeds=[1,2]"],
+        [
+            "finetune.patience=3",
+            "finetune.threshold=bagged",
+            "preset=paper",
+            "submission.header=target",
+            "trainer.threads=3",
+            "seeds=[1,2]",
+        ],
         ["variant=finetune", "run_dir=elsewhere", "cache_dir=elsewhere", "seeds_in_parallel=2"],
     ):
         assert key_of(config(*same)) == key
@@ -85,6 +92,9 @@ def test_the_key_has_what_stage_1_reads() -> None:
             "max_length=9",
             "boundary_words=true",
             "loss.class_weights=1",
+            "loss.r_drop=1",
+            "encoder.variational_dropout=true",
+            "pretrain.average=0.25",
             "held_out=0.3",
             "pretrain.checkpoint=last",
         )
