@@ -83,13 +83,13 @@ def code_blocks(name: str, language: str) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_the_example_of_a_sweep_is_right(tmp_path: Path) -> None:
-    (example,) = code_blocks("docs/how-to/running.md", "yaml")
+    (example,) = code_blocks("docs/how-to/sweeps.md", "yaml")
     path = tmp_path / "sweep.yaml"
     path.write_text(example, encoding="utf-8")
     names = [run.name for run in load_sweep(str(path), {"suite": "klej-sample"}).runs]
     assert len(names) == 5 and names[-1] == "tiny"
     assert names[0] == "random-frozen,encoder.hidden_size=256"
-    assert f"`{names[0]}`" in read("docs/how-to/running.md")
+    assert f"`{names[0]}`" in read("docs/how-to/sweeps.md")
 
 
 def test_the_example_of_a_benchmark_is_right(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_the_example_of_spans_is_right(tmp_path: Path) -> None:
 
 
 def test_the_shipped_recipes_are_shown() -> None:
-    blocks = list(code_blocks("docs/how-to/making-tasks.md", "yaml"))
+    blocks = list(code_blocks("docs/explanation/klej-constructions.md", "yaml"))
     for path in sorted((ROOT / "configs/recipe").glob("*.yaml")):
         text = path.read_text(encoding="utf-8")
         assert text[text.index("sources:") : text.index("tasks:")] in blocks, path.stem

@@ -1,6 +1,7 @@
 """A hook of MkDocs: each notebook in docs/notebooks is a page of the site, after the pages of Start, with the outputs that are stored in it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         content = page(json.loads(path.read_text(encoding="utf-8")))
         files.append(File.generated(config, f"notebooks/{path.stem}.md", content=content))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Let links to notebooks lead to their pages."""
+    return re.sub(r"(\]\([^)]*notebooks/[\w-]+)\.ipynb\)", r"\1.md)", markdown)
 
 
 def notebooks(config: MkDocsConfig) -> list[Path]:
