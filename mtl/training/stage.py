@@ -74,7 +74,9 @@ class Stage:
     checkpoint: str = "best"  # the validation whose weights are saved: best or last
     validate_first: bool = False
     start: str = "before training"  # when the validation before the first step takes place, for messages
-    average: float = 0.0  # the last part of all steps whose mean weights validate and are saved; 0: the weights themselves
+    average: float = (
+        0.0  # the last part of all steps whose mean weights validate and are saved; 0: the weights themselves
+    )
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
 
