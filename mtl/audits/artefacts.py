@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import binom, norm
 from sklearn.feature_extraction.text import CountVectorizer
 
-from mtl.audits.splits import ClassShares, Gap, Shift, class_shares, split_shift
+from mtl.audits.splits import ClassShares, Gap, Repeats, Shift, class_shares, repeats, split_shift
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
 from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks
@@ -101,6 +101,7 @@ class Artefacts:
     words: Words | None
     classes: ClassShares | None
     shifts: list[Shift]
+    repeats: list[Repeats]
     gap: Gap | None = None
 
 
@@ -121,7 +122,9 @@ def _of_task(job: Job, dataset: Dataset, task: Task) -> Artefacts:
     with hidden_progress():
         texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))
     splits = dataset.splits[task.id]
-    shifts = [split_shift(dataset, splits["train"], split, name) for name, split in splits.items() if name != "train"]
+    others = {name: split for name, split in splits.items() if name != "train"}
+    shifts = [split_shift(dataset, splits["train"], split, name) for name, split in others.items()]
+    repeated = [repeats(splits["train"], split, name) for name, split in others.items()]
     words = telling_words(task, splits["train"], texts.words) if task.labels or task.candidates else None
     classes = class_shares(task, splits, texts.lengths) if task.labels else None
     predicted = {
@@ -131,7 +134,7 @@ def _of_task(job: Job, dataset: Dataset, task: Task) -> Artefacts:
     }
     gap = _gap(job, dataset, task, predicted[EVERYTHING])
     scores = _part_scores(dataset, task, {part: own[task.scored_split] for part, own in predicted.items()})
-    return Artefacts(task, scores, words, classes, [shift for shift in shifts if shift], gap)
+    return Artefacts(task, scores, words, classes, list(filter(None, shifts)), list(filter(None, repeated)), gap)
 
 
 # What a floor reads: changes a task and its dataset, or returns None where the part does not exist.

@@ -27,6 +27,7 @@ from mtl.tasks.task import Scale
 
 LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
 NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
+MANY_REPEATS = 0.01  # of a split's rows; more is a finding
 DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
 CLEAR_SHIFT = 0.6  # the lower end of an area under the curve that is a finding
 
@@ -104,6 +105,14 @@ def _split_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
         )
         meaning = "a model that is chosen on dev is chosen for other rows; divide dev and test anew, by the same keys and strata (step split)"
         yield Finding("artefact: dev and test", found.task.id, "", 1, what, meaning)
+    for each in found.repeats:
+        if each.count > MANY_REPEATS * each.rows:
+            what = f"{each.count} of {each.rows} rows have the texts of a training row"
+            meaning = (
+                "a model answers these rows by heart, and scores are too high; mtl audit --write-clean leaves them out (steps"
+                " duplicates and split)"
+            )
+            yield Finding("artefact: repeats", found.task.id, each.split, each.count, what, meaning)
     for shift in found.shifts:
         if shift.interval[0] > CLEAR_SHIFT:
             area = f"{shift.area:.2f}, {shift.interval[0]:.2f} to {shift.interval[1]:.2f}"

@@ -30,6 +30,15 @@ class Shift:
 
 
 @dataclass(frozen=True)
+class Repeats:
+    """How many of a split's rows have the texts of a training row, in any order."""
+
+    split: str
+    count: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class Gap:
     """The scores × 100 of the floor that reads everything on dev and on test, where a test file has targets, and the interval of their
     difference, dev minus test."""
@@ -75,6 +84,15 @@ def class_shares(task: Task, splits: dict[str, Split], lengths: np.ndarray) -> C
     table = np.array(list(rows.values()))
     table = table[:, table.any(axis=0)]
     return ClassShares(list(task.labels or ()), rows, tokens, float(chi2_contingency(table).pvalue))
+
+
+def repeats(train: Split, other: Split, name: str) -> Repeats | None:
+    """The rows of a split whose texts are those of a training row; None for choices and marked words, whose texts are not all of a row."""
+    if train.sizes is not None or train.spans is not None:
+        return None
+    known = set(map(tuple, np.sort(train.texts, axis=1).tolist()))
+    count = sum(tuple(row) in known for row in np.sort(other.texts, axis=1).tolist())
+    return Repeats(name, count, len(other.texts))
 
 
 def split_shift(dataset: Dataset, train: Split, other: Split, name: str) -> Shift | None:

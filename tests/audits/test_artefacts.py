@@ -245,3 +245,11 @@ def test_a_rare_class_has_large_scores_by_chance() -> None:
     found = telling_words(task, Split(inputs, targets), lambda text: [texts[text]])
     z = (3 - 0.2) / np.sqrt(20 * 0.01 * 0.99)
     assert found.tested == 61 and z > found.threshold and found.found == []
+
+
+def test_rows_that_are_in_train_are_found(tmp_path: Path) -> None:
+    train = rows(300, 0, None)
+    swapped = [(second, first, label) for first, second, label in train[:10]]
+    pair, single = find_artefacts(suite_job(tmp_path, dev=[*train[10:50], *swapped, *rows(50, 1, None)]))
+    assert [(each.split, each.count, each.rows) for each in pair.repeats] == [("dev", 50, 100)]
+    assert "artefact: repeats" in kinds(pair) and single.repeats[0].count == 40

@@ -207,7 +207,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["make", str(path), f"out={tmp_path / 'out'}", f"data_dir={tmp_path}"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "1. sample (number=10): 20 rows of corpus → 10 rows of corpus"
-    assert lines[-2] == "t: 6 rows train, 2 rows dev, 2 rows test"
+    assert lines[2] == "t: 6 rows train, 2 rows dev, 2 rows test"
+    assert any(line.startswith("What the tasks give away") for line in lines)
 
 
 def test_the_sheet_says_what_the_recipe_says(tmp_path: Path) -> None:

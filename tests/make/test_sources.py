@@ -62,7 +62,7 @@ def test_a_token_line_with_too_few_cells_is_an_error(tmp_path: Path) -> None:
 
 def test_a_token_file_without_sentences_is_an_error(tmp_path: Path) -> None:
     with raises_input_error(file="a.conll"):
-        read(tmp_path, "a.conll", "# nothing\n\n", tokens=Tokens(1, 2))
+        read(tmp_path, "a.conll", "# text = nothing\n\n", tokens=Tokens(1, 2))
 
 
 def test_a_token_file_without_a_declaration_is_an_error(tmp_path: Path) -> None:
