@@ -12,6 +12,7 @@ from pathlib import Path
 from mtl.base.errors import InputError
 from mtl.base.files import counted, format_bytes
 from mtl.base.locks import is_held
+from mtl.base.terminal import one_line
 from mtl.base.untrusted import check_plain_folder, read_json
 from mtl.runs.folder import LOCK, RunFolder
 from mtl.runs.stored import SEED, Files, run_folders
@@ -163,7 +164,9 @@ def freed(removals: Sequence[Removal]) -> int:
 
 def removal_text(removals: Sequence[Removal]) -> str:
     """What would be deleted, one line each, and the space that it frees."""
-    lines = [f"{removal.path} · {removal.why} · {format_bytes(removal.files.size)}" for removal in removals]
+    lines = [
+        f"{one_line(str(removal.path))} · {removal.why} · {format_bytes(removal.files.size)}" for removal in removals
+    ]
     total = f"{counted(len(removals), 'deletion')}; {format_bytes(freed(removals))} will be free"
     return "\n".join([*lines, total])
 

@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import counted, format_bytes
 from mtl.base.locks import is_held
 from mtl.base.terminal import MISSING, one_line
-from mtl.base.untrusted import YAML_LIMIT, read_bytes, read_yaml
+from mtl.base.untrusted import YAML_LIMIT, check_plain_folder, read_bytes, read_yaml
 from mtl.runs.folder import LOCK, RunFolder
 from mtl.runs.summary import read_summary
 from mtl.runs.table import average_marks
@@ -115,18 +115,19 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
     done = sum(SEED.fullmatch(scores.parent.name) is not None for scores in folder.path.glob("seed-*/scores.json"))
     state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
     try:
+        check_plain_folder(folder.path)
         if folder.summary.exists():
             summary = read_summary(folder.summary)
-            seeds, average, suite = len(summary["seeds"]), summary["average"], _suite(folder, suites)
+            suite, seeds, average = _suite(folder, suites), len(summary["seeds"]), summary["average"]
             shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
             return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, files)
         if not folder.config.exists():
             return StoredRun(folder.path, state, "", done, None, "", files)
         begun = read_yaml(folder.config)
-        if not isinstance(seeds := begun.get("seeds"), list):
+        asked = begun.get("seeds")
+        if not isinstance(asked, list):
             raise InputError("must be a list", path=folder.config, key="seeds")
-        suite = Path(str(begun.get("suite"))).stem
-        return StoredRun(folder.path, state, suite, done, len(seeds), "", files)
+        return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", files)
     except (InputError, OSError, UnicodeDecodeError) as error:
         return StoredRun(folder.path, DAMAGED if state != RUNNING else RUNNING, "", done, None, "", files, str(error))
 
@@ -141,12 +142,12 @@ def _suite(folder: RunFolder, suites: dict[bytes, Suite]) -> Suite:
 
 def runs_text(runs: Sequence[StoredRun]) -> str:
     """A line for each run, and one for all of them."""
-    rows = [("run", "suite", "seeds", "average", "age", "size", "")]
+    rows: list[tuple[str, ...]] = [("run", "suite", "seeds", "average", "age", "size", "")]
     for run in runs:
         seeds = MISSING if run.asked is None else f"{run.done} of {run.asked}"
-        state = "" if run.state == FINISHED else run.state + (f": {one_line(run.problem)}" if run.problem else "")
+        state = "" if run.state == FINISHED else run.state + (f": {run.problem}" if run.problem else "")
         facts = run.average or MISSING, format_age(time.time() - run.files.changed), format_bytes(run.files.size)
-        rows.append((str(run.folder), run.suite or MISSING, seeds, *facts, state))
+        rows.append(tuple(map(one_line, (str(run.folder), run.suite or MISSING, seeds, *facts, state))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join([*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]]).rstrip()
