@@ -135,9 +135,10 @@ class Comparison:
             ax.plot(value(score.median), place, "D", color="C7", fillstyle="none")
             return
         if score.interval:
-            ax.hlines(place, *map(value, score.interval), color="C0", linewidth=2)
-        seeds = row.samples[task].by_seed if task in row.samples else []
-        ax.plot([value(float(seed)) for seed in seeds], [place] * len(seeds), "|", color="C0", alpha=0.6, markersize=9)
+            low, high = (value(float(end)) for end in score.interval)
+            ax.hlines(place, low, high, color="C0", linewidth=2)
+        seeds = [value(float(seed)) for seed in row.samples[task].by_seed] if task in row.samples else []
+        ax.plot(seeds, [place] * len(seeds), "|", color="C0", alpha=0.6, markersize=9)
         ax.plot(value(score.median), place, "o", color="C0")
 
     @property

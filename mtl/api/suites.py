@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -238,7 +238,11 @@ def audit_job(job: "Job", check: str = "data", share: float | None = None) -> "A
     from mtl.audits.audit import audit as audit_data
     from mtl.audits.near import audit_near
 
-    checks = {"data": audit_data, "artefacts": audit_artefacts, "near": lambda job: audit_near(job, share)}
+    checks: dict[str, Callable[[Job], Audit]] = {
+        "data": audit_data,
+        "artefacts": audit_artefacts,
+        "near": lambda job: audit_near(job, share),
+    }
     if check not in checks:
         raise InputError(f"unknown; known: {', '.join(checks)}", key="check", value=check)
     if share is not None and check != "near":
