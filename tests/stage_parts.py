@@ -72,7 +72,6 @@ def stage(
         gradient_clip=5.0,
         train=train,
         dev=loader(DEV),
-        lines=False,
         checkpoint=checkpoint,
         validate_first=validate_first,
         average=average,

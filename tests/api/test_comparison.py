@@ -13,8 +13,9 @@ FLOORS = ("constant", "random", "majority")
 
 
 @pytest.fixture
-def runs(floor_settings: list[str]) -> list[mtl.Run]:
-    return [mtl.run(*floor_settings, method=method, seeds=3) for method in FLOORS]
+def runs(floor_settings: list[str], tmp_path: Path) -> list[mtl.Run]:
+    folder = tmp_path / "runs"
+    return [mtl.run(*floor_settings, method=method, seeds=3, run_dir=folder / method) for method in FLOORS]
 
 
 def compare(runs: Any, **options: Any) -> mtl.Comparison:

@@ -97,7 +97,7 @@ def test_a_damaged_run(run: mtl.Run) -> None:
 
 
 def test_a_run_without_a_model(run: mtl.Run) -> None:
-    with raises_input_error(file="random"):
+    with raises_input_error(file="run"):
         run.predict("kansla", [["solen skiner"]])
     assert run.curves.empty
 

@@ -112,7 +112,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("embeddings.missing=random", "embeddings.missing: random embeddings have no missing; set embeddings=fasttext"),
         (
             "method=bayes",
-            "method=bayes: unknown; known: constant, fasttext, forest, imported, lead, logistic, lstm, majority, ",
+            "method=bayes: unknown; known: constant, ensemble, fasttext, forest, imported, lead, logistic, lstm, majority, ",
         ),
         ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
         ("cache_dir=${nowhere}", "cache_dir: Interpolation key 'nowhere' not found"),

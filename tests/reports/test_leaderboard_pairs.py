@@ -126,7 +126,7 @@ def test_an_unknown_reference_is_one_line(runs_dir: Path, tmp_path: Path, capsys
     error = capsys.readouterr().err
     assert "mtl: error: reference=midle: no finished run has this name; is it middle?\n" in error
     assert main([*arguments, "HerBERT"]) == 2  # a published row
-    assert "the first column of report.md has the names" in capsys.readouterr().err
+    assert "the first column of the table of scores has the names" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
