@@ -84,7 +84,6 @@ def stage(
         gradient_clip=5.0,
         train=train,
         dev=loader(DEV),
-        lines=False,
         checkpoint=checkpoint,
         validate_first=validate_first,
     )
