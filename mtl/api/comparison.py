@@ -233,12 +233,11 @@ def _records(runs: Compared | Iterable[Compared] | Mapping[str, Compared]) -> li
     records = [record for each in given for record in _found(each)]
     if not records:
         raise InputError("name one run or more", key="runs")
-    twice = {name for name, count in Counter(record.name for record in records).items() if count > 1}
     # The same run may be named twice; runs of equal names in other folders are told apart by their paths.
     by_path = {record.folder.path.resolve(): record for record in records}
+    names = Counter(record.name for record in by_path.values())
     return [
-        record.named(record.folder.path.as_posix()) if record.name in twice and len(by_path) > 1 else record
-        for record in by_path.values()
+        record.named(record.folder.path.as_posix()) if names[record.name] > 1 else record for record in by_path.values()
     ]
 
 
