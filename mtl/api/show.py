@@ -26,7 +26,7 @@ class MarkdownText(str):
     | run | AVG |
     |-----|----:|
     | **<b>** | 40.1\\* |
-    >>> "<td><strong>&lt;b&gt;</strong></td>" in text._repr_html_()
+    >>> "<strong>&lt;b&gt;</strong>" in text._repr_html_()
     True
     """
 

@@ -126,9 +126,9 @@ class Suite:
         >>> texts = [f"{one} and {other} are {how}" for one in words for other in words for how in ("good", "bad")]
         >>> rows = {"text": texts, "label": ["pos", "neg"] * 100}
         >>> suite = mtl.Suite.from_frames({"train": rows, "dev": rows}, name="reviews", tasks={"reviews": {"metric": "accuracy"}})
-        >>> suite.tasks.loc[0, ["task", "kind", "metric", "text", "target", "train", "dev"]].tolist()
-        ['reviews', 'labels', 'accuracy', 'text', 'label', 200, 200]
-        >>> mtl.run(suite=suite, method="logistic").scores.iloc[0, 0]
+        >>> suite.tasks.loc[0, ["task", "kind", "metric", "text", "target"]].tolist()
+        ['reviews', 'labels', 'accuracy', 'text', 'label']
+        >>> mtl.run(suite=suite, method="logistic").scores.iloc[0, 0].item()
         100.0
         """
         by_task = _by_task(frames, name)

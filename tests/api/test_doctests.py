@@ -35,7 +35,7 @@ def test_every_public_name_has_an_example() -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_examples_do_what_they_say(example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    runner = doctest.DocTestRunner()
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     said: list[str] = []
     runner.run(example, out=said.append, clear_globs=False)
     assert runner.summarize(verbose=False).failed == 0, "".join(said)
