@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mtl.base.terminal import StandardError, StandardOutput, one_line, visible
+from mtl.base.terminal import Cell, StandardError, StandardOutput, is_cell, one_line, visible
 
 SIGNS = "zażółć gęślą jaźń åäö · – × − ▲ ≈ †\ttab\n"
 CODE = """
@@ -91,3 +91,29 @@ def test_standard_output_on_a_full_disk_is_an_error_that_names_it() -> None:
     code += "\nexcept OSError as error: print(error.filename, file=sys.stderr)"
     done = subprocess.run(["sh", "-c", '"$0" -c "$1" >/dev/full', sys.executable, code], capture_output=True)
     assert done.stderr.endswith(b"standard output\n") and done.returncode == 0
+
+
+class Handle:
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def update(self, content: dict[str, str], raw: bool) -> None:
+        self.shown.append(content["text/plain"])
+
+
+def test_a_cell_draws_its_lines_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    handles: list[Handle] = []
+
+    def display(content: dict[str, str], raw: bool, display_id: bool) -> Handle:
+        handles.append(Handle())
+        handles[-1].update(content, raw)
+        return handles[-1]
+
+    monkeypatch.setattr("IPython.display.display", display)
+    cell = Cell()
+    cell.draw([], None)
+    for lines in (["a"], ["b\x1b[2J", "c"], []):
+        cell.draw(lines, None)
+    cell.draw(["the next cell"], None)
+    assert [handle.shown for handle in handles] == [["a", "b\\x1b[2J\nc", ""], ["the next cell"]]
+    assert not is_cell(sys.stderr)
