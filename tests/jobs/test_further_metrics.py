@@ -43,8 +43,8 @@ def test_a_run(
         assert line.endswith(f"average {done['average'] / 100:.3f}")
     lines = [*caplog.messages, *shown.err.splitlines()]
     assert [line for line in lines if re.search(r"(average|after stage 1|·) -?\d+\.\d(?!\d)", line)] == []
-    validations = [line for line in lines if re.search(r" · step \d+/30 · average -?\d\.\d{3} · ", line)]
-    assert bool(validations) == ("method=random" not in method)
+    stages = [line for line in lines if re.search(r" · stage 1 · finished: average -?\d\.\d{3} · ", line)]
+    assert len(stages) == (0 if "method=random" in method else 2)
     assert f"**{of['median'] / 100:.3f}**" in shown.out and "| macro F1" in shown.out
     values = read_json(folder.scored_rows)["mood"]["columns"]["review.writer"]
     assert values == [f"w{row // 3}" for row in range(24)]

@@ -36,7 +36,7 @@ def sweep_file(folder: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.shares_stage1
 def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
-    small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     file = sweep_file(tmp_path)
     runs = {
@@ -44,6 +44,7 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     }
     assert main(["sweep", file, *runs["one"], "--out", str(tmp_path / "out")]) == 0
     capfd.readouterr()
+    caplog.clear()
     assert main(["sweep", file, *runs["two"], "seeds_in_parallel=2", "--out", str(tmp_path / "out")]) == 0
     printed = capfd.readouterr()
     names = ["random-frozen", "random-finetune", "last", "other"]
@@ -54,7 +55,8 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     for name in names:
         at = lines.index(f"run {name} · {tmp_path / 'two/liten' / name / 'table.md'}")
         assert lines[at + 2].startswith("## ")
-    assert "last · seed 2 (2/2) · " in printed.err and "last · fastText" not in printed.err
+    progress = "\n".join([printed.err, *caplog.messages])
+    assert "last · seed 2 (2/2) · " in progress and "last · fastText" not in progress
     for of in ("one", "two"):
         done = [
             json.loads(path.read_text(encoding="utf-8"))
