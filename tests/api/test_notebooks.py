@@ -1,7 +1,6 @@
 """The notebooks in docs/ run from their first cell to their last, in a kernel of their own, and are kept without outputs."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -32,25 +31,3 @@ def test_it_runs(path: Path, tmp_path: Path) -> None:
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert any("text/html" in output.get("data", {}) for output in shown)
     assert not any(output["output_type"] == "error" for output in shown)
-
-
-@pytest.mark.slow
-def test_an_interrupted_cell_continues(tmp_path: Path) -> None:
-    from jupyter_client.manager import start_new_kernel
-
-    small = "{'encoder': {'hidden_size': 8}, 'pretrain': {'max_steps': 200, 'validate_every': 10}, 'finetune': {'max_epochs': 1}}"
-    cell = f"import mtl; mtl.run({small}, suite='klej-sample', tasks=['cbd'], seeds=1)"
-    manager, client = start_new_kernel(cwd=str(tmp_path))
-    try:
-        client.execute(cell)
-        while not list(tmp_path.rglob("last.ckpt")):  # written after the first validation
-            time.sleep(0.1)
-        manager.interrupt_kernel()
-        assert client.get_shell_msg()["content"]["ename"] == "KeyboardInterrupt"
-        assert not list(tmp_path.rglob("summary.json"))
-        client.execute(cell)
-        assert client.get_shell_msg()["content"]["status"] == "ok"
-        assert list(tmp_path.rglob("summary.json"))
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
