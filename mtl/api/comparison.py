@@ -121,6 +121,7 @@ class Comparison:
         for place, row in enumerate(reversed(rows)):
             self._draw(ax, place, row, task)
         ax.set_yticks(range(len(rows)), [row.name for row in reversed(rows)])
+        ax.set_ylim(-0.6, len(rows) - 0.4)
         column = self.board.columns[task]
         ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % interval, seeds; ◇ published")
         ax.grid(axis="x", alpha=0.3)
