@@ -18,7 +18,7 @@ from mtl.api.show import MarkdownText, frame
 from mtl.base.errors import InputError, resources_as_input
 from mtl.base.files import new_folder, without_empty_folders, write_text
 from mtl.base.terminal import inert, markdown_table
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.files import read_bytes
 from mtl.data.records import write_records
 from mtl.settings.layers import find_suite

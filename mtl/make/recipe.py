@@ -9,7 +9,7 @@ from omegaconf import MISSING
 
 from mtl.audits.sheets.form import ORDER, TEMPLATE
 from mtl.base.errors import InputError
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.records import FORMATS
 from mtl.make.sources import Source, Tokens
 from mtl.make.steps import STEPS, Step
