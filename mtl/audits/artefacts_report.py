@@ -28,6 +28,7 @@ from mtl.tasks.task import Scale
 
 MOST_WORDS = 5  # that are named for each task
 LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
+SURE_SHARE = 0.1  # of the same, which the lower end of the interval must reach
 NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
 MANY_REPEATS = 0.01  # of a split's rows; more is a finding
 DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
@@ -63,14 +64,16 @@ def _part_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
     for score in sorted(found.scores, key=lambda score: -score.score):  # of several floors, the best one with each part
         part, gain = score.part, score.score - constant
         whole = wholes.get(score.floor, max(wholes.values()))
-        if part in (EVERYTHING, CONSTANT, SHUFFLED, *seen) or score.gain[0] <= 0 or gain < LARGE_SHARE * whole:
+        if part in (EVERYTHING, CONSTANT, SHUFFLED, *seen) or gain < LARGE_SHARE * whole:
+            continue
+        if score.gain[0] <= max(0, SURE_SHARE * whole):
             continue
         if part == OVERLAP and gain < NEARLY_ALL * whole:
             continue  # a pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed
         seen.add(part)
         reader = f" ({score.floor})" if score.floor and len(wholes) > 1 else ""
-        shown = f"{part}{reader}: {scale.show(score.score)}, {scale.show(gain)} above the constant answer"
-        beside = f" (everything: {scale.show(whole)})" if whole > 0 else ""
+        shown = f"{part}{reader}: {scale.show(score.score)}, {scale.show(gain)} ({_ends(score.gain, scale)}) above the constant answer"
+        beside = f"; everything is {scale.show(whole)} above it" if whole > 0 else ""
         meaning = (
             f"hardly more than this is needed; {REMEDIES[part]}" if part == OVERLAP else REMEDIES.get(part, ONE_TEXT)
         )
@@ -107,7 +110,7 @@ def _split_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
             f"the floor that reads everything has {scale.show(gap.dev)} on dev and {scale.show(gap.test)} on test (difference"
             f" {_ends(gap.interval, scale)})"
         )
-        meaning = "a model that is chosen on dev is chosen for other rows; divide dev and test anew, by the same keys and strata (step split)"
+        meaning = "a model that is chosen on dev is chosen for other rows; divide dev and test anew, with another seed (step split)"
         yield Finding("artefact: dev and test", found.task.id, "", 1, what, meaning)
     for each in found.repeats:
         if each.count > MANY_REPEATS * each.rows:
@@ -118,7 +121,8 @@ def _split_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
             )
             yield Finding("artefact: repeats", found.task.id, each.split, each.count, what, meaning)
     for shift in found.shifts:
-        if shift.interval[0] > CLEAR_SHIFT:
+        # Rows of one group, as of an author, are in one split and are alike: that they are told from train is meant.
+        if shift.interval[0] > CLEAR_SHIFT and found.task.group is None:
             area = f"{shift.area:.2f}, {shift.interval[0]:.2f} to {shift.interval[1]:.2f}"
             what = f"a classifier tells its rows from those of train (area under the curve {area})"
             meaning = (

@@ -143,21 +143,26 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
         part = hits[0].part
         shown = sorted(hits, key=lambda each: each.similarity)[:SHOWN]
         pairs = "; ".join(
-            f"{each.similarity:.2f} {each.place} and {each.other_place}, {excerpt(each.row.texts[-1])} and {excerpt(each.other.texts[-1])}"
+            f"{each.similarity:.2f} {each.place} and {each.other_place}, {_excerpts(each.row)} and {_excerpts(each.other)}"
             for each in shown
         )
         known = [each for each in hits if each.row.target is not None and each.other.target is not None]
         same = sum(each.row.target == each.other.target for each in known)
+        answered = "answers them without understanding" if same or not known else "answers them wrongly"
         if split == source:
             what = f"{part.of(len(hits), 'are', 'is')} nearly the same as an earlier row of {source}"
             meaning = "they count twice"
         else:
             what = f"{part.of(len(hits), 'are', 'is')} nearly the same as a row of {source}"
-            meaning = "a model that memorised these rows answers them without understanding"
+            meaning = f"a model that memorised these rows {answered}"
         if known:
             what += f", {same} of them with the same target"
         findings.append(part.finding("near duplicates", len(hits), f"{what}; the least similar: {pairs}", meaning))
     return findings
+
+
+def _excerpts(row: Example) -> str:
+    return " / ".join(map(excerpt, row.texts))
 
 
 def render_near(suite: Suite, found: Sequence[tuple[TaskFiles, Sequence[Near]]], share: float) -> str:

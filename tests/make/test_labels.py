@@ -82,3 +82,14 @@ def test_a_number_outside_the_range_is_an_error_at_its_line() -> None:
 def test_a_cell_that_is_no_number_is_an_error_at_its_line(cell: str) -> None:
     with raises_input_error(file="corpus.tsv", line=3):
         do("number", table_of(a=["5", cell]), columns=["a"], into="m")
+
+
+def test_rename_gives_columns_other_names() -> None:
+    table = do("rename", table_of(a=["1"], b=["2"]), columns={"a": "b", "b": "c"})
+    assert table.columns == ["b", "c"] and (column(table, "b"), column(table, "c")) == (["1"], ["2"])
+
+
+@pytest.mark.parametrize("columns", [{"a": "b"}, {"z": "y"}, {"a": "a[]"}])
+def test_a_name_that_a_column_cannot_have_is_an_error(columns: dict[str, str]) -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.rename.columns"):
+        do("rename", table_of(a=["1"], b=["2"]), columns=columns)

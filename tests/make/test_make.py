@@ -68,9 +68,9 @@ def test_what_a_recipe_makes_is_complete(name: str, made: dict[str, Made]) -> No
         problems = form_problems(read_sheet(folder / f"sheets/{id}_documentation_sheet.tsv"))
         assert all("still to be completed" in problem.message for problem in problems)
     steps = provenance["steps"]
-    assert len(dropped_in(folder)) == sum(step["dropped"] for step in steps)
+    assert sum(line["step"] is not None for line in dropped_in(folder)) == sum(step["dropped"] for step in steps)
     for step in steps:
-        if step["step"] not in ("stack", "pairs", "explode"):
+        if step["step"] not in ("stack", "pairs", "explode") and step["into"] in step["rows_in"]:
             assert sum(step["rows_in"].values()) == step["rows_out"] + step["dropped"]
 
 
@@ -212,7 +212,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_sheet_says_what_the_recipe_says(tmp_path: Path) -> None:
-    task = {**TASK, "sheet": {"Abstract*": "A task.\nMade here.", "Data labeling*": "By hand"}}
+    task = {**TASK, "sheet": {"Abstract": "A task.\nMade here.", "Data labeling*": "By hand"}}
     make(str(write_recipe(tmp_path, recipe_of(tasks={"t": task}))), tmp_path / "out")
     sheet = (tmp_path / "out/sheets/t_documentation_sheet.tsv").read_text(encoding="utf-8")
     assert "Abstract*\tA task.\n\tMade here.\n" in sheet and "Data labeling*\tBy hand\n" in sheet
@@ -298,3 +298,25 @@ def test_a_bad_command_is_one_line(
     assert main(["make", *settings]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert complaint in line and files_in(tmp_path) == []
+
+
+def test_a_step_that_goes_back_to_a_changed_source_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    keep = {"step": "keep", "column": "label", "values": ["x"]}
+    steps = [keep, {**SPLIT, "into_table": "t"}, {"step": "duplicates", "table": "corpus", "columns": ["sentence"]}]
+    steps += [{**SPLIT, "into_table": "u"}]
+    tasks = {"t": {**TASK, "data": {"table": "t"}}, "u": {**TASK, "data": {"table": "u"}}}
+    make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=tasks))), tmp_path / "out")
+    (message,) = [record.getMessage() for record in caplog.records if "takes" in record.getMessage()]
+    assert message.startswith("step 3, duplicates: takes corpus as step 1 left it")
+    caplog.clear()
+    steps[0] = {**keep, "into_table": "kept"}
+    make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=tasks))), tmp_path / "other")
+    assert not [record for record in caplog.records if "takes" in record.getMessage()]
+
+
+def test_rows_that_no_step_chooses_are_among_the_dropped(tmp_path: Path) -> None:
+    keep = {"step": "keep", "column": "label", "values": ["x"], "into_table": "chosen"}
+    make(str(write_recipe(tmp_path, recipe_of(steps=[keep, SPLIT]))), tmp_path / "out")
+    dropped = dropped_in(tmp_path / "out")
+    assert len(dropped) == 10 and {each["step"] for each in dropped} == {None}
+    assert {each["row"]["label"] for each in dropped} == {"y"}

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from input_errors import raises_input_error
 from make_parts import column, do, table_of, work_of
@@ -100,3 +101,35 @@ def test_two_columns_of_a_table_are_two_sides() -> None:
     assert [(row.cell("title"), row.cell("other_text")) for row in right.rows] == [("a b", "a b d"), ("b c", "b e")]
     wrong = do("pairs", table, table, scope="across", most=1, **options)
     assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]
+
+
+@pytest.mark.parametrize("scope", ["within", "across"])
+def test_texts_of_the_same_split_are_paired_alone(scope: str) -> None:
+    rng = np.random.default_rng(0)
+    words = [f"w{number}" for number in range(8)]
+    splits = ["train", "dev", "train", "test"] * 10
+    tables = [
+        table_of(
+            name,
+            id=[str(number) for number in rng.integers(0, 6, 40).tolist()],
+            split=splits,
+            **{name: [" ".join(rng.choice(words, 4, replace=False)) for _ in splits]},
+        )
+        for name in ("extract", "abstract")
+    ]
+    options = {**OPTIONS, "scope": scope, "most": 2}
+    table = do("pairs", *tables, same="split", **options)
+    assert column(table, "split") == column(table, "other_split")
+    apart = []
+    for split in ("train", "dev", "test"):
+        own = [
+            Table(each.name, each.columns, [row for row in each.rows if row.cell("split") == split]) for each in tables
+        ]
+        apart += do("pairs", *own, **options).rows
+    assert [row.values for row in table.rows] == [row.values for row in apart]
+    assert [row.origins for row in table.rows] == [row.origins for row in apart]
+
+
+def test_a_table_without_the_column_that_must_be_the_same_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.pairs.same"):
+        do("pairs", EXTRACTS, ABSTRACTS, scope="within", same="split", **OPTIONS)

@@ -148,7 +148,9 @@ class Floor:
             seconds = time.monotonic() - start
             write_json(done, {**values, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
             best_score = self.scale.show(best)
-            logger.info("seed %d · %s · %s with %s", seed, task.id, best_score, _settings_text(values["settings"]))
+            logger.info(
+                "seed %d · %s · %s on dev with %s", seed, task.id, best_score, _settings_text(values["settings"])
+            )
         self._trained[task.id] = trial
         if self.config.floor.keep:
             write_kept(kept_file(folder, task.id), self._kept(task))
