@@ -28,7 +28,7 @@ def add_models(commands: Commands) -> None:
         "encoder", metavar="ENCODER", help="a run's folder, average (the mean of word vectors) or transformer"
     )
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
-    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/how-to/sentence-vectors.md lists them")
+    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/reference/other-settings.md lists them")
     encode.add_argument("--seed", type=int, help="the same as seed=")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy or .parquet file")
     encode.add_argument("--device", help="the same as device=")
@@ -49,7 +49,7 @@ def add_models(commands: Commands) -> None:
         "settings",
         nargs="*",
         metavar="key=value",
-        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb), the encoder's settings, and what docs/how-to/mteb.md lists",
+        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb); docs/reference/other-settings.md lists the others",
     )
     mteb.set_defaults(run=_mteb)
 
