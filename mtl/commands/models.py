@@ -49,7 +49,7 @@ def add_models(commands: Commands) -> None:
         "settings",
         nargs="*",
         metavar="key=value",
-        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb); docs/reference/other-settings.md lists the others",
+        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb); others: docs/reference/other-settings.md",
     )
     mteb.set_defaults(run=_mteb)
 

@@ -195,7 +195,7 @@ def add_embeddings(commands: Commands) -> None:
         "settings",
         nargs="*",
         metavar="key=value",
-        help="out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; docs/reference/other-settings.md lists the others",
+        help="out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md",
     )
     train.set_defaults(run=_train_embeddings)
     fetch = actions.add_parser("fetch", help="download pretrained vectors")
@@ -235,7 +235,7 @@ def add_pretraining(commands: Commands) -> None:
         "settings",
         nargs="*",
         metavar="key=value",
-        help="out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), config=NAME (else small); docs/reference/other-settings.md lists the others",
+        help="out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), config=NAME (else small); others: docs/reference/other-settings.md",
     )
     transformer.set_defaults(run=_transformer)
 

@@ -42,11 +42,12 @@ if TYPE_CHECKING:
 class Predictor:
     """The models of one seed of a run.
 
-    >>> predictor = mtl.load("runs/klej/fasttext-frozen")  # doctest: +SKIP
-    >>> predictor.predict("cbd", [["Brawo!"]])  # doctest: +SKIP
-    ['0']
-    >>> predictor.encode(["Brawo!", "Dość."]).shape  # doctest: +SKIP
-    (2, 2048)
+    Examples:
+        >>> predictor = mtl.load("runs/klej/fasttext-frozen")  # doctest: +SKIP
+        >>> predictor.predict("cbd", [["Brawo!"]])  # doctest: +SKIP
+        ['0']
+        >>> predictor.encode(["Brawo!", "Dość."]).shape  # doctest: +SKIP
+        (2, 2048)
     """
 
     folder: RunFolder
