@@ -87,7 +87,12 @@ def commands_of(parser: argparse.ArgumentParser, name: str, level: int = 2) -> I
         if isinstance(action, argparse._SubParsersAction):
             helps = {choice.dest: choice.help for choice in action._choices_actions}
             for word, command in action.choices.items():
-                yield from ("", f"{'#' * level} {name} {word}", "", sentence(helps.get(word) or command.description or ""))
+                yield from (
+                    "",
+                    f"{'#' * level} {name} {word}",
+                    "",
+                    sentence(helps.get(word) or command.description or ""),
+                )
                 if own := [
                     item
                     for item in command._actions
@@ -127,7 +132,9 @@ def usage(command: str, actions: list[argparse.Action]) -> str:
         more = " …" if action.nargs in ("*", "+") else ""
         needed = action.required if action.option_strings else action.nargs not in ("*", "?")
         words.append(f"{word}{more}" if needed else f"[{word}{more}]")
-    lines = textwrap.wrap(" ".join(words), 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        " ".join(words), 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
     return "\n".join(lines).replace("\0", " ")
 
 
