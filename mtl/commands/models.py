@@ -18,7 +18,9 @@ def add_models(commands: Commands) -> None:
         "file", type=Path, metavar="FILE", help="a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
     )
     predict.add_argument("--task", required=True, help="the id of the task that the rows are of")
-    predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")
+    predict.add_argument(
+        "--seed", type=int, help="a seed of the run; default: the one with the best score on the task's dev split"
+    )
     predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
     _add_device(predict)
     predict.set_defaults(run=_predict)

@@ -206,7 +206,7 @@ class RunSettings:
     """The settings of a run's encoder.
 
     Attributes:
-        seed: None means the best on dev.
+        seed: a seed of the run; None: the best on dev.
         task: whose encoder, in a run in which each task has its own.
         device: where to compute.
         pooling: max or mean; None: max for an LSTM, as in training, and mean for a transformer.
