@@ -276,7 +276,8 @@ def recipe_steps() -> Iterator[str]:
         "# Steps of a recipe",
         "",
         "[Making tasks](../how-to/making-tasks.md) shows a recipe. Every step also has `table`, the table that it takes (default: that of the step",
-        "before), and `into_table`, the name of the table that it returns; `stack` and `pairs` have `tables` instead of `table`.",
+        "before), and `into_table`, the name of the table that it returns. **Without `into_table`, a step replaces the table that it takes**, even a",
+        "source. `stack` and `pairs` have `tables` instead of `table`, and need `into_table`. Messages count steps from 1.",
     )
     common = {item.name for item in fields(SimilarityOptions)}
     for name, step in STEPS.items():

@@ -76,6 +76,11 @@ COMMANDS = {
         }.items()
         for method in methods
     },
+    "kept floor": f"baseline {KLEJ} {PAIRS} method=logistic floor.keep=true seeds=[1]",
+    "static": f"baseline {KLEJ} {PAIRS} method=static embeddings=fasttext {VECTORS.split()[0]} seeds=[1]",
+    "ensemble": "ensemble runs/klej-sample/all",
+    "distilled": f"baseline {KLEJ} {PAIRS} {SMALL} embeddings.dim=8 distill.run=runs/klej-sample/logistic distill.augment=1",
+    "made": "make klej-dyk out=made",
     "joined": f"baseline {SUPERLIM} method=tree floor.features=joined seeds=[1] run_dir=runs/superlim-sample/joined",
     "word vectors": f"baseline {SUPERLIM} method=word_vectors embeddings=fasttext embeddings.path=vectors.bin seeds=[1]",
     "again": f"baseline {KLEJ} {PAIRS} {SMALL} embeddings.dim=8 variant=frozen",
@@ -94,6 +99,8 @@ COMMANDS = {
     "check rows": f"check-submission runs/superlim-sample/random-frozen/seed-1/submission {SUPERLIM}",
     "rejoin": f"rejoin runs/superlim-sample/random-frozen/seed-1/submission {SUPERLIM} --out rejoined",
     "audit klej": f"audit {KLEJ}",
+    "artefacts": f"audit --artefacts {KLEJ} tasks=[cdsc-e] --floors svm,naive_bayes",
+    "near": f"audit --near {KLEJ}",
     "audit superlim": f"audit {SUPERLIM} --strict",
     "sheet": f"audit {SUPERLIM} --sheet swefaq --out sheet.tsv",
     "init-suite": "init-suite data/klej-sample --out proposed.yaml --language pl",

@@ -123,7 +123,8 @@ class Comparison:
         ax.set_yticks(range(len(rows)), [row.name for row in reversed(rows)])
         ax.set_ylim(-0.6, len(rows) - 0.4)
         column = self.board.columns[task]
-        ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % interval, seeds; ◇ published")
+        published = "" if all(row.ours for row in rows) else "; ◇ published"
+        ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % interval, seeds{published}")
         ax.grid(axis="x", alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
         return ax

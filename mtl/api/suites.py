@@ -18,7 +18,7 @@ from mtl.api.show import MarkdownText, frame
 from mtl.base.errors import InputError, resources_as_input
 from mtl.base.files import new_folder, without_empty_folders, write_text
 from mtl.base.terminal import inert, markdown_table
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.files import read_bytes
 from mtl.data.records import write_records
 from mtl.settings.layers import find_suite
@@ -215,7 +215,13 @@ class AuditReport:
 
 
 @resources_as_input()
-def audit(*settings: Settings, check: str = "data", share: float | None = None, **named: Any) -> AuditReport:
+def audit(
+    *settings: Settings,
+    check: str = "data",
+    share: float | None = None,
+    floors: Sequence[str] | None = None,
+    **named: Any,
+) -> AuditReport:
     """Check a suite's data, as `mtl audit` does with the same settings.
 
     Args:
@@ -223,6 +229,8 @@ def audit(*settings: Settings, check: str = "data", share: float | None = None, 
         check: data: errors, duplicates and leaks; artefacts: what each task gives away to floors that read a part of a row; near: rows
             that are nearly the same as another row.
         share: of `near`: the share of character n-grams that two such rows have in common; None: 0.8.
+        floors: of `artefacts`: the methods that read everything, one text of a pair, and shuffled words, of svm, logistic, naive_bayes,
+            fasttext and static (which needs `embeddings` or `static.path`); None: svm.
 
     Raises:
         mtl.InputError: for bad settings, an unknown check, and data that is not there.
@@ -232,10 +240,12 @@ def audit(*settings: Settings, check: str = "data", share: float | None = None, 
         >>> mtl.audit(suite="klej-sample", tasks=["cbd"]).findings.columns.tolist()[:3]
         ['kind', 'task', 'split']
     """
-    return AuditReport(audit_job(job_of(settings, named), check, share))
+    return AuditReport(audit_job(job_of(settings, named), check, share, floors))
 
 
-def audit_job(job: "Job", check: str = "data", share: float | None = None) -> "Audit":
+def audit_job(
+    job: "Job", check: str = "data", share: float | None = None, floors: Sequence[str] | None = None
+) -> "Audit":
     """One of the checks of a job's data; `audit` explains the arguments. Raises InputError."""
     from mtl.audits.artefacts_report import audit_artefacts
     from mtl.audits.audit import audit as audit_data
@@ -243,13 +253,15 @@ def audit_job(job: "Job", check: str = "data", share: float | None = None) -> "A
 
     checks: dict[str, Callable[[Job], Audit]] = {
         "data": audit_data,
-        "artefacts": audit_artefacts,
+        "artefacts": lambda job: audit_artefacts(job, floors or ("svm",)),
         "near": lambda job: audit_near(job, share),
     }
     if check not in checks:
         raise InputError(f"unknown; known: {', '.join(checks)}", key="check", value=check)
     if share is not None and check != "near":
         raise InputError("is for check=near only", key="share", value=share)
+    if floors is not None and check != "artefacts":
+        raise InputError("is for check=artefacts only", key="floors", value=",".join(floors))
     return checks[check](job)
 
 

@@ -4,39 +4,40 @@ A model that scores high may have learned these instead of the task (Gururangan 
 Inference Data"; Gardner et al. 2021, "Competency Problems").
 """
 
+import copy
+import logging
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from scipy.stats import binom, norm
-from sklearn.feature_extraction.text import CountVectorizer
 
 from mtl.audits.splits import ClassShares, Gap, Repeats, Shift, class_shares, repeats, split_shift
+from mtl.audits.words import LEVEL, Words, telling_words
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
-from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks
+from mtl.data.dataset import Dataset, load_dataset, present_tasks
 from mtl.data.examples import read_examples
-from mtl.data.text import tokenized
+from mtl.data.text import TokenizedTexts, tokenized
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
 from mtl.methods.floors.features import Document
 from mtl.methods.floors.floor import Floor
-from mtl.methods.method import BuildRequest
+from mtl.methods.method import BuildRequest, Method
+from mtl.settings.layers import flatten_config
+from mtl.settings.schema import Config
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups
 from mtl.tasks.metrics import score
-from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-LEVEL = 0.05  # of intervals and of the threshold for words
 FEW_TEXTS = 100  # distinct training texts
-FEWEST_WITH_WORD = 20  # rows
-MOST_WORDS = 5  # that are named for each task
 SEED = 1
 
 EVERYTHING, CONSTANT = "everything", "constant"
+FIRST, SECOND, CANDIDATES = "first text alone", "second text alone", "candidates alone"
 SHUFFLED, LENGTHS, OVERLAP = "shuffled words", "lengths alone", "overlap alone"
 
 
@@ -46,50 +47,17 @@ class PartScore:
 
     Args:
         part: what it reads.
+        floor: the method that reads it; "" for the parts that one floor reads in every audit (lengths, overlap, nothing).
         score: × 100.
         interval: of the score, over the scored rows (of groups, where rows belong together).
         gain: the interval of the difference to the constant answer, on the same rows.
     """
 
     part: str
+    floor: str
     score: float
     interval: tuple[float, float]
     gain: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word that tells a class.
-
-    Args:
-        word: with "1: " or "2: " before it, which of a pair's texts it stands in.
-        answer: the class.
-        rows: how many training rows have the word.
-        share: how many of these are of the class.
-        base: the share of the class in all rows.
-        z: how many standard deviations the share is away from the base.
-    """
-
-    word: str
-    answer: str
-    rows: int
-    share: float
-    base: float
-    z: float
-
-
-@dataclass(frozen=True)
-class Words:
-    """The words that tell a class by more than chance, the most certain first.
-
-    Args:
-        tested: how many words were tested.
-        threshold: for z, corrected for the number of words and classes (Bonferroni).
-    """
-
-    found: list[Word]
-    tested: int
-    threshold: float
 
 
 @dataclass(frozen=True)
@@ -105,35 +73,73 @@ class Artefacts:
     gap: Gap | None = None
 
 
-def find_artefacts(job: Job) -> list[Artefacts]:
-    """Train the floors, and test words and splits, for each task that has its files, texts, training rows and targets to score.
+def find_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> list[Artefacts]:
+    """Train floors, and test words and splits, for each task that has its files, texts, training rows and targets to score.
+
+    Args:
+        floors: the methods that read everything, one text of a pair, and shuffled words.
 
     Raises:
-        InputError: for data that cannot be read, and if no task has its files.
+        InputError: for data that cannot be read, if no task has its files, and for methods that are no such floors.
     """
+    for name in floors:
+        if name not in READERS:
+            raise InputError(f"must be some of {', '.join(READERS)}, with commas", key="floors", value=name)
     present = {task.id for task in present_tasks(job.suite, job.data_dir)}
     found = [task for task in job.tasks if task.id in present]
     dataset = load_dataset(job.suite, found or job.tasks, job.data_dir, job.config.held_out)
-    tasks = [task for task in dataset.trained_tasks if task.is_scored and METHODS["svm"].answers(task)]
-    return [_of_task(job, dataset, task) for task in progress(tasks, "artefacts", "tasks")]
+    readers = {
+        task.id: [name for name in dict.fromkeys(floors) if METHODS[name].answers(task)]
+        for task in dataset.trained_tasks
+        if task.is_scored
+    }
+    tasks = [task for task in dataset.trained_tasks if readers.get(task.id)]
+    if not tasks:
+        raise InputError(
+            f"no task has files, texts and targets that {' or '.join(floors)} can learn; choose others", key="tasks"
+        )
+    configs = {name: _config(job, {"method": name, **READERS[name], **_vectors(job, name)}) for name in floors}
+    for name, config in configs.items():
+        METHODS[name].check(config, job.suite)
+    texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))
+    with TemporaryDirectory(prefix="mtl-artefacts-") as cache:
+        return [
+            _of_task(Audited(job, dataset, texts, configs, Path(cache)), task, readers[task.id])
+            for task in progress(tasks, "artefacts", "tasks")
+        ]
 
 
-def _of_task(job: Job, dataset: Dataset, task: Task) -> Artefacts:
-    with hidden_progress():
-        texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))
+@dataclass(frozen=True)
+class Audited:
+    """What all tasks of an audit share.
+
+    Args:
+        configs: by floor.
+        cache: a folder for texts with shuffled words.
+    """
+
+    job: Job
+    dataset: Dataset
+    texts: TokenizedTexts
+    configs: dict[str, Config]
+    cache: Path
+
+
+def _of_task(audited: Audited, task: Task, floors: Sequence[str]) -> Artefacts:
+    dataset, texts = audited.dataset, audited.texts
     splits = dataset.splits[task.id]
     others = {name: split for name, split in splits.items() if name != "train"}
     shifts = [split_shift(dataset, splits["train"], split, name) for name, split in others.items()]
     repeated = [repeats(splits["train"], split, name) for name, split in others.items()]
     words = telling_words(task, splits["train"], texts.words) if task.labels or task.candidates else None
     classes = class_shares(task, splits, texts.lengths) if task.labels else None
-    predicted = {
-        part: _predictions(job, settings, floor, *changed)
-        for part, (settings, floor, change) in PARTS.items()
-        if (changed := change(task, dataset)) is not None
-    }
-    gap = _gap(job, dataset, task, predicted[EVERYTHING])
-    scores = _part_scores(dataset, task, {part: own[task.scored_split] for part, own in predicted.items()})
+    predicted: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+    for part, change in CHANGES.items():
+        if (changed := change(task, dataset)) is not None:
+            for name in floors if part in READ_BY_FLOORS else [""]:
+                predicted[part, name] = _predictions(audited, part, name, *changed)
+    gap = _gap(audited.job, dataset, task, predicted[EVERYTHING, floors[0]])
+    scores = _part_scores(dataset, task, {key: own[task.scored_split] for key, own in predicted.items()})
     return Artefacts(task, scores, words, classes, list(filter(None, shifts)), list(filter(None, repeated)), gap)
 
 
@@ -207,36 +213,51 @@ class LengthFeatures:
         return np.concatenate([flat, differences, abs(differences)], axis=1)
 
 
-# By what the floor reads: the method whose settings it has, the floor, and the change.
-SVM = {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]}
-PARTS: dict[str, tuple[dict[str, object], type[Floor], Change]] = {
-    EVERYTHING: ({"method": "svm", **SVM}, Floor, _whole),
-    "first text alone": ({"method": "svm", **SVM}, Floor, _side(0)),
-    "second text alone": ({"method": "svm", **SVM}, Floor, _side(1)),
-    SHUFFLED: ({"method": "svm", **SVM}, Floor, _shuffled),
-    LENGTHS: ({"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]}, LengthFloor, _whole),
-    OVERLAP: ({"method": "overlap", "floor.features": "pair"}, Floor, _pairs),
-    CONSTANT: ({"method": "constant"}, Floor, _whole),
+CHANGES: dict[str, Change] = {
+    EVERYTHING: _whole,
+    FIRST: _side(0),
+    SECOND: _side(1),
+    SHUFFLED: _shuffled,
+    LENGTHS: _whole,
+    OVERLAP: _pairs,
+    CONSTANT: _whole,
+}
+READ_BY_FLOORS = (EVERYTHING, FIRST, SECOND, SHUFFLED)
+
+# By the method of a floor that reads parts of rows: its settings, beside those of `configs/method`.
+READERS: dict[str, dict[str, object]] = {
+    "svm": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]},
+    "logistic": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [1.0, 10.0]},
+    "naive_bayes": {"floor.features": "pair", "floor.choice": "candidates"},
+    "fasttext": {},
+    "static": {},
+}
+# The floors of the other parts, with their settings.
+OTHERS: dict[str, tuple[Callable[[BuildRequest], Method], dict[str, object]]] = {
+    LENGTHS: (LengthFloor, {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]}),
+    OVERLAP: (Floor, {"method": "overlap", "floor.features": "pair"}),
+    CONSTANT: (Floor, {"method": "constant"}),
 }
 
 
-def _part_scores(dataset: Dataset, task: Task, predicted: dict[str, np.ndarray]) -> list[PartScore]:
+def _part_scores(dataset: Dataset, task: Task, predicted: dict[tuple[str, str], np.ndarray]) -> list[PartScore]:
     """The scores of floors on the scored rows. All are resampled together, so that differences are of the same rows.
 
     Args:
-        predicted: by part, the targets of these rows, (rows,).
+        predicted: by part and floor, the targets of these rows, (rows,).
     """
     rows = dataset.scored(task).scored
     groups = _scored_groups(dataset, task)
-    points = {part: resampled_scores(task, own[None], rows, groups)[0] for part, own in predicted.items()}
+    points = {key: resampled_scores(task, own[None], rows, groups)[0] for key, own in predicted.items()}
     return [
         PartScore(
-            "candidates alone" if task.candidates is not None and part == "second text alone" else part,
-            score(task, predicted[part], rows),
+            CANDIDATES if task.candidates is not None and part == SECOND else part,
+            floor,
+            score(task, predicted[part, floor], rows),
             _interval(values),
-            _interval(values - points[CONSTANT]),
+            _interval(values - points[CONSTANT, ""]),
         )
-        for part, values in points.items()
+        for (part, floor), values in points.items()
     ]
 
 
@@ -275,69 +296,48 @@ def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray
     return Gap(dev, score(task, predicted["test"], test), _interval(of_dev - of_test))
 
 
-def _predictions(
-    job: Job, settings: dict[str, object], floor: type[Floor], task: Task, dataset: Dataset
-) -> dict[str, np.ndarray]:
+def _predictions(audited: Audited, part: str, floor: str, task: Task, dataset: Dataset) -> dict[str, np.ndarray]:
     """The targets that a floor predicts, by split, (rows,) each."""
-    with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress():
-        given = {"suite": job.config.suite, "max_length": job.config.max_length, "cache_dir": folder, **settings}
-        if "floor.grid.C" in settings and len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
-            given["floor.min_count"] = 1  # as of topics: no word need stand in two of them
-        config = load_job(given).config
-        method = floor(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder)))
+    job = audited.job
+    if part in OTHERS:
+        build, settings = OTHERS[part]
+        config = _config(job, settings)
+    else:
+        build, config = METHODS[floor].build, copy.deepcopy(audited.configs[floor])
+        if len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
+            config.floor.min_count = 1  # as of topics: no word need stand in two of them
+    if part == SHUFFLED:
+        config.cache_dir = str(audited.cache)
+    with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress(), _quiet():
+        method = build(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder)))
         (predictions,) = [by_split for _, by_split in method.predictions(SEED, Path(folder))]
     return dict(predictions)
 
 
-def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> Words:
-    """The words that tell a class, by the z-score of Gardner et al. 2021: the class's share among the rows that have the word, against its
-    share among all rows.
+def _config(job: Job, settings: dict[str, object]) -> Config:
+    own = job.config
+    shared = {"suite": own.suite, "max_length": own.max_length, "cache_dir": own.cache_dir}
+    return load_job({**shared, **settings}).config
 
-    A rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
 
-    The rows of a choice are its candidates, which are right or wrong.
+def _vectors(job: Job, floor: str) -> dict[str, object]:
+    """The settings that say which static vectors a floor reads."""
+    own = flatten_config(job.config)
+    if floor != "static":
+        return {}
+    if own["static.path"] is not None:
+        return {key: value for key, value in own.items() if key.startswith("static.")}
+    named = ("embeddings_dir", "embeddings.path", "static.weighting")
+    return {"embeddings": own["embeddings.name"], **{key: own[key] for key in named if key in own}}
 
-    Args:
-        words: returns the tokens of a text of the dataset.
-    """
-    if task.candidates is not None:
-        codes = target_kind(task).simple.fit_targets(train.targets, train.sizes)
-        answers, sides = ["wrong", "right"], train.texts[:, -1:]
-    else:
-        codes, answers, sides = train.targets.astype(np.int64), list(task.labels or ()), train.texts
-    rows = [
-        {
-            f"{side}: {word.lower()}" if sides.shape[1] > 1 else word.lower()
-            for side, text in enumerate(row, 1)
-            for word in words(text)
-        }
-        for row in sides.tolist()
-    ]
-    vectorizer = CountVectorizer(analyzer=lambda row: row, binary=True, min_df=FEWEST_WITH_WORD)
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the remarks of each floor: an audit trains many."""
+    logger = logging.getLogger("mtl")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
     try:
-        present = vectorizer.fit_transform(rows)
-    except ValueError:  # no word in so many rows
-        return Words([], 0, np.inf)
-    indicators = (codes[:, None] == np.arange(len(answers))).astype(np.float64)
-    base = indicators.mean(axis=0)
-    having = np.asarray(present.sum(axis=0)).ravel().astype(np.float64)
-    counts = present.T @ indicators
-    deviations = np.sqrt(np.maximum(having[:, None] * base * (1 - base), 1e-12))
-    z = (counts - having[:, None] * base) / deviations
-    threshold = float(norm.isf(LEVEL / (2 * z.size)))
-    named = vectorizer.get_feature_names_out()
-    chance = binom.sf(counts - 1, having[:, None], base)
-    z_told = np.where((z > threshold) & (chance < LEVEL / (2 * z.size)), z, 0)
-    best = [(word, int(np.argmax(z_told[word]))) for word in np.flatnonzero(z_told.any(axis=1)).tolist()]
-    found = [
-        Word(
-            str(named[word]),
-            answers[answer],
-            int(having[word]),
-            float(counts[word, answer] / having[word]),
-            float(base[answer]),
-            float(z[word, answer]),
-        )
-        for word, answer in best
-    ]
-    return Words(sorted(found, key=lambda word: (-word.z, word.word)), len(named), threshold)
+        yield
+    finally:
+        logger.setLevel(before)

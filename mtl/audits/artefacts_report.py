@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mtl.audits.artefacts import (
+    CANDIDATES,
+    CHANGES,
     CONSTANT,
     EVERYTHING,
     LENGTHS,
-    LEVEL,
-    MOST_WORDS,
     OVERLAP,
-    PARTS,
+    READ_BY_FLOORS,
     SHUFFLED,
     Artefacts,
     PartScore,
@@ -20,11 +20,13 @@ from mtl.audits.artefacts import (
 from mtl.audits.audit import Audit
 from mtl.audits.findings import Finding
 from mtl.audits.report import verdict
+from mtl.audits.words import LEVEL
 from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale
 
+MOST_WORDS = 5  # that are named for each task
 LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
 NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
 MANY_REPEATS = 0.01  # of a split's rows; more is a finding
@@ -42,9 +44,9 @@ ONE_TEXT = (
 )
 
 
-def audit_artefacts(job: Job) -> Audit:
-    """What the tasks of a job give away. Raises InputError as `find_artefacts` does."""
-    found = find_artefacts(job)
+def audit_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> Audit:
+    """What the tasks of a job give away. Arguments and errors are those of `find_artefacts`."""
+    found = find_artefacts(job, floors)
     findings = [finding for each in found for finding in artefact_findings(each, job.suite.shown)]
     return Audit(findings, render_artefacts(job.suite, found))
 
@@ -55,17 +57,19 @@ def artefact_findings(found: Artefacts, scale: Scale) -> list[Finding]:
 
 
 def _part_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
-    scores = {score.part: score for score in found.scores}
-    whole = scores[EVERYTHING].score - scores[CONSTANT].score
-    for part, score in scores.items():
-        if part in (EVERYTHING, CONSTANT, SHUFFLED):
+    (constant,) = [score.score for score in found.scores if score.part == CONSTANT]
+    wholes = {score.floor: score.score - constant for score in found.scores if score.part == EVERYTHING}
+    seen: set[str] = set()
+    for score in sorted(found.scores, key=lambda score: -score.score):  # of several floors, the best one with each part
+        part, gain = score.part, score.score - constant
+        whole = wholes.get(score.floor, max(wholes.values()))
+        if part in (EVERYTHING, CONSTANT, SHUFFLED, *seen) or score.gain[0] <= 0 or gain < LARGE_SHARE * whole:
             continue
-        gain = score.score - scores[CONSTANT].score
-        if score.gain[0] <= 0 or gain < LARGE_SHARE * whole:
-            continue
-        shown = f"{part}: {scale.show(score.score)}, {scale.show(gain)} above the constant answer"
         if part == OVERLAP and gain < NEARLY_ALL * whole:
             continue  # a pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed
+        seen.add(part)
+        reader = f" ({score.floor})" if score.floor and len(wholes) > 1 else ""
+        shown = f"{part}{reader}: {scale.show(score.score)}, {scale.show(gain)} above the constant answer"
         beside = f" (everything: {scale.show(whole)})" if whole > 0 else ""
         meaning = (
             f"hardly more than this is needed; {REMEDIES[part]}" if part == OVERLAP else REMEDIES.get(part, ONE_TEXT)
@@ -136,7 +140,7 @@ def render_artefacts(suite: Suite, found: Sequence[Artefacts]) -> str:
     sections = [
         f"## {inert(suite.title)}: what its tasks give away",
         _score_table(found, suite.shown),
-        f"A linear SVM on TF-IDF of words and characters reads everything, one text of each pair, or the words in random order. {LENGTHS}:"
+        f"The floor reads everything, one text of each pair, or the words in random order. {LENGTHS}:"
         " a linear model or a network on the numbers of tokens and characters;"
         f" {OVERLAP}: the cosines of the two texts. Intervals ({1 - LEVEL:.0%}) are over the scored rows.",
         _word_table(found),
@@ -150,21 +154,24 @@ def render_artefacts(suite: Suite, found: Sequence[Artefacts]) -> str:
 
 
 def _score_table(found: Sequence[Artefacts], scale: Scale) -> str:
-    parts = [part for part in (*PARTS, "candidates alone") if any(_of(each, part) for each in found)]
-    table = [["task", "split", *parts]]
+    parts = [part for part in (*CHANGES, CANDIDATES) if any(_scores(each, part) for each in found)]
+    table = [["task", "split", "floor", *parts]]
     for each in found:
-        cells = [
-            MISSING
-            if (score := _of(each, part)) is None
-            else f"{scale.show(score.score)} ({_ends(score.interval, scale)})"
-            for part in parts
-        ]
-        table.append([each.task.id, each.task.scored_split, *cells])
-    return markdown_table(table, left=2)
+        for floor in _scores(each, EVERYTHING):
+            of_floor = {
+                part: _scores(each, part).get(floor if part in (*READ_BY_FLOORS, CANDIDATES) else "") for part in parts
+            }
+            cells = [
+                MISSING if own is None else f"{scale.show(own.score)} ({_ends(own.interval, scale)})"
+                for own in of_floor.values()
+            ]
+            table.append([each.task.id, each.task.scored_split, floor, *cells])
+    return markdown_table(table, left=3)
 
 
-def _of(found: Artefacts, part: str) -> PartScore | None:
-    return next((score for score in found.scores if score.part == part), None)
+def _scores(found: Artefacts, part: str) -> dict[str, PartScore]:
+    """By floor."""
+    return {score.floor: score for score in found.scores if score.part == part}
 
 
 def _ends(interval: tuple[float, float], scale: Scale) -> str:

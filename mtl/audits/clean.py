@@ -11,7 +11,7 @@ from mtl.audits.audit import TaskFiles
 from mtl.audits.near import NGRAM, Near, find_near
 from mtl.base.errors import InputError
 from mtl.base.files import check_new_folder, new_folder, write_text
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.records import copy_rows
 from mtl.jobs.job import Job
 from mtl.settings.layers import find_suite

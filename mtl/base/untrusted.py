@@ -10,17 +10,12 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import is_dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from types import UnionType
-from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import msgspec
-import yaml
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
 
@@ -32,7 +27,6 @@ Content = TypeVar("Content")
 
 JSON_LIMIT = 2**28  # bytes of a JSON file
 JSON_DEPTH = 100  # levels; what is read can also be copied and written without reaching Python's limit
-YAML_LIMIT = 2**24  # bytes of a YAML file
 LINE_LIMIT = 2**24  # bytes of a line of text
 UNPACKED_FREE, UNPACKED_RATIO = (
     2**26,
@@ -43,7 +37,6 @@ PACKINGS = {
     "zip": (b"PK\x03\x04", b"PK\x05\x06"),
 }  # how packed text begins; an empty zip has its end alone
 PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZMA unpack all that they are given at once
-YAML_DEPTH = 50  # levels; libyaml's composer recurses in C, and 50,000 levels end the process
 
 # Types of the values in JSON files, for forms. A score may be far below 0, but no metric leaves these bounds.
 Score = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]  # × 100
@@ -310,147 +303,6 @@ def _wrong_key(content: Any, node: dict[Any, Any], form: type) -> Any:
     return next(iter(items))
 
 
-def read_yaml(path: Path) -> dict[Any, Any]:
-    """The keys and values of a YAML file. Nothing in it is evaluated.
-
-    Raises InputError if it cannot be read or is not YAML, and for `${`, which OmegaConf would replace by the value of
-    another key or of an environment variable.
-    """
-    with _yaml_errors(path):
-        # OmegaConf's loader is yaml's safe loader, but it also reads 1e-4 as a number.
-        content = OmegaConf.to_container(OmegaConf.load(io.StringIO(_yaml_text(path))), resolve=False)
-    if not isinstance(content, dict):
-        raise InputError("must hold keys and values", path=path)
-    if key := _find_interpolation(content):
-        raise InputError("holds '${', a reference to another value; write the value itself", path=path, key=key)
-    return content
-
-
-def read_yaml_texts(path: Path, most: int) -> dict[str, dict[str, str]]:
-    """The sections of a YAML file, each with keys and values, which are the texts that stand there: yes is "yes", and 1 is "1".
-
-    Args:
-        most: how many keys all sections together may have.
-
-    Raises:
-        InputError: as `read_yaml` does, for a file of another form, and for a key that stands twice.
-    """
-    with _yaml_errors(path):
-        root = yaml.compose(_yaml_text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    sections: dict[str, dict[str, str]] = {}
-    for name, section in _items(path, root, "must hold sections of keys and values"):
-        values = sections[name] = {}
-        for key, value in _items(path, section, f"{name}: must hold keys and values"):
-            if not isinstance(value, yaml.ScalarNode):
-                line = value.start_mark.line + 1
-                raise InputError("must be a single value", path=path, line=line, key=f"{name}.{key}")
-            values[key] = value.value
-            most -= 1
-            if most < 0:
-                raise InputError("has too many keys; leave out what is not needed", path=path)
-    return sections
-
-
-def _items(path: Path, node: yaml.Node | None, problem: str) -> Iterator[tuple[str, yaml.Node]]:
-    """The keys of a YAML mapping with their values. Raises InputError: `problem` for another node, and for a key that stands twice."""
-    if not isinstance(node, yaml.MappingNode):
-        raise InputError(problem, path=path, line=node.start_mark.line + 1 if node else 1)
-    seen = set[str]()
-    for key, value in node.value:
-        line = key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode):
-            raise InputError("a key must be a single value", path=path, line=line)
-        if key.value in seen:
-            raise InputError("the key stands twice", path=path, line=line, key=key.value)
-        seen.add(key.value)
-        yield key.value, value
-
-
-def _yaml_text(path: Path) -> str:
-    """The text of a YAML file. Raises InputError for a file that is too large or nested too deeply, and OSError."""
-    text = read_bytes(path, YAML_LIMIT).decode("utf-8")
-    _check_depth(path, text)
-    return text
-
-
-@contextmanager
-def _yaml_errors(path: Path) -> Iterator[None]:
-    """What fails while a YAML file is read becomes an InputError."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise InputError("no such file", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
-    except OmegaConfBaseException as error:
-        raise InputError(f"cannot be read: {str(error).splitlines()[0]}", path=path) from None
-    # PyYAML's constructors raise ValueError or IndexError for values such as 0b_ and 2020-13-45.
-    # OmegaConf asserts that the content is no single value.
-    except (yaml.YAMLError, RecursionError, ValueError, IndexError, AssertionError) as error:
-        if isinstance(error, UnicodeDecodeError):
-            raise InputError("not UTF-8; save the file as UTF-8", path=path) from None
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or str(error) or "it must hold keys and values"
-        if "OMEGACONF_MAX_YAML_EXPANDED_NODES" in problem:
-            problem = "it has more than 10,000 values; split it, or leave out what is not needed"
-            raise InputError(problem, path=path) from None
-        raise InputError(
-            f"not YAML: {' '.join(problem.split())}", path=path, line=mark.line + 1 if mark else 1
-        ) from None
-
-
-def _check_depth(path: Path, text: str) -> None:
-    """Raise InputError for YAML that is nested deeper than any file of ours. Reads events one by one, without recursion."""
-    depth = 0
-    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > YAML_DEPTH:
-            line = event.start_mark.line + 1 if event.start_mark else 1
-            raise InputError(f"nested more than {YAML_DEPTH} levels deep", path=path, line=line)
-
-
-def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, what: str) -> Content:
-    """The content of a YAML file as an instance of a dataclass.
-
-    Args:
-        what: what the file is meant to be, as in "suite file".
-
-    Raises:
-        InputError: for an unknown key, a value of another type, and a field without a value.
-    """
-    try:
-        typed = cast(Content, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), content)))
-        if key := _find_nested(typed, kind):
-            raise InputError("holds a list or a section where a single value is expected", path=path, key=key)
-        return typed
-    except OmegaConfBaseException as error:
-        raise InputError(str(error).splitlines()[0], path=path, key=error.full_key or "the file") from None
-    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
-        raise InputError(f"not a {what}: {str(error).partition(chr(10))[0]}", path=path) from None
-
-
-def _find_nested(value: Any, kind: Any, key: str = "") -> str | None:
-    """The key whose value holds a list or a section in place of a single value, which OmegaConf accepts; None if there is none.
-
-    kind: the type of the value, as a field of a dataclass declares it.
-    """
-    if is_dataclass(value):
-        hints = get_type_hints(type(value))
-        below = [_find_nested(getattr(value, name), hints[name], f"{key}.{name}".removeprefix(".")) for name in hints]
-        return next(filter(None, below), None)
-    kind = (
-        next((part for part in get_args(kind) if part is not type(None)), kind) if isinstance(kind, UnionType) else kind
-    )
-    if isinstance(value, dict | list) and get_origin(kind) is type(value):
-        inner, items = get_args(kind)[-1], value.items() if isinstance(value, dict) else enumerate(value)
-        below = [_find_nested(item, inner, f"{key}.{name}" if is_dataclass(item) else key) for name, item in items]
-        return next(filter(None, below), None)
-    return key if isinstance(value, dict | list) and kind is not Any else None
-
-
 def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "torch.device | str" = "cpu") -> Content:
     """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs.
 
@@ -487,18 +339,6 @@ def check_stored(file: IO[bytes]) -> None:
             if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
                 raise ValueError("its members are compressed, which torch and numpy never do")
     file.seek(0)
-
-
-def _find_interpolation(value: Any, key: str = "") -> str | None:
-    """The dotted key of the first OmegaConf interpolation `${…}` in a key or a value; None if there is none."""
-    if isinstance(value, str):
-        return key if "${" in value else None
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, item in items:
-        below = f"{key}.{name}".removeprefix(".")
-        if inner := _find_interpolation(str(name), below) or _find_interpolation(item, below):
-            return inner
-    return None
 
 
 def is_inside(name: str) -> bool:

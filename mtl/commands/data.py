@@ -56,6 +56,11 @@ def add_data(commands: Commands) -> None:
         metavar="S",
         help="for --near and --write-clean: the character n-grams that two such rows have in common (else 0.8)",
     )
+    audit.add_argument(
+        "--floors",
+        metavar="NAME,…",
+        help="for --artefacts: svm (the default), logistic, naive_bayes, fasttext, static; several with commas",
+    )
     audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
 
@@ -114,7 +119,10 @@ def _audit(arguments: argparse.Namespace) -> int:
         raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
     if arguments.write_clean is not None:
         return _write_clean(job, arguments.share, arguments.write_clean)
-    done = audit_job(job, "near" if near else "artefacts" if arguments.artefacts else "data", arguments.share)
+    floors = None if arguments.floors is None else arguments.floors.split(",")
+    if floors is not None and not arguments.artefacts:
+        raise InputError(f"--floors {arguments.floors}: is for --artefacts only")
+    done = audit_job(job, "near" if near else "artefacts" if arguments.artefacts else "data", arguments.share, floors)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
 

@@ -30,7 +30,7 @@ def job_of(settings: Sequence[str]) -> "Job":
 
 def complete_settings(prefix: str, **_: Any) -> list[str]:
     """What a shell can put in place of the beginning of a setting: keys, and for a key of NAMED its values."""
-    from mtl.base.untrusted import read_yaml
+    from mtl.base.untrusted_yaml import read_yaml
     from mtl.settings.layers import flatten, shipped
 
     key, equals, _value = prefix.partition("=")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.embedders.recipes import Recipe, check_recipe, fetchable, train_recipe, vector_path

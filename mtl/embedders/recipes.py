@@ -20,7 +20,8 @@ from mtl.base.extras import check_installed
 from mtl.base.files import is_sha256, sha256
 from mtl.base.lazy import resolve
 from mtl.base.locks import waiting_lock
-from mtl.base.untrusted import is_inside, is_web_address, read_yaml, typed_content
+from mtl.base.untrusted import is_inside, is_web_address
+from mtl.base.untrusted_yaml import read_yaml, typed_content
 from mtl.data.dataset import fingerprints, present_tasks, training_texts
 from mtl.data.splits import FORMAT
 from mtl.data.text import moses, moses_version, tokenized, tokenized_lines

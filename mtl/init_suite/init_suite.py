@@ -223,7 +223,7 @@ def _inputs(guess: Guess) -> list[str]:
 
 
 def _is_writable(value: object) -> bool:
-    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted.read_yaml`), and valid Unicode only."""
+    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted_yaml.read_yaml`), and valid Unicode only."""
     if isinstance(value, str):
         return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
     if isinstance(value, dict):

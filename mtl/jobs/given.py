@@ -2,15 +2,15 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.jobs.imports import import_job
-from mtl.jobs.job import load_job
-from mtl.jobs.together import run_baseline
+from mtl.jobs.job import Job, load_job
 from mtl.submissions.entry import PREDICTION, SPLITS
 from mtl.submissions.imported import JSON_LINES
 from mtl.submissions.lines import ID
@@ -21,10 +21,11 @@ SPLIT = "split"  # the column of a table that names the split of each row
 Line = dict[str, Any]
 
 
-def import_given(
+@contextmanager
+def given_job(
     name: str, predictions: Mapping[str, Any] | Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
-) -> Path:
-    """Make a run of predictions. Returns its folder.
+) -> Iterator[Job]:
+    """A job that makes a run of predictions, within the block; errors name a split and a task of them.
 
     Args:
         name: see `import_job`.
@@ -32,7 +33,7 @@ def import_given(
         settings: as in `import_job`.
 
     Raises:
-        InputError: as `import_job` and `run_baseline` do, and for values that are no predictions.
+        InputError: as `import_job` does, and for values that are no predictions.
     """
     suite = load_job({**_without_extras(settings), "method": "imported"}).suite
     seeds = list(predictions) if isinstance(predictions, Sequence) else [predictions]
@@ -54,13 +55,11 @@ def import_given(
                     text = "".join(json.dumps(line) + "\n" for line in lines)
                     (paths[-1] / JSON_LINES.format(split=split, task=id)).write_text(text, encoding="utf-8")
         try:
-            job = import_job(name, paths, settings)
-            run_baseline(job, "mtl.import_predictions")
+            yield import_job(name, paths, settings)
         except InputError as error:
             if error.path is None or not Path(error.path).is_relative_to(folder):
                 raise
             raise error.located(path=Path(error.path).relative_to(folder)) from None
-    return job.folder.path
 
 
 def _without_extras(settings: Mapping[str, Any]) -> dict[str, Any]:

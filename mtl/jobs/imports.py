@@ -8,7 +8,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
-from mtl.base.untrusted import read_yaml, typed_content
+from mtl.base.untrusted_yaml import read_yaml, typed_content
 from mtl.data.sampled import Key, read_key
 from mtl.jobs.job import Job, load_job
 from mtl.submissions.answers import check_labels, read_labels

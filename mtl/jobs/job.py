@@ -13,7 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.find import read_embeddings

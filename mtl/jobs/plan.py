@@ -13,7 +13,8 @@ from typing import Any, TypedDict
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.locks import STALE_AFTER, Holder
-from mtl.base.untrusted import read_json, read_yaml
+from mtl.base.untrusted import read_json
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.dataset import load_dataset
 from mtl.jobs.job import Job, NamedRun
 from mtl.methods import METHODS

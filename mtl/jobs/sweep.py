@@ -13,7 +13,7 @@ from typing import Any
 
 from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.splits import check_present
 from mtl.fetching.fetch import awaits_generation
 from mtl.jobs.engines.engine import Failures

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import check_plain_folder, is_web_address, read_yaml, typed_content
+from mtl.base.untrusted import check_plain_folder, is_web_address
+from mtl.base.untrusted_yaml import read_yaml, typed_content
 from mtl.jobs.imports import System
 from mtl.leaderboard.rows import TaskRows
 from mtl.runs.predictions import read_files

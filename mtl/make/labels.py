@@ -1,12 +1,13 @@
-"""Steps that make columns: entities, only_item, map, set and number."""
+"""Steps that make columns: entities, only_item, map, set, rename and number."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 
 from omegaconf import MISSING
 
+from mtl.data.columns import LIST
 from mtl.make.filtering import Range, check_range
 from mtl.make.sources import TAGS, TOKENS
 from mtl.make.table import SPLIT, Row, Table, Work
@@ -143,6 +144,32 @@ def set_values(work: Work, options: Set, table: Table) -> Table:
     if options.values.get(SPLIT, SPLITS[0]) not in SPLITS:
         raise work.error(f"must be {', '.join(SPLITS)}", f"values.{SPLIT}")
     return table.with_rows((row.with_values(**options.values) for row in table.rows), *options.values)
+
+
+@dataclass
+class Rename:
+    """
+    Args:
+        columns: by column, its new name.
+    """
+
+    columns: dict[str, str] = MISSING
+
+
+def rename(work: Work, options: Rename, table: Table) -> Table:
+    """Give columns other names."""
+    work.check_columns(table, "columns", *options.columns)
+    names = [options.columns.get(name, name) for name in table.columns]
+    for old, new in options.columns.items():
+        if names.count(new) > 1:
+            raise work.error(f"table {table.name} would have two columns {new!r}; rename that one, too", "columns")
+        if old.endswith(LIST) != new.endswith(LIST):
+            raise work.error(f"{old!r} and {new!r}: columns of lists, and no others, end in {LIST}", "columns")
+    rows = [
+        replace(row, values={options.columns.get(name, name): value for name, value in row.values.items()})
+        for row in table.rows
+    ]
+    return Table(table.name, names, rows)
 
 
 @dataclass

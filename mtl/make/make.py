@@ -1,6 +1,7 @@
 """`mtl make`: run a recipe, from its sources to a folder with data, suite file, sheets and provenance."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,13 +11,15 @@ from mtl.audits.artefacts_report import artefact_summary
 from mtl.base.errors import InputError
 from mtl.base.files import check_new_folder, counted, new_folder, sha256
 from mtl.jobs.job import load_job
-from mtl.make.recipe import Recipe, load_recipe
+from mtl.make.recipe import Recipe, Use, load_recipe
 from mtl.make.sources import read_source
 from mtl.make.table import Table, Work
 from mtl.make.writing import Done, write_all
 from mtl.sample import CORPORA, write_sample
 from mtl.settings.layers import find_yaml, shipped
 from mtl.tasks.suite import Suite
+
+logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
     check_new_folder(out)
     folder = _data_dir(recipe, data_dir)
     tables = {each: read_source(each, source, folder) for each, source in recipe.sources.items()}
+    rows = [row for table in tables.values() for row in table.rows]
     sources = {
         each: {"file": source.file, "rows": len(tables[each].rows), "sha256": sha256(folder / source.file)}
         for each, source in recipe.sources.items()
@@ -74,7 +78,7 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
     try:
         done = _run_steps(recipe, tables)
         with new_folder(out) as partial:
-            suite = write_all(recipe, tables, done, sources, partial)
+            suite = write_all(recipe, tables, done, sources, rows, partial)
     except InputError as error:
         # Rows know the names of their files below the data folder; people see the paths.
         if error.path in {source.file for source in recipe.sources.values()}:
@@ -96,9 +100,12 @@ def _data_dir(recipe: Recipe, data_dir: Path | None) -> Path:
 
 def _run_steps(recipe: Recipe, tables: dict[str, Table]) -> list[Done]:
     """Do all steps; `tables` gets their tables."""
-    done = []
+    done, last = list[Done](), ""
     for use in recipe.uses:
         taken = [tables[name] for name in use.tables]
+        for name in set(use.tables) & set(recipe.sources) - {last}:
+            _note_changes(name, use, done)
+        last = use.into
         work = Work(recipe.path, use.number, use.name, recipe.form.seed)
         table = use.step.run(work, use.options, *taken)
         if not table.rows:
@@ -107,8 +114,22 @@ def _run_steps(recipe: Recipe, tables: dict[str, Table]) -> list[Done]:
             )
         tables[use.into] = Table(use.into, table.columns, table.rows)
         rows = dict(zip(use.tables, (len(each.rows) for each in taken), strict=False))
-        done.append(Done(use, rows, len(table.rows), work.dropped, work.facts))
+        stays = (
+            len(taken) == 1 and use.into not in use.tables
+        )  # as the rows that keep does not choose for its new table
+        done.append(Done(use, rows, len(table.rows), [] if stays else work.dropped, work.facts))
     return done
+
+
+def _note_changes(source: str, use: Use, done: Sequence[Done]) -> None:
+    """Say that a step which goes back to a source gets it as earlier steps left it."""
+    changes = [str(each.use.number) for each in done if each.use.into == source]
+    if changes:
+        steps = f"step {changes[0]}" if len(changes) == 1 else f"steps {', '.join(changes)}"
+        logger.warning(
+            "step %d, %s: takes %s as %s left it; with into_table: there, the source stays as it is",
+            *(use.number, use.name, source, steps),
+        )
 
 
 def _rows(names: list[str], tables: Mapping[str, Table]) -> str:

@@ -11,7 +11,7 @@ from mtl.base.errors import InputError
 from mtl.make.table import Row, Table, Work
 from mtl.settings.bounds import AT_LEAST_ONE, Interval, bounded, one_of
 from mtl.similarity.comparison import Comparison, SimilarityOptions, Units, sentences, units_of
-from mtl.similarity.mining import Pairs, most_similar, within_groups
+from mtl.similarity.mining import Pairs, joined, most_similar, within_groups
 
 MOST_PAIRS = 10_000_000
 
@@ -23,6 +23,7 @@ class PairOptions(SimilarityOptions):
         texts: the columns of the first and of the second table that are compared.
         groups: the columns of both tables that say which group a row is in, as the article of a summary.
         scope: within (pairs of rows of one group) or across (of two groups).
+        same: a column of both tables, as split: only rows with the same value are compared, each value for itself.
         order: most_similar or least_similar; which rows of the second table are taken for a row of the first. Across groups, only
             most_similar.
         most: how many rows of the second table are taken for each row of the first; within groups, all by default.
@@ -35,6 +36,7 @@ class PairOptions(SimilarityOptions):
     texts: list[str] = MISSING
     groups: list[str] = MISSING
     scope: str = one_of("within", "across")
+    same: str | None = None
     order: str = one_of("most_similar", "least_similar", default="most_similar")
     most: int | None = bounded(AT_LEAST_ONE, None)
     at_least: float | None = None
@@ -63,18 +65,9 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
     names = [table.texts(group) for table, group in zip((first, second), options.groups, strict=True)]
     ids = {name: number for number, name in enumerate(dict.fromkeys([*names[0], *names[1]]))}
     groups = (np.array([ids[name] for name in names[0]]), np.array([ids[name] for name in names[1]]))
-    same = first is second and options.texts[0] == options.texts[1]
-    title = f"step {work.number}, pairs"
-    comparison = Comparison(first.texts(options.texts[0]), second.texts(options.texts[1]), options, title)
-    low = -np.inf if options.at_least is None else options.at_least
-    high = np.inf if options.at_most is None else options.at_most
-    if options.scope == "across":
-        found = most_similar(comparison, groups, options.most or 1, low, high, title)
-    else:
-        least = options.order == "least_similar"
-        found = within_groups(comparison, groups, options.most, least, low, high, same)
-    if same:
-        found = _once(found)
+    found = joined(
+        [_found(work, options, (first, second), groups, block) for block in _blocks(work, options, first, second)]
+    )
     if len(found.lefts) > MOST_PAIRS:
         raise work.error(f"makes {len(found.lefts):,} pairs; ask for fewer, at most {MOST_PAIRS:,}", "most")
     columns = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
@@ -88,6 +81,47 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
             work.drop(table.rows[number], "in no pair")
     work.facts |= {"pairs": len(rows), "similarity": _range([row.number(options.into) for row in rows])}
     return Table(first.name, [*first.columns, *columns.values(), options.into], rows)
+
+
+def _blocks(work: Work, options: PairOptions, first: Table, second: Table) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The numbers of the rows of both tables that are compared: all with all, or those with one value of the column `same`."""
+    if options.same is None:
+        return [(np.arange(len(first.rows)), np.arange(len(second.rows)))]
+    for table in (first, second):
+        work.check_columns(table, "same", options.same, lists=False)
+    ours, theirs = np.array(first.texts(options.same)), np.array(second.texts(options.same))
+    blocks = [
+        (np.flatnonzero(ours == value), np.flatnonzero(theirs == value)) for value in dict.fromkeys(ours.tolist())
+    ]
+    return [block for block in blocks if len(block[1])]
+
+
+def _found(
+    work: Work,
+    options: PairOptions,
+    tables: tuple[Table, Table],
+    groups: tuple[np.ndarray, np.ndarray],
+    block: tuple[np.ndarray, np.ndarray],
+) -> Pairs:
+    """The pairs among some rows. block: their numbers in both tables."""
+    title = f"step {work.number}, pairs"
+    lefts, rights = (
+        [table.rows[number].cell(column) for number in numbers.tolist()]
+        for table, column, numbers in zip(tables, options.texts, block, strict=True)
+    )
+    own_groups = (groups[0][block[0]], groups[1][block[1]])
+    comparison = Comparison(lefts, rights, options, title)
+    low = -np.inf if options.at_least is None else options.at_least
+    high = np.inf if options.at_most is None else options.at_most
+    same = tables[0] is tables[1] and options.texts[0] == options.texts[1]
+    if options.scope == "across":
+        found = most_similar(comparison, own_groups, options.most or 1, low, high, title)
+    else:
+        least = options.order == "least_similar"
+        found = within_groups(comparison, own_groups, options.most, least, low, high, same)
+    if same:
+        found = _once(found)
+    return Pairs(block[0][found.lefts], block[1][found.rights], found.values)
 
 
 def _once(found: Pairs) -> Pairs:

@@ -1,5 +1,6 @@
 """Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read."""
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -9,11 +10,11 @@ from omegaconf import MISSING
 
 from mtl.audits.sheets.form import ORDER, TEMPLATE
 from mtl.base.errors import InputError
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.records import FORMATS
 from mtl.make.sources import Source, Tokens
 from mtl.make.steps import STEPS, Step
-from mtl.settings.bounds import check_choice, check_known, one_of, typed_settings
+from mtl.settings.bounds import check_known, one_of, typed_settings
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import SPLITS
 
@@ -189,7 +190,8 @@ def _uses(form: Form, tables: list[str]) -> list[Use]:
         given = dict(_section(raw, f"steps.{number}"))
         name = str(given.pop("step", None))
         key = f"steps.{number}"
-        check_choice(f"{key}.step", name, STEPS)
+        if name not in STEPS:
+            raise InputError(unknown_step(name), key=f"{key}.step")
         step, section = STEPS[name], f"{key}.{name}."
         last = uses[-1].into if uses else tables[0]
         inputs = _inputs(given, step, last, section, bool(uses) or len(tables) == 1)
@@ -203,6 +205,12 @@ def _uses(form: Form, tables: list[str]) -> list[Use]:
         uses.append(Use(number, name, step, options, given, inputs, into))
         known.append(into)
     return uses
+
+
+def unknown_step(name: str) -> str:
+    """What to say of a step that does not exist: the one that is most like it; if none is, all."""
+    close = difflib.get_close_matches(name, STEPS, 1)
+    return f"no step {name!r}; " + (f"did you mean {close[0]}?" if close else f"there are {', '.join(STEPS)}")
 
 
 def _inputs(given: dict[str, Any], step: Step, last: str, section: str, has_last: bool) -> list[str]:
@@ -237,6 +245,7 @@ def _written(id: str, keys: dict[str, Any], last: str) -> Written:
 
 def _sheet(id: str, given: Any) -> dict[str, str]:
     fields = _section(given, f"tasks.{id}.sheet")
+    fields = {f"{name}*" if f"{name}*" in ORDER else name: value for name, value in fields.items()}
     check_known(fields, set(ORDER) - set(TEMPLATE), f"tasks.{id}.sheet.")
     return {str(name): str(value) for name, value in fields.items()}
 

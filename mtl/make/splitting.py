@@ -172,7 +172,8 @@ def _note(
     for name, rows in asked.items():
         if abs(reached[name] - rows) > MOST_OFF * rows:
             logger.warning(
-                "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows",
+                "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
+                " divide texts before they are paired (pairs with same: split)",
                 *(work.number, name, reached[name], rows, len(groups), work.facts["largest_group"]),
             )
 

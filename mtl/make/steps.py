@@ -34,6 +34,7 @@ STEPS = {
     "only_item": Step(labels.only_item, labels.OnlyItem),
     "map": Step(labels.map_values, labels.Map),
     "set": Step(labels.set_values, labels.Set),
+    "rename": Step(labels.rename, labels.Rename),
     "number": Step(labels.number, labels.Number),
     "pairs": Step(pairs.pairs, pairs.PairOptions, tables=2),
     "similarity": Step(pairs.similarity, pairs.Similarity),

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,13 +54,19 @@ class Done:
 
 
 def write_all(
-    recipe: Recipe, tables: Mapping[str, Table], done: Sequence[Done], sources: Mapping[str, Any], folder: Path
+    recipe: Recipe,
+    tables: Mapping[str, Table],
+    done: Sequence[Done],
+    sources: Mapping[str, Any],
+    rows_given: Sequence[Row],
+    folder: Path,
 ) -> Suite:
     """Write all files into a folder.
 
     Args:
         tables: by name.
         sources: what the provenance says of each source.
+        rows_given: the rows of all sources.
 
     Returns:
         The suite, as read from its file.
@@ -82,8 +88,9 @@ def write_all(
         (folder / "sheets").mkdir(exist_ok=True)
         write_text(folder / "sheets" / f"{id}_documentation_sheet.tsv", _sheet(recipe, id, done, sources, folder))
     used = {origin for splits in rows.values() for own in splits.values() for row in own for origin in row.origins}
-    lines = (json.dumps(line, ensure_ascii=False) + "\n" for each in done for line in _dropped_lines(each, used))
-    write_text(folder / DROPPED, "".join(lines))
+    lines = [line for each in done for line in _dropped_lines(each, used)]
+    lines += _unread_lines(rows_given, used, done)
+    write_text(folder / DROPPED, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     write_json(
         folder / PROVENANCE,
@@ -202,18 +209,31 @@ def _sheet(recipe: Recipe, id: str, done: Sequence[Done], sources: Mapping[str, 
         return draft_sheet(job, id, given)
 
 
-def _dropped_lines(done: Done, used: Container[Origin]) -> Iterable[dict[str, Any]]:
+def _dropped_lines(done: Done, used: Container[Origin]) -> Iterator[dict[str, Any]]:
     """What dropped.jsonl says of each row that a step dropped. used: the rows of sources that files of tasks are made of."""
+    step = {"step": done.use.number, "name": done.use.name, "table": done.use.into}
     for row, reason in done.dropped:
-        yield {
-            "step": done.use.number,
-            "name": done.use.name,
-            "table": done.use.into,
-            "sources": [f"{origin.file}:{origin.line}" for origin in row.origins],
-            "reason": reason,
-            "used": all(origin in used for origin in row.origins),
-            "row": {column: _shown(value) for column, value in row.values.items() if not column.endswith(LIST)},
-        }
+        yield _line(step, row, reason, all(origin in used for origin in row.origins))
+
+
+def _unread_lines(rows: Iterable[Row], used: Container[Origin], done: Iterable[Done]) -> Iterator[dict[str, Any]]:
+    """The same of rows of sources that no step dropped, and that are in no file, since no step chose them for a table."""
+    dropped = {origin for each in done for row, _ in each.dropped for origin in row.origins}
+    for row in rows:
+        if not any(origin in used or origin in dropped for origin in row.origins):
+            yield _line(
+                {"step": None, "name": None, "table": None}, row, "no step chose it for a table of a task", False
+            )
+
+
+def _line(step: Mapping[str, Any], row: Row, reason: str, used: bool) -> dict[str, Any]:
+    return {
+        **step,
+        "sources": [f"{origin.file}:{origin.line}" for origin in row.origins],
+        "reason": reason,
+        "used": used,
+        "row": {column: _shown(value) for column, value in row.values.items() if not column.endswith(LIST)},
+    }
 
 
 def _shown(value: Value | None) -> Value | None:

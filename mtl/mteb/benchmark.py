@@ -13,7 +13,8 @@ from typing import Any
 from omegaconf import MISSING
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import is_web_address, read_yaml, typed_content
+from mtl.base.untrusted import is_web_address
+from mtl.base.untrusted_yaml import read_yaml, typed_content
 from mtl.settings.bounds import UnknownKey, typed_settings
 from mtl.settings.layers import find_yaml, shipped
 

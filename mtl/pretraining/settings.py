@@ -11,7 +11,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.settings.bounds import PART, SHARE, Interval, bounded, check_known, one_of, typed_settings
 from mtl.settings.layers import find_yaml, shipped
 

@@ -11,7 +11,8 @@ from typing import TypeVar
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import YAML_LIMIT, Count, check_plain_folder, read_bytes, read_json
+from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
+from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_predicted, read_targets
 from mtl.methods.method import read_stage
 from mtl.runs.folder import RecordedRows, RunFolder

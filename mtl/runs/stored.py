@@ -13,7 +13,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import counted, format_bytes
 from mtl.base.locks import is_held
 from mtl.base.terminal import MISSING, one_line
-from mtl.base.untrusted import YAML_LIMIT, check_plain_folder, read_bytes, read_yaml
+from mtl.base.untrusted import check_plain_folder, read_bytes
+from mtl.base.untrusted_yaml import YAML_LIMIT, read_yaml
 from mtl.runs.folder import LOCK, RunFolder
 from mtl.runs.summary import read_summary
 from mtl.runs.table import average_marks

@@ -10,7 +10,7 @@ from omegaconf.errors import OmegaConfBaseException
 import mtl
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.base.untrusted import read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.settings.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions, check_config
 
 

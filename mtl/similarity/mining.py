@@ -23,7 +23,8 @@ class Pairs(NamedTuple):
     values: np.ndarray
 
 
-def _joined(parts: Sequence[Pairs]) -> Pairs:
+def joined(parts: Sequence[Pairs]) -> Pairs:
+    """All pairs of several searches."""
     nothing = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     return Pairs(*(np.concatenate(each) for each in zip(nothing, *parts, strict=True)))
 
@@ -59,7 +60,7 @@ def most_similar(
         values = comparison.values(shared[rows, rights].astype(np.float64), lefts[rows], rights)
         kept = (values >= low) & (values <= high)
         found.append(_first(Pairs(lefts[rows[kept]], rights[kept], values[kept]), most))
-    return _joined(found)
+    return joined(found)
 
 
 def _bounds(values: np.ndarray, most: int) -> np.ndarray:
@@ -117,7 +118,7 @@ def within_groups(
                 values[lefts[:, None] == theirs[None, :]] = np.nan
             rows, columns = np.nonzero((values >= low) & (values <= high))
             found.append(_first(Pairs(lefts[rows], theirs[columns], values[rows, columns]), most, least))
-    return _first(_joined(found), None, least)
+    return _first(joined(found), None, least)
 
 
 def near_duplicates(texts: Sequence[str], share: float, ngram: int) -> Iterator[tuple[int, int, float]]:

@@ -14,8 +14,12 @@ Its estimate is the mean over seeds. The variance of the difference between two 
 
 The difference divided by its standard error is compared with Student's t distribution. The degrees of freedom are Satterthwaite's
 (1946), as in Welch's test: V² / Σ (v² / f) over the parts v of the variance V, with f = G - 1 for rows, and with f = n - 1 and
-v = S² / n for seeds. On small samples of seeds and many tests, see Dror et al. 2018, and Efron and Tibshirani 1993 (chapters 12
-and 16). benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
+v = S² / n for seeds. I is subtracted only as far as it makes the interval narrower: V is at least so large that the degrees of
+freedom are `FREEDOM`, unless they are fewer without the subtraction, too. (The interval's width, t √V, falls with V only down to there;
+below, t grows faster than √V falls, and without bound.)
+
+On small samples of seeds and many tests, see Dror et al. 2018, and Efron and Tibshirani 1993 (chapters 12 and 16).
+benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -24,6 +28,7 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from mtl.stats.resampling import RowSet
@@ -31,6 +36,7 @@ from mtl.stats.resampling import RowSet
 COVERAGE = 95.0  # of an interval, in per cent
 LEVEL = 1 - COVERAGE / 100  # the significance level of a test
 LEAST_SEEDS = 3  # the number of seeds that each run needs for a verdict
+FREEDOM = 5.8  # where t(f) ∜f, the 97.5 % quantile by the degrees of freedom, is smallest; f grows with V²
 NEGLIGIBLE = 1e-6  # a difference × 100 that may come from rounding
 
 Key = TypeVar("Key", bound=Hashable)
@@ -182,12 +188,24 @@ def estimate(one: Sample, other: Sample | None = None) -> Estimate:
     """The mean over seeds, or the difference of the means of two runs on the same scored rows (one minus other)."""
     runs = [one] if other is None else [one, other]
     parts = rows_parts(one, other)
-    variance = sum(part for part, _ in parts) + sum(max(0.0, run.seed_variance - run.counted_with_rows) for run in runs)
+    of_rows = sum(part for part, _ in parts)
+    of_seeds = sum(max(0.0, run.seed_variance - run.counted_with_rows) for run in runs)
+    whole = of_rows + sum(run.seed_variance for run in runs)
     parts += [(run.seed_variance, len(run.by_seed) - 1) for run in runs]
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
+    variance = float(_variance(of_rows + of_seeds, whole, spread))
     value = float(one.by_seed.mean()) - (float(other.by_seed.mean()) if other else 0.0)
     groups = min(rows.count for rows in one.means)
     return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
+
+
+def _variance(subtracted: ArrayLike, whole: ArrayLike, spread: ArrayLike) -> np.ndarray:
+    """V, from the variance after the subtraction of I, and without it.
+
+    Args:
+        spread: Σ (v² / f).
+    """
+    return np.maximum(subtracted, np.minimum(whole, (FREEDOM * np.asarray(spread)) ** 0.5))
 
 
 def rows_parts(one: Sample, other: Sample | None = None) -> list[tuple[float, int]]:
@@ -223,11 +241,11 @@ def compare_all(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
         part = _bessel(rows) * np.maximum(own[:, None] + own - 2 * products, 0.0)
         variance += part
         spread += part**2 / (rows.count - 1) if rows.count > 1 else 0.0
-    of_seeds = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
-    variance += of_seeds[:, None] + of_seeds
-    freedom = [max(1, len(sample.by_seed) - 1) for sample in samples]
-    of_seeds = np.array([sample.seed_variance for sample in samples]) ** 2 / freedom
-    spread += of_seeds[:, None] + of_seeds
+    of_seeds = np.array([sample.seed_variance for sample in samples])
+    left = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
+    squares = of_seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
+    spread += squares[:, None] + squares
+    variance = _variance(variance + (left[:, None] + left), variance + (of_seeds[:, None] + of_seeds), spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(np.where(spread > 0, variance**2 / spread, 1.0), -np.abs(difference) / np.sqrt(variance))
     p = np.maximum(np.where(variance > 0, p, 0.0), 2.0 ** (1 - min(rows.count for rows in samples[0].means)))

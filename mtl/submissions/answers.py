@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import read_yaml_texts
+from mtl.base.untrusted_yaml import read_yaml_texts
 from mtl.data.columns import text
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target

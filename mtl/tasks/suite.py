@@ -11,7 +11,8 @@ from typing import Any
 from omegaconf import MISSING
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import is_inside, read_yaml, typed_content
+from mtl.base.untrusted import is_inside
+from mtl.base.untrusted_yaml import read_yaml, typed_content
 from mtl.tasks.metrics import METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
 from mtl.tasks.task import DEV_OR_TEST, LEVELS, SCALES, SPLITS, UNSCORED, Scale, Source, Task

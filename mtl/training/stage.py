@@ -102,12 +102,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
         logger.info("%s · continuing after validation %d", stage.title, start)
     else:
         shutil.rmtree(stage.folder, ignore_errors=True)
-    # torch.use_deterministic_algorithms, which Lightning's `deterministic` calls, imports torch's compiler to tell it.
-    torch._C._set_deterministic_algorithms(True, warn_only=False)
-    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without which cuBLAS is not deterministic
-    # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    with _quiet(), naming(stage.folder):
+    with _quiet(), naming(stage.folder), deterministic():
         begun = TrainingBegun()
         trainer = _trainer(stage, config, kept, start, begun)
         module.train()  # the heads of stage 1 are in evaluation mode, and Lightning would leave them without dropout
@@ -133,6 +128,24 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     write_json(stage.folder / DONE, {**stage.facts, "average": kept.score, **module.record()})
     detail(_outcome(module, stage, kept))
     resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
+
+
+@contextmanager
+def deterministic() -> Iterator[None]:
+    """Within the block, torch computes deterministically. Afterwards it is as before: it may be a user's own session."""
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    memory: Any = torch.utils.deterministic
+    filled = memory.fill_uninitialized_memory
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without which cuBLAS is not deterministic
+    # torch.use_deterministic_algorithms, which Lightning's `deterministic` calls, imports torch's compiler to tell it.
+    torch._C._set_deterministic_algorithms(True, warn_only=False)
+    # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
+    memory.fill_uninitialized_memory = False
+    try:
+        yield
+    finally:
+        torch._C._set_deterministic_algorithms(before[0], warn_only=before[1])
+        memory.fill_uninitialized_memory = filled
 
 
 def _outcome(module: MultitaskModule, stage: Stage, kept: "BestWeights") -> str:

@@ -143,5 +143,7 @@ def test_checks_that_there_are_not() -> None:
         mtl.audit(suite=suite, check="nix")
     with raises_input_error(key="share"):
         mtl.audit(suite=suite, share=0.5)
+    with raises_input_error(key="floors"):
+        mtl.audit(suite=suite, floors=["svm"])
     with raises_input_error():
         mtl.Suite("nix")

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import job
+from input_errors import raises_input_error
 from sklearn.metrics import roc_auc_score
 from small_suite import write_tsv
 
@@ -18,10 +19,10 @@ from mtl.audits.artefacts import (
     SHUFFLED,
     Artefacts,
     find_artefacts,
-    telling_words,
 )
 from mtl.audits.artefacts_report import artefact_findings, render_artefacts
 from mtl.audits.splits import area_under_curve, split_shift
+from mtl.audits.words import telling_words
 from mtl.cli import main
 from mtl.data.dataset import Dataset, Split
 from mtl.jobs.job import Job
@@ -62,12 +63,15 @@ def rows(count: int, seed: int, fault: str | None) -> list[tuple[str, str, str]]
     return made
 
 
+def settings_of(folder: Path) -> list[str]:
+    return [f"suite={folder / 'prov.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}"]
+
+
 def suite_job(folder: Path, fault: str | None = None, dev: list[tuple[str, str, str]] | None = None) -> Job:
     (folder / "prov.yaml").write_text(SUITE, encoding="utf-8")
     write_tsv(folder / "data/train.tsv", ("a", "b", "same"), *rows(300, 0, fault))
     write_tsv(folder / "data/dev.tsv", ("a", "b", "same"), *(dev or rows(200, 1, fault)))
-    settings = [f"suite={folder / 'prov.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}"]
-    return job(settings)
+    return job(settings_of(folder))
 
 
 def kinds(found: Artefacts) -> list[str]:
@@ -189,7 +193,7 @@ def test_too_few_rows_test_no_word() -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = suite_job(tmp_path, "second")
-    words = [f"suite={tmp_path / 'prov.yaml'}", f"data_dir={tmp_path / 'data'}", f"cache_dir={tmp_path / 'cache'}"]
+    words = settings_of(tmp_path)
     assert main(["audit", "--artefacts", *words]) == 0
     shown = capsys.readouterr().out
     assert shown == render_artefacts(made.suite, find_artefacts(made)) + "\n"
@@ -253,3 +257,46 @@ def test_rows_that_are_in_train_are_found(tmp_path: Path) -> None:
     pair, single = find_artefacts(suite_job(tmp_path, dev=[*train[10:50], *swapped, *rows(50, 1, None)]))
     assert [(each.split, each.count, each.rows) for each in pair.repeats] == [("dev", 50, 100)]
     assert "artefact: repeats" in kinds(pair) and single.repeats[0].count == 40
+
+
+def test_several_floors_read_the_same_parts(tmp_path: Path) -> None:
+    made = suite_job(tmp_path, "second")
+    (pair, single) = find_artefacts(made, ["naive_bayes", "svm", "naive_bayes"])
+    keys = [(score.part, score.floor) for score in single.scores]
+    assert keys == [
+        *((part, floor) for part in (EVERYTHING, SHUFFLED) for floor in ("naive_bayes", "svm")),
+        (LENGTHS, ""),
+        (CONSTANT, ""),
+    ]
+    (alone,) = find_artefacts(job([*settings_of(tmp_path), "tasks=[par]"]), ["svm"])
+    assert [score for score in pair.scores if score.floor != "naive_bayes"] == alone.scores
+    shown = re.sub(" +", " ", render_artefacts(made.suite, [pair, single]))
+    assert shown.count("| par | dev | naive_bayes |") == shown.count("| par | dev | svm |") == 1
+    (finding,) = [each for each in artefact_findings(pair, PERCENT) if each.kind == "artefact: second text alone"]
+    assert finding.what.startswith("second text alone (")  # of the better floor alone
+
+
+def test_floors_that_cannot_read_parts(tmp_path: Path) -> None:
+    made = suite_job(tmp_path)
+    with raises_input_error(key="floors"):
+        find_artefacts(made, ["svm", "lstm"])
+    with raises_input_error(key="embeddings"):
+        find_artefacts(made, ["static"])
+
+
+def test_tasks_that_no_floor_reads(tmp_path: Path) -> None:
+    suite_job(tmp_path)
+    write_tsv(tmp_path / "data/train.tsv", ("a", "b", "same"), *((a, b, "1.5") for a, b, _ in rows(30, 0, None)))
+    write_tsv(tmp_path / "data/dev.tsv", ("a", "b", "same"), *((a, b, "0.5") for a, b, _ in rows(30, 1, None)))
+    numbers = SUITE.replace('labels: ["no", "yes"]', "range: [0, 2]").replace("metric: accuracy", "metric: spearman")
+    (tmp_path / "prov.yaml").write_text(numbers, encoding="utf-8")
+    with raises_input_error(key="tasks"):
+        find_artefacts(job(settings_of(tmp_path)), ["naive_bayes"])
+
+
+def test_floors_are_for_artefacts_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite_job(tmp_path)
+    assert main(["audit", *settings_of(tmp_path), "--floors", "svm"]) == 2
+    assert "--floors svm: is for --artefacts only" in capsys.readouterr().err
+    assert main(["audit", "--artefacts", *settings_of(tmp_path), "--floors", "naive_bayes"]) == 0
+    assert "| par | dev | naive_bayes |" in re.sub(" +", " ", capsys.readouterr().out)

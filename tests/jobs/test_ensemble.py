@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import job
+from command_line import content, job
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from scipy.special import softmax
 
+from mtl.cli import main
 from mtl.data.dataset import input_rows, load_dataset
 from mtl.data.examples import read_predicted
 from mtl.encoders.run import Predictor
@@ -50,6 +51,14 @@ def ensemble(folder: Path, *runs: str, **settings: object) -> Job:
 def summary_of(run: Path) -> Summary:
     summary: Summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
     return summary
+
+
+def test_the_command_makes_the_same_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [str(folder / "run"), f"cache_dir={folder / 'cache'}", f"run_dir={folder / 'command'}"]
+    assert main(["ensemble", *words]) == 0
+    assert str(folder / "command/table.md") in capsys.readouterr().out
+    assert content(folder / "command") == content(folder / "both")
+    assert main(["ensemble", str(folder / "nothing")]) == 2
 
 
 def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:

@@ -36,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def imported(predictions: Any, name: str = "theirs", **settings: Any) -> Path:
-    return mtl.import_predictions(name, predictions, suite="rader.yaml", data_dir="data", **settings)
+    return mtl.import_predictions(name, predictions, suite="rader.yaml", data_dir="data", **settings).path
 
 
 def predicted(run: Path, split: str, task: str, seed: int = 1) -> list[str]:

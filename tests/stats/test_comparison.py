@@ -1,13 +1,24 @@
 """Standard errors, tests and corrections against closed formulas, scipy, and what simulated runs show."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.stats import binomtest
 
-from mtl.stats.comparison import Comparison, Resampled, Sample, compare, estimate, over_tasks, sample, with_holm
+from mtl.stats.comparison import (
+    Comparison,
+    Resampled,
+    Sample,
+    compare,
+    compare_all,
+    estimate,
+    over_tasks,
+    sample,
+    with_holm,
+)
 from mtl.stats.resampling import RowGroups, RowSet, row_groups, row_weights
 
 Scores = tuple[np.ndarray, Resampled]  # by seed, and on resamples
@@ -156,10 +167,28 @@ def test_a_sample_keeps_what_the_tests_need_of_each_seed_s_resamples() -> None:
     seeds = [np.mean([by_seed for by_seed, _ in run], axis=0).var(ddof=1) / 4 for run in runs]
     left = [max(0.0, of - sum(part)) for of, part in zip(seeds, zip(*counted, strict=True), strict=True)]
     found = estimate(*map(average, runs))
-    assert found.error == pytest.approx((sum(variances) + sum(left)) ** 0.5, abs=1e-12)
     freedom = sum(v**2 / (rows.count - 1) for v, rows in zip(variances, (shared.rows, apart.rows), strict=True))
     freedom += sum(of**2 / 3 for of in seeds)
+    least = min(sum(variances) + sum(seeds), (5.8 * freedom) ** 0.5)
+    assert sum(variances) + sum(left) < least < sum(variances) + sum(seeds)  # the case in which less is subtracted
+    assert found.error == pytest.approx(least**0.5, abs=1e-12)
     assert found.freedom == pytest.approx(found.error**4 / freedom, rel=1e-12)
+
+
+def test_subtracting_what_the_rows_include_never_widens_an_interval() -> None:
+    """With few groups of rows, and seeds that err on different ones, few degrees of freedom would be left."""
+    rows = row_groups("few", np.arange(15))
+    means = 4.0 * np.random.default_rng(0).normal(size=1000) + 15
+    by_seed = np.array([26.7, 12.2, 5.8])
+    widths = []
+    for counted in np.linspace(0, 2 * by_seed.var(ddof=1) / 3, 30):
+        low, high = estimate(Sample(by_seed, {rows.rows: means}, float(counted))).interval
+        widths.append(high - low)
+    assert all(wide >= narrow - 1e-9 for wide, narrow in pairwise(widths))
+    assert 30 < widths[-1] <= widths[0] < 50  # 113 to each side with all of it subtracted
+    # Against the tests of many runs at once.
+    samples = [Sample(by_seed + shift, {rows.rows: means + shift}, 30.0) for shift in (0.0, 25.0)]
+    assert compare_all(samples)[1][0, 1] == pytest.approx(compare(*samples).p, rel=1e-9)
 
 
 @pytest.mark.parametrize("seeds", [3, 5])

@@ -464,3 +464,16 @@ def test_a_log_that_cannot_be_written_is_an_error_with_a_path(tmp_path: Path, mo
     fit(resumed, stage(tmp_path / "stage"), CPU)
     fit(plain, stage(tmp_path / "plain/stage"), CPU)
     assert_same_weights(resumed, plain)
+
+
+def test_torch_is_afterwards_as_it_was_before(tmp_path: Path) -> None:
+    assert not torch.are_deterministic_algorithms_enabled() and torch.utils.deterministic.fill_uninitialized_memory
+    seen, made = [], stage(tmp_path / "stage", 1)
+
+    def train(epoch: int) -> DataLoader[Batch]:
+        seen.append(torch.are_deterministic_algorithms_enabled())
+        return made.train(epoch)
+
+    fit(module(), replace(made, train=train, epochs=1), CPU)
+    assert seen and all(seen)
+    assert not torch.are_deterministic_algorithms_enabled() and torch.utils.deterministic.fill_uninitialized_memory

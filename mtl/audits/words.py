@@ -1,0 +1,104 @@
+"""Words that tell a class by more than chance."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom, norm
+from sklearn.feature_extraction.text import CountVectorizer
+
+from mtl.data.dataset import Split
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+LEVEL = 0.05  # of the threshold for words, and of an audit's intervals
+FEWEST_WITH_WORD = 20  # rows
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that tells a class.
+
+    Args:
+        word: with "1: " or "2: " before it, which of a pair's texts it stands in.
+        answer: the class.
+        rows: how many training rows have the word.
+        share: how many of these are of the class.
+        base: the share of the class in all rows.
+        z: how many standard deviations the share is away from the base.
+    """
+
+    word: str
+    answer: str
+    rows: int
+    share: float
+    base: float
+    z: float
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words that tell a class by more than chance, the most certain first.
+
+    Args:
+        tested: how many words were tested.
+        threshold: for z, corrected for the number of words and classes (Bonferroni).
+    """
+
+    found: list[Word]
+    tested: int
+    threshold: float
+
+
+def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> Words:
+    """The words that tell a class, by the z-score of Gardner et al. 2021: the class's share among the rows that have the word, against its
+    share among all rows.
+
+    A rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
+
+    The rows of a choice are its candidates, which are right or wrong.
+
+    Args:
+        words: returns the tokens of a text of the dataset.
+    """
+    if task.candidates is not None:
+        codes = target_kind(task).simple.fit_targets(train.targets, train.sizes)
+        answers, sides = ["wrong", "right"], train.texts[:, -1:]
+    else:
+        codes, answers, sides = train.targets.astype(np.int64), list(task.labels or ()), train.texts
+    rows = [
+        {
+            f"{side}: {word.lower()}" if sides.shape[1] > 1 else word.lower()
+            for side, text in enumerate(row, 1)
+            for word in words(text)
+        }
+        for row in sides.tolist()
+    ]
+    vectorizer = CountVectorizer(analyzer=lambda row: row, binary=True, min_df=FEWEST_WITH_WORD)
+    try:
+        present = vectorizer.fit_transform(rows)
+    except ValueError:  # no word in so many rows
+        return Words([], 0, np.inf)
+    indicators = (codes[:, None] == np.arange(len(answers))).astype(np.float64)
+    base = indicators.mean(axis=0)
+    having = np.asarray(present.sum(axis=0)).ravel().astype(np.float64)
+    counts = present.T @ indicators
+    deviations = np.sqrt(np.maximum(having[:, None] * base * (1 - base), 1e-12))
+    z = (counts - having[:, None] * base) / deviations
+    threshold = float(norm.isf(LEVEL / (2 * z.size)))
+    named = vectorizer.get_feature_names_out()
+    chance = binom.sf(counts - 1, having[:, None], base)
+    z_told = np.where((z > threshold) & (chance < LEVEL / (2 * z.size)), z, 0)
+    best = [(word, int(np.argmax(z_told[word]))) for word in np.flatnonzero(z_told.any(axis=1)).tolist()]
+    found = [
+        Word(
+            str(named[word]),
+            answers[answer],
+            int(having[word]),
+            float(counts[word, answer] / having[word]),
+            float(base[answer]),
+            float(z[word, answer]),
+        )
+        for word, answer in best
+    ]
+    return Words(sorted(found, key=lambda word: (-word.z, word.word)), len(named), threshold)

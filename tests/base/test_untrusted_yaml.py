@@ -1,0 +1,57 @@
+import os
+from pathlib import Path
+
+import pytest
+from input_errors import raises_input_error
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted_yaml import read_yaml
+from mtl.embedders import embedder_kind
+from mtl.settings.layers import read_config
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("url: https://example.org/${oc.env:HOME}.zip\n", "url"),
+        ("tasks:\n  a:\n    labels: [x, 'y ${name}']\n", "tasks.a.labels.1"),
+        ("a:\n  ${b}: 1\n", "a.${b}"),
+    ],
+)
+def test_interpolation_is_rejected(tmp_path: Path, text: str, key: str) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_yaml(path)
+    assert str(caught.value).startswith(f"{path}: {key}: holds '${{'") and os.environ["HOME"] not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"a: [", b"- a\n", b'"5"', b"5", b"\xff\xfe\x00", b"a: !!python/object/apply:os.getcwd []\n"]
+)
+def test_file_that_is_no_yaml_mapping_is_rejected(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(content)
+    with raises_input_error(file="x.yaml") as caught:
+        read_yaml(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_with_exponents(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("rates: [1e-4, 1.0e-3]\n", encoding="utf-8")
+    assert read_yaml(path) == {"rates": [0.0001, 0.001]}
+
+
+def test_interpolation_in_a_run_s_configuration_is_rejected(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("data_dir: ${oc.env:HOME}\n", encoding="utf-8")
+    with raises_input_error(file="config.yaml", key="data_dir"):
+        read_config(tmp_path / "config.yaml", lambda name: embedder_kind(name).options)
+
+
+@pytest.mark.parametrize("value", ["0b_", '!!int ""', "!!float x"])
+def test_values_that_yaml_cannot_build_are_one_line(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "odd.yaml"
+    path.write_text(f"a: {value}\n", encoding="utf-8")
+    with raises_input_error(file="odd.yaml", line=1):
+        read_yaml(path)
