@@ -1,4 +1,4 @@
-"""A hook of MkDocs: each notebook in docs/notebooks is a page of the site, after the pages of Start, with the outputs that are stored in it."""
+"""A hook of MkDocs: each notebook in docs/notebooks is a page of the site, NAME.md in its navigation, with the outputs that are stored in it."""
 
 import json
 import re
@@ -7,15 +7,6 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Add the notebooks' pages to the navigation."""
-    pages = [f"notebooks/{path.stem}.md" for path in notebooks(config)]
-    for section in config.nav or []:
-        if isinstance(section, dict) and "Start" in section:
-            section["Start"] += pages
-    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

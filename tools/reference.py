@@ -8,9 +8,12 @@ bounds in the dataclasses. All other keys are fields of dataclasses with their m
 
 import argparse
 import inspect
+import math
+import os.path
 import re
+import textwrap
 from collections.abc import Collection, Iterator
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -48,6 +51,7 @@ PLAIN = {
     list: "list",
     dict: "keys and values",
 }
+UNBOUNDED = 2**20  # from here on, the upper end of a range only keeps absurd values out: the tables do not name it
 WRITTEN = "<!-- tools/reference.py writes this page. -->\n\n"
 
 
@@ -77,13 +81,18 @@ def command_line() -> Iterator[str]:
     yield from commands_of(parser, "mtl")
 
 
-def commands_of(parser: argparse.ArgumentParser, name: str) -> Iterator[str]:
+def commands_of(parser: argparse.ArgumentParser, name: str, level: int = 2) -> Iterator[str]:
     """The commands below a parser, with their arguments, in the order in which they were added."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             helps = {choice.dest: choice.help for choice in action._choices_actions}
             for word, command in action.choices.items():
-                yield from ("", f"## {name} {word}", "", sentence(helps.get(word) or command.description or ""))
+                yield from (
+                    "",
+                    f"{'#' * level} {name} {word}",
+                    "",
+                    sentence(helps.get(word) or command.description or ""),
+                )
                 if own := [
                     item
                     for item in command._actions
@@ -98,32 +107,47 @@ def commands_of(parser: argparse.ArgumentParser, name: str) -> Iterator[str]:
                         "| argument | meaning |",
                         "|---|---|",
                     )
-                    yield from (f"| {cell(argument(item))} | {cell(meaning_of(item))} |" for item in own)
-                yield from commands_of(command, f"{name} {word}")
+                    yield from (table_row(arguments(item), meaning_of(item)) for item in own)
+                yield from commands_of(command, f"{name} {word}", level + 1)
 
 
 def argument(action: argparse.Action) -> str:
-    """An option with its value, or the name of a positional argument, in a code span."""
+    """An option with its value, or the name of a positional argument."""
     shown = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     if not action.option_strings:
-        return f"`{shown}`"
-    return f"`{action.option_strings[-1]}{'' if action.nargs == 0 else f' {shown}'}`"
+        return shown
+    return action.option_strings[-1] + ("" if action.nargs == 0 else f" {shown}")
+
+
+def arguments(action: argparse.Action) -> str:
+    """An argument in a code span; its alternatives in one each."""
+    return code_list(argument(action).split(" | "))
 
 
 def usage(command: str, actions: list[argparse.Action]) -> str:
-    """The command with its arguments in one line; those in brackets may be left out."""
+    """The command with its arguments; those in brackets may be left out."""
     words = [command]
     for action in sorted(actions, key=lambda action: not action.option_strings):
-        word = argument(action).strip("`")
+        word = argument(action).replace(" ", "\0")
         more = " …" if action.nargs in ("*", "+") else ""
         needed = action.required if action.option_strings else action.nargs not in ("*", "?")
         words.append(f"{word}{more}" if needed else f"[{word}{more}]")
-    return " ".join(words)
+    lines = textwrap.wrap(
+        " ".join(words), 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(lines).replace("\0", " ")
 
 
 def meaning_of(action: argparse.Action) -> str:
-    choices = f"one of {', '.join(map(str, action.choices))}" if action.choices else ""
-    return "; ".join(part for part in (action.help or "", choices) if part).replace("%%", "%")
+    """The help of an argument. The name of a document becomes a link."""
+    text = action.help or f"one of {', '.join(map(str, action.choices or ()))}"
+    return re.sub(r"\bdocs/([\w/-]+\.md)", link, text.replace("%%", "%"))
+
+
+def link(name: re.Match[str]) -> str:
+    """The heading of a document, with a link from a page of the reference."""
+    heading = (ROOT / name[0]).read_text(encoding="utf-8").partition("# ")[2].splitlines()[0]
+    return f"[{heading}]({os.path.relpath(ROOT / name[0], PAGES)})"
 
 
 def settings() -> Iterator[str]:
@@ -279,7 +303,7 @@ def metrics() -> Iterator[str]:
         "|---|---|---|--:|---|",
     )
     for name, metric in METRICS.items():
-        lowest = "−c / (1 − c)" if callable(metric.lowest) else f"{metric.lowest:g}"
+        lowest = "−c / (1 − c)" if callable(metric.lowest) else f"{metric.lowest:g}".replace("-", "−")
         yield table_row(f"`{name}`", metric.title, ", ".join(metric.kinds), lowest, first_paragraphs(metric.formula))
 
 
@@ -291,7 +315,7 @@ def key_table(kind: type, with_values: bool, without: Collection[str] = ()) -> I
     for item in fields(kind):
         if item.name not in without:
             values = [values_in_words(kind, item.name)] if with_values else []
-            yield table_row(f"`{item.name}`", default_of(item), *values, meanings.get(item.name, ""))
+            yield table_row(f"`{item.name}`", default_of(item), *values, meanings.get(item.name, "").rstrip("."))
 
 
 def default_of(item: Any) -> str:
@@ -312,7 +336,7 @@ def arguments_of(kind: type) -> dict[str, str]:
         parts = re.split(r"^(?:Args|Attributes):\n", text, maxsplit=1, flags=re.MULTILINE)
         for entry in re.split(r"\n(?=    \S)", parts[1]) if len(parts) == 2 else ():
             names, _, meaning = entry.strip().partition(": ")
-            found |= {name.strip(): " ".join(meaning.split()) for name in names.split(",")}
+            found |= {name.strip(): re.sub(r"\bNone\b", "null", " ".join(meaning.split())) for name in names.split(",")}
     return found
 
 
@@ -335,6 +359,7 @@ def values_in_words(kind: type, name: str) -> str:
         case OneOf(values=values):
             words = code_list(values)
         case Interval() as interval:
+            interval = replace(interval, high=math.inf) if interval.high >= UNBOUNDED else interval
             words = f"{'whole number, ' if plain is int else ''}{interval}"
         case _:
             words = PLAIN.get(plain, "keys and values")
@@ -359,7 +384,7 @@ def code_list(names: Any) -> str:
 def cell(text: str) -> str:
     """A text as a table takes it: no end of a cell, and no tag outside code."""
     parts = re.split(r"(`[^`]*`)", text.replace("|", "\\|"))
-    return "".join(part if part.startswith("`") else re.sub(r"[<*]", r"\\\g<0>", part) for part in parts)
+    return "".join(part if part.startswith("`") else part.replace("<", "&lt;").replace("*", "\\*") for part in parts)
 
 
 def table_row(*cells: str) -> str:

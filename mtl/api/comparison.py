@@ -171,14 +171,15 @@ def compare(
     Raises:
         mtl.InputError: for a folder without finished runs, runs on several suites, and names that are not there.
 
-    >>> floors = [mtl.run(suite="klej-sample", method=name, tasks=["cbd"]) for name in ("constant", "majority")]
-    >>> comparison = mtl.compare(floors)
-    >>> comparison
-    Comparison(KLEJ sample: constant, majority)
-    >>> comparison.scores["cbd"].round(1).to_dict()
-    {'constant': 46.2, 'majority': 0.0}
-    >>> comparison.tests["difference"].round(1).tolist()
-    [-46.2, -46.2]
+    Examples:
+        >>> floors = [mtl.run(suite="klej-sample", method=name, tasks=["cbd"]) for name in ("constant", "majority")]
+        >>> comparison = mtl.compare(floors)
+        >>> comparison
+        Comparison(KLEJ sample: constant, majority)
+        >>> comparison.scores["cbd"].round(1).to_dict()
+        {'constant': 46.2, 'majority': 0.0}
+        >>> comparison.tests["difference"].round(1).tolist()
+        [-46.2, -46.2]
     """
     from mtl.reports.leaderboard import by_suite, leaderboard
     from mtl.reports.report import check_references
@@ -213,9 +214,10 @@ def report(
     Raises:
         mtl.InputError: if there is no finished run, and for references that are not there.
 
-    >>> _ = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"])
-    >>> mtl.report("runs", "report").name
-    'index.html'
+    Examples:
+        >>> _ = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"])
+        >>> mtl.report("runs", "report").name
+        'index.html'
     """
     from mtl.reports.report import write_report
 

@@ -33,15 +33,16 @@ class Run:
     Attributes:
         record: the files of the run, as mtl reads them.
 
-    >>> run = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"], seeds=2)
-    >>> run
-    Run('runs/klej-sample/constant': Best constant, 2 seeds, average 46.2)
-    >>> run.scores.round(1)
-    seed     1     2
-    task
-    cbd   46.2  46.2
-    >>> run.predictions("cbd", seed=1).iloc[:2].to_dict("list")
-    {'seed': [1, 1], 'row': [0, 1], 'prediction': ['1', '1'], 'gold': ['1', '0']}
+    Examples:
+        >>> run = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"], seeds=2)
+        >>> run
+        Run('runs/klej-sample/constant': Best constant, 2 seeds, average 46.2)
+        >>> run.scores.round(1)
+        seed     1     2
+        task
+        cbd   46.2  46.2
+        >>> run.predictions("cbd", seed=1).iloc[:2].to_dict("list")
+        {'seed': [1, 1], 'row': [0, 1], 'prediction': ['1', '1'], 'gold': ['1', '0']}
     """
 
     def __init__(self, record: finished.Run) -> None:
@@ -193,11 +194,12 @@ def run(*settings: Settings, **named: Any) -> Run:
         mtl.InputError: for unknown keys, bad values and bad data, in one line; nothing is made.
         mtl.base.errors.DivergedError: if training diverges.
 
-    >>> mtl.run("method=constant", {"tasks": ["cbd"]}, suite="klej-sample").summary["tasks"]["cbd"]["metric"]
-    'f1'
-    >>> mtl.run(suite="klej-sample", encoder={"hiden_size": 64})
-    Traceback (most recent call last):
-    mtl.base.errors.InputError: unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?
+    Examples:
+        >>> mtl.run("method=constant", {"tasks": ["cbd"]}, suite="klej-sample").summary["tasks"]["cbd"]["metric"]
+        'f1'
+        >>> mtl.run(suite="klej-sample", encoder={"hiden_size": 64})
+        Traceback (most recent call last):
+        mtl.base.errors.InputError: unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?
     """
     from mtl.jobs.job import load_job
 
@@ -232,8 +234,9 @@ def open(path: str | PathLike[str]) -> Run:
     Raises:
         mtl.InputError: if the folder has no finished run, or one of another version of mtl, or if a file is damaged.
 
-    >>> mtl.open("runs/klej-sample/none")
-    Traceback (most recent call last):
-    mtl.base.errors.InputError: runs/klej-sample/none: no such folder
+    Examples:
+        >>> mtl.open("runs/klej-sample/none")
+        Traceback (most recent call last):
+        mtl.base.errors.InputError: runs/klej-sample/none: no such folder
     """
     return Run(finished.open_run(Path(path)))

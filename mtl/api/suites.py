@@ -46,8 +46,9 @@ class Suite:
         data_dir: the folder of the data files.
         notes: what was guessed of each task, and what is left to decide; empty for a suite that was not guessed.
 
-    >>> mtl.Suite("klej-sample").tasks.loc[0, ["task", "kind", "metric"]].tolist()
-    ['nkjp-ner', 'labels', 'accuracy']
+    Examples:
+        >>> mtl.Suite("klej-sample").tasks.loc[0, ["task", "kind", "metric"]].tolist()
+        ['nkjp-ner', 'labels', 'accuracy']
     """
 
     def __init__(
@@ -122,14 +123,15 @@ class Suite:
         Raises:
             mtl.InputError: for cells that no data file can hold, tasks that cannot be guessed, and an `out` with other content.
 
-        >>> words = ["sun", "tea", "sea", "day", "cat", "hat", "bee", "oak", "ink", "map"]
-        >>> texts = [f"{one} and {other} are {how}" for one in words for other in words for how in ("good", "bad")]
-        >>> rows = {"text": texts, "label": ["pos", "neg"] * 100}
-        >>> suite = mtl.Suite.from_frames({"train": rows, "dev": rows}, name="reviews", tasks={"reviews": {"metric": "accuracy"}})
-        >>> suite.tasks.loc[0, ["task", "kind", "metric", "text", "target"]].tolist()
-        ['reviews', 'labels', 'accuracy', 'text', 'label']
-        >>> mtl.run(suite=suite, method="logistic").scores.iloc[0, 0].item()
-        100.0
+        Examples:
+            >>> words = ["sun", "tea", "sea", "day", "cat", "hat", "bee", "oak", "ink", "map"]
+            >>> texts = [f"{one} and {other} are {how}" for one in words for other in words for how in ("good", "bad")]
+            >>> rows = {"text": texts, "label": ["pos", "neg"] * 100}
+            >>> suite = mtl.Suite.from_frames({"train": rows, "dev": rows}, name="reviews", tasks={"reviews": {"metric": "accuracy"}})
+            >>> suite.tasks.loc[0, ["task", "kind", "metric", "text", "target"]].tolist()
+            ['reviews', 'labels', 'accuracy', 'text', 'label']
+            >>> mtl.run(suite=suite, method="logistic").scores.iloc[0, 0].item()
+            100.0
         """
         by_task = _by_task(frames, name)
         with TemporaryDirectory(prefix="mtl-frames-") as folder:
@@ -233,9 +235,10 @@ def audit(
     Raises:
         mtl.InputError: for bad settings, an unknown check, and data that is not there.
 
-    >>> _ = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"])  # writes the embedded data
-    >>> mtl.audit(suite="klej-sample", tasks=["cbd"]).findings.columns.tolist()[:3]
-    ['kind', 'task', 'split']
+    Examples:
+        >>> _ = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"])  # writes the embedded data
+        >>> mtl.audit(suite="klej-sample", tasks=["cbd"]).findings.columns.tolist()[:3]
+        ['kind', 'task', 'split']
     """
     return AuditReport(audit_job(job_of(settings, named), check, share, floors))
 

@@ -86,10 +86,13 @@ def add_data(commands: Commands) -> None:
 
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
     init.add_argument(
-        "data_dir", type=Path, metavar="DATA_DIR", help="with .tsv, .csv, .jsonl or .parquet files below it"
+        "data_dir",
+        type=Path,
+        metavar="DATA_DIR",
+        help="a folder with .tsv, .csv, .jsonl or .parquet files, at any depth",
     )
-    init.add_argument("--language", help="of the tokenizer, as in sv; else the file says en")
-    init.add_argument("--name", help="of the suite, else the folder's")
+    init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")
+    init.add_argument("--name", help="name of the suite; default: the folder's")
     init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
     init.set_defaults(run=_init_suite)
 

@@ -18,7 +18,9 @@ def add_models(commands: Commands) -> None:
         "file", type=Path, metavar="FILE", help="a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
     )
     predict.add_argument("--task", required=True, help="the id of the task that the rows are of")
-    predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")
+    predict.add_argument(
+        "--seed", type=int, help="a seed of the run; default: the one with the best score on the task's dev split"
+    )
     predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
     _add_device(predict)
     predict.set_defaults(run=_predict)
@@ -28,7 +30,7 @@ def add_models(commands: Commands) -> None:
         "encoder", metavar="ENCODER", help="a run's folder, average (the mean of word vectors) or transformer"
     )
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
-    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/how-to/sentence-vectors.md lists them")
+    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/reference/other-settings.md lists them")
     encode.add_argument("--seed", type=int, help="the same as seed=")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy or .parquet file")
     encode.add_argument("--device", help="the same as device=")
@@ -49,7 +51,7 @@ def add_models(commands: Commands) -> None:
         "settings",
         nargs="*",
         metavar="key=value",
-        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb), the encoder's settings, and what docs/how-to/mteb.md lists",
+        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb); others: docs/reference/other-settings.md",
     )
     mteb.set_defaults(run=_mteb)
 

@@ -29,7 +29,7 @@ def add_results(commands: Commands) -> None:
     rejoin.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
     rejoin.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=OFFICIAL, tasks=[ID,…]")
     rejoin.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
-    rejoin.add_argument("--name", help="of the system, else as in the submission")
+    rejoin.add_argument("--name", help="name of the system; default: as in the submission")
     rejoin.set_defaults(run=_rejoin)
 
     score = commands.add_parser("score", help="score predictions against gold targets")
@@ -61,12 +61,21 @@ def add_results(commands: Commands) -> None:
         help="a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N; without runs: rows=N,"
         " accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference=, seeds= with seed_deviation=POINTS",
     )
-    power.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="as of report; else cache")
+    power.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="as for mtl report; default: cache")
     power.set_defaults(run=_power)
 
     report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
-    report.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help="else runs")
-    report.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="else report")
+    report.add_argument(
+        "runs_dir",
+        type=Path,
+        nargs="?",
+        default=Path("runs"),
+        metavar="RUNS_DIR",
+        help="the folder of runs; default: runs",
+    )
+    report.add_argument(
+        "--out", type=Path, default=Path("report"), metavar="DIR", help="the folder to write; default: report"
+    )
     report.add_argument(
         "--cache", type=Path, default=CACHE, metavar="DIR", help="keeps the resamples of known predictions; else cache"
     )

@@ -21,7 +21,14 @@ DAYS = 30.0  # without use after which an entry of the cache is deleted
 def add_storage(commands: Commands) -> None:
     """Commands about the runs that are there and the disk space that they take."""
     runs = commands.add_parser("runs", help="list runs: suite, seeds that are done, average, age, size on disk")
-    runs.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help="else runs")
+    runs.add_argument(
+        "runs_dir",
+        type=Path,
+        nargs="?",
+        default=Path("runs"),
+        metavar="RUNS_DIR",
+        help="the folder of runs; default: runs",
+    )
     runs.set_defaults(run=_runs)
 
     rm = commands.add_parser("rm", help="delete runs, after asking")
@@ -33,7 +40,14 @@ def add_storage(commands: Commands) -> None:
         "prune",
         help="free disk space without a loss, after asking: leftovers of killed processes, old entries of the cache",
     )
-    prune.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help="else runs")
+    prune.add_argument(
+        "runs_dir",
+        type=Path,
+        nargs="?",
+        default=Path("runs"),
+        metavar="RUNS_DIR",
+        help="the folder of runs; default: runs",
+    )
     prune.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="the runs' cache_dir, else cache")
     prune.add_argument(
         "--days",

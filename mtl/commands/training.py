@@ -25,7 +25,7 @@ def add_training(commands: Commands) -> None:
     baseline.set_defaults(run=_baseline)
 
     imported = commands.add_parser("import", help="make a run of the predictions of another system")
-    imported.add_argument("name", metavar="NAME", help="of the run and of the system")
+    imported.add_argument("name", metavar="NAME", help="name of the run and of the system")
     imported.add_argument(
         "settings",
         nargs="+",
@@ -54,7 +54,9 @@ def add_training(commands: Commands) -> None:
     sweep.add_argument(
         "--watch", action="store_true", help="show how far the sweep is that runs elsewhere, until it ends"
     )
-    sweep.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="of the report, else report")
+    sweep.add_argument(
+        "--out", type=Path, default=Path("report"), metavar="DIR", help="the folder of the report; default: report"
+    )
     sweep.set_defaults(run=_sweep)
 
 
@@ -195,7 +197,7 @@ def add_embeddings(commands: Commands) -> None:
         "settings",
         nargs="*",
         metavar="key=value",
-        help="out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite, and what docs/how-to/own-vectors.md lists",
+        help="out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md",
     )
     train.set_defaults(run=_train_embeddings)
     fetch = actions.add_parser("fetch", help="download pretrained vectors")
@@ -235,7 +237,7 @@ def add_pretraining(commands: Commands) -> None:
         "settings",
         nargs="*",
         metavar="key=value",
-        help="out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), config=NAME (else small), and what docs/how-to/pretraining.md lists",
+        help="out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), config=NAME (else small); others: docs/reference/other-settings.md",
     )
     transformer.set_defaults(run=_transformer)
 

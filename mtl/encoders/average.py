@@ -45,13 +45,15 @@ class AverageSettings:
         embeddings: the name or path of an embeddings file.
         language: the language of the tokenizer; None: the suite's.
         pooling: mean, max, or both: mean and max joined.
-        weighting: a key of WEIGHTINGS.
+        weighting: how much a word counts in the mean: none, tfidf or sif.
         layer: the layer of embeddings with layers; None: their mean.
         seed: the seed of random vectors.
         centre: subtract the mean vector of the texts.
         max_length: tokens of a text.
         texts: a file of texts, one per line, for weighting and centre.
-        suite, data_dir, held_out: a suite whose training texts serve instead.
+        suite: a suite whose training texts serve as `texts`.
+        data_dir: the folder of this suite's data.
+        held_out: share of its training rows that runs hold out as dev, and that are not read.
         embeddings_dir: the folder of recipes' vectors.
         device: where to compute.
     """

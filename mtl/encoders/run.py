@@ -42,11 +42,12 @@ if TYPE_CHECKING:
 class Predictor:
     """The models of one seed of a run.
 
-    >>> predictor = mtl.load("runs/klej/fasttext-frozen")  # doctest: +SKIP
-    >>> predictor.predict("cbd", [["Brawo!"]])  # doctest: +SKIP
-    ['0']
-    >>> predictor.encode(["Brawo!", "Dość."]).shape  # doctest: +SKIP
-    (2, 2048)
+    Examples:
+        >>> predictor = mtl.load("runs/klej/fasttext-frozen")  # doctest: +SKIP
+        >>> predictor.predict("cbd", [["Brawo!"]])  # doctest: +SKIP
+        ['0']
+        >>> predictor.encode(["Brawo!", "Dość."]).shape  # doctest: +SKIP
+        (2, 2048)
     """
 
     folder: RunFolder
@@ -205,7 +206,7 @@ class RunSettings:
     """The settings of a run's encoder.
 
     Attributes:
-        seed: None means the best on dev.
+        seed: a seed of the run; None: the best on dev.
         task: whose encoder, in a run in which each task has its own.
         device: where to compute.
         pooling: max or mean; None: max for an LSTM, as in training, and mean for a transformer.

@@ -26,9 +26,10 @@ TOKENS = 4096
 class ELMo:
     """A pretrained ELMo in AllenNLP's format, with fixed weights (Peters et al. 2018).
 
-    >>> elmo = ELMo("elmo-pl/options.json", "elmo-pl/weights.hdf5")  # doctest: +SKIP
-    >>> elmo.layers([["Ala", "ma", "kota", "."]])[0].shape  # doctest: +SKIP
-    torch.Size([3, 4, 1024])
+    Examples:
+        >>> elmo = ELMo("elmo-pl/options.json", "elmo-pl/weights.hdf5")  # doctest: +SKIP
+        >>> elmo.layers([["Ala", "ma", "kota", "."]])[0].shape  # doctest: +SKIP
+        torch.Size([3, 4, 1024])
 
     A sentence's vectors depend on its own words only: no state is carried from one call or batch to the next, unlike in
     AllenNLP's module.
