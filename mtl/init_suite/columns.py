@@ -91,7 +91,7 @@ def text_columns(table: Table, test: Table | None, exclude: Collection[str], mos
         for column in table.columns.values()
         if column.name not in exclude
         and not (column.lists or column.is_blank or column.numbers or is_meta(column) or is_id(column))
-        and not (is_category(column, table.rows) or _is_code(column))
+        and not ((is_category(column, table.rows) and not _is_long(column)) or _is_code(column))
         and not (test is not None and lacks(test, column.name))
     ]
     sentences = [column for column in possible if column.several_words * 2 >= table.rows]
@@ -216,12 +216,18 @@ def is_category(column: Column, rows: int) -> bool:
     return len(column.counts) < min(CATEGORIES, max(rows / 10, 2))
 
 
+def _is_long(column: Column) -> bool:
+    """Whether the values are too long for names of categories, as texts that stand in many pairs."""
+    return sum(len(value.split()) for value in column.counts) > LONG * len(column.counts)
+
+
 def _is_code(column: Column) -> bool:
     """Whether more than half of the rows hold an id or an address: no spaces, and a digit, a slash or an underscore."""
     coded = sum(rows for value, rows in column.counts.items() if re.fullmatch(r"\S*[\d/_]\S*", value))
     return coded * 2 > len(column.texts)
 
 
+LONG = 6  # words on average; no label or name of a category has so many
 RATING_NAMES = {"rating", "score", "stars", "grade"}
 LETTERS = set("ABCDEFGHabcdefgh")
 MOST_CLASSES = 20  # distinct whole numbers that may be labels

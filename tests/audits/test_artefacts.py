@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,11 @@ from mtl.audits.artefacts import (
     OVERLAP,
     SHUFFLED,
     Artefacts,
+    PartScore,
     find_artefacts,
 )
 from mtl.audits.artefacts_report import artefact_findings, render_artefacts
-from mtl.audits.splits import area_under_curve, split_shift
+from mtl.audits.splits import Shift, area_under_curve, split_shift
 from mtl.audits.words import telling_words
 from mtl.cli import main
 from mtl.data.dataset import Dataset, Split
@@ -300,3 +302,31 @@ def test_floors_are_for_artefacts_only(tmp_path: Path, capsys: pytest.CaptureFix
     assert "--floors svm: is for --artefacts only" in capsys.readouterr().err
     assert main(["audit", "--artefacts", *settings_of(tmp_path), "--floors", "naive_bayes"]) == 0
     assert "| par | dev | naive_bayes |" in re.sub(" +", " ", capsys.readouterr().out)
+
+
+def score_of(part: str, score: float, gain: tuple[float, float]) -> PartScore:
+    return PartScore(part, "svm" if part != CONSTANT else "", score, (score - 5, score + 5), gain)
+
+
+@pytest.mark.parametrize(
+    ("score", "gain", "is_found"), [(60, (4.5, 15), True), (60, (3.5, 15), False), (59, (4.5, 13), False)]
+)
+def test_a_part_is_a_finding_where_it_surely_gains_much(
+    score: float, gain: tuple[float, float], is_found: bool
+) -> None:
+    """Of the 40 points that everything gains, a quarter, and a tenth at the lower end of the interval."""
+    task = Task("t", kind="labels", text=["a", "b"], target="y", labels=["n", "y"], metric="accuracy")
+    scores = [
+        score_of(EVERYTHING, 90, (35, 45)),
+        score_of("first text alone", score, gain),
+        score_of(CONSTANT, 50, (0, 0)),
+    ]
+    assert kinds(Artefacts(task, scores, None, None, [], [])) == ["artefact: first text alone"] * is_found
+
+
+def test_a_split_by_groups_is_told_from_train_as_meant() -> None:
+    task = Task("t", kind="labels", text=["a"], target="y", labels=["n", "y"], metric="accuracy")
+    scores = [score_of(EVERYTHING, 90, (35, 45)), score_of(CONSTANT, 50, (0, 0))]
+    for group, found in ((None, ["artefact: shift"]), ("author", [])):
+        each = Artefacts(replace(task, group=group), scores, None, None, [Shift("dev", 0.9, (0.85, 0.95))], [])
+        assert kinds(each) == found

@@ -96,6 +96,12 @@ def test_what_the_test_file_lacks_is_no_text() -> None:
     assert text_columns(main, table({"text": sentences(ROWS)}), set(), most=2).columns == ["text"]
 
 
+def test_long_texts_that_stand_in_many_pairs_are_texts() -> None:
+    texts = [f"{word} said that the old house by the river was sold" for word in ("Anna", "Bo", "Ida")]
+    main = table({"first": [texts[row % 3] for row in range(ROWS)], "genre": ["news", "a long story"] * (ROWS // 2)})
+    assert text_columns(main, None, (), 2).columns == ["first"]
+
+
 def test_a_word_beside_a_text_is_left_out_and_said() -> None:
     found = text_columns(table({"context": sentences(ROWS), "word": WORDS}), None, set(), most=2)
     assert found.columns == ["context"]
