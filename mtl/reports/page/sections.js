@@ -100,7 +100,11 @@ function breakdownSection(suite, choices, rows, names, redraw) {
     "section",
     { "aria-labelledby": "breakdowns-title" },
     h("h3", { id: "breakdowns-title" }, "Scores on parts of the rows"),
-    h("p", { class: "quiet" }, "Medians over seeds. A row with several values counts for each of them."),
+    h(
+      "p",
+      { class: "quiet" },
+      `${titles.length === 1 ? `${titles[0]}, ${breakdowns[0].metric}. ` : ""}Medians over seeds. A row with several values counts for each of them.`,
+    ),
     ...choiceOfTables("Task and column", "breakdown", titles, choices, redraw, table).flat().filter(Boolean),
   );
 }
