@@ -1,7 +1,7 @@
 """Other systems' predictions as runs, from Python."""
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any
 
 from mtl.api.run import Run, run_job
@@ -43,7 +43,8 @@ def import_predictions(
     """
     from mtl.jobs.given import given_job
 
-    own = {"seed": list(seed) if isinstance(seed, Sequence) else seed, "system": system, "labels": labels}
+    own: dict[str, Any] = {"seed": list(seed) if isinstance(seed, Sequence) else seed}
+    own |= {key: fspath(it) if isinstance(it, PathLike) else it for key, it in (("system", system), ("labels", labels))}
     given = {**plain_settings((), settings), **{key: value for key, value in own.items() if value is not None}}
     with given_job(name, predictions, given) as job:
         return run_job(job, "mtl.import_predictions")

@@ -253,7 +253,7 @@ def audit_job(
 
     checks: dict[str, Callable[[Job], Audit]] = {
         "data": audit_data,
-        "artefacts": lambda job: audit_artefacts(job, floors or ("svm",)),
+        "artefacts": lambda job: audit_artefacts(job, ("svm",) if floors is None else floors),
         "near": lambda job: audit_near(job, share),
     }
     if check not in checks:

@@ -82,6 +82,8 @@ def find_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> list[Artefacts
     Raises:
         InputError: for data that cannot be read, if no task has its files, and for methods that are no such floors.
     """
+    if isinstance(floors, str) or not floors:
+        raise InputError("must be a list of methods", key="floors", value=floors)
     for name in floors:
         if name not in READERS:
             raise InputError(f"must be some of {', '.join(READERS)}, with commas", key="floors", value=name)
@@ -336,7 +338,7 @@ def _quiet() -> Iterator[None]:
     """Without the remarks of each floor: an audit trains many."""
     logger = logging.getLogger("mtl")
     before = logger.level
-    logger.setLevel(logging.WARNING)
+    logger.setLevel(max(logger.getEffectiveLevel(), logging.WARNING))
     try:
         yield
     finally:

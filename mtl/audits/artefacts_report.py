@@ -64,13 +64,15 @@ def _part_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
     for score in sorted(found.scores, key=lambda score: -score.score):  # of several floors, the best one with each part
         part, gain = score.part, score.score - constant
         whole = wholes.get(score.floor, max(wholes.values()))
-        if part in (EVERYTHING, CONSTANT, SHUFFLED, *seen) or gain < LARGE_SHARE * whole:
+        if part in (EVERYTHING, CONSTANT, SHUFFLED, *seen):
+            continue
+        seen.add(part)
+        if gain < LARGE_SHARE * whole:
             continue
         if score.gain[0] <= max(0, SURE_SHARE * whole):
             continue
         if part == OVERLAP and gain < NEARLY_ALL * whole:
             continue  # a pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed
-        seen.add(part)
         reader = f" ({score.floor})" if score.floor and len(wholes) > 1 else ""
         shown = f"{part}{reader}: {scale.show(score.score)}, {scale.show(gain)} ({_ends(score.gain, scale)}) above the constant answer"
         beside = f"; everything is {scale.show(whole)} above it" if whole > 0 else ""

@@ -110,6 +110,9 @@ def _audit(arguments: argparse.Namespace) -> int:
     job = job_of(arguments.settings)
     if arguments.out is not None and arguments.sheet is None:
         raise InputError(f"--out {arguments.out}: is for --sheet TASK only")
+    floors = None if arguments.floors is None else [name.strip() for name in arguments.floors.split(",")]
+    if floors is not None and not arguments.artefacts:
+        raise InputError(f"--floors {arguments.floors}: is for --artefacts only")
     if arguments.sheet is not None:
         return _draft_sheet(job, arguments.sheet, arguments.out)
     if arguments.check_sheet is not None:
@@ -119,9 +122,6 @@ def _audit(arguments: argparse.Namespace) -> int:
         raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
     if arguments.write_clean is not None:
         return _write_clean(job, arguments.share, arguments.write_clean)
-    floors = None if arguments.floors is None else arguments.floors.split(",")
-    if floors is not None and not arguments.artefacts:
-        raise InputError(f"--floors {arguments.floors}: is for --artefacts only")
     done = audit_job(job, "near" if near else "artefacts" if arguments.artefacts else "data", arguments.share, floors)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0

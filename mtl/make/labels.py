@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from typing import Any
 
 from omegaconf import MISSING
 
+from mtl.base.errors import InputError
 from mtl.data.columns import LIST
 from mtl.make.filtering import Range, check_range
 from mtl.make.sources import TAGS, TOKENS
@@ -153,7 +155,12 @@ class Rename:
         columns: by column, its new name.
     """
 
-    columns: dict[str, str] = MISSING
+    columns: dict[str, Any] = MISSING
+
+    def check(self) -> None:
+        for name, new in self.columns.items():
+            if not isinstance(new, str) or not new:
+                raise InputError("must be the new name, a text", key=f"columns.{name}")
 
 
 def rename(work: Work, options: Rename, table: Table) -> Table:

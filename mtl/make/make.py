@@ -101,10 +101,10 @@ def _data_dir(recipe: Recipe, data_dir: Path | None) -> Path:
 def _run_steps(recipe: Recipe, tables: dict[str, Table]) -> list[Done]:
     """Do all steps; `tables` gets their tables."""
     done, last = list[Done](), ""
-    for use in recipe.uses:
+    for place, use in enumerate(recipe.uses):
         taken = [tables[name] for name in use.tables]
-        for name in set(use.tables) & set(recipe.sources) - {last}:
-            _note_changes(name, use, done)
+        if len(taken) == 1 and use.tables[0] in recipe.sources and use.tables[0] != last:
+            _note_changes(use, done)
         last = use.into
         work = Work(recipe.path, use.number, use.name, recipe.form.seed)
         table = use.step.run(work, use.options, *taken)
@@ -114,15 +114,16 @@ def _run_steps(recipe: Recipe, tables: dict[str, Table]) -> list[Done]:
             )
         tables[use.into] = Table(use.into, table.columns, table.rows)
         rows = dict(zip(use.tables, (len(each.rows) for each in taken), strict=False))
-        stays = (
-            len(taken) == 1 and use.into not in use.tables
-        )  # as the rows that keep does not choose for its new table
+        # Rows that a step does not choose for a new table are dropped only if nothing reads their own table later.
+        readers = [*(name for later in recipe.uses[place + 1 :] for name in later.tables), *recipe.task_tables]
+        stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
         done.append(Done(use, rows, len(table.rows), [] if stays else work.dropped, work.facts))
     return done
 
 
-def _note_changes(source: str, use: Use, done: Sequence[Done]) -> None:
+def _note_changes(use: Use, done: Sequence[Done]) -> None:
     """Say that a step which goes back to a source gets it as earlier steps left it."""
+    (source,) = use.tables
     changes = [str(each.use.number) for each in done if each.use.into == source]
     if changes:
         steps = f"step {changes[0]}" if len(changes) == 1 else f"steps {', '.join(changes)}"

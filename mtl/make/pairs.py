@@ -1,5 +1,6 @@
 """Steps about two texts: pairs, similarity and cut."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -62,7 +63,10 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
     for table, text, group in zip((first, second), options.texts, options.groups, strict=True):
         work.check_columns(table, "texts", text, lists=False)
         work.check_columns(table, "groups", group, lists=False)
-    names = [table.texts(group) for table, group in zip((first, second), options.groups, strict=True)]
+    names = [
+        list(zip(_same_values(work, options, table), table.texts(group), strict=True))
+        for table, group in zip((first, second), options.groups, strict=True)
+    ]
     ids = {name: number for number, name in enumerate(dict.fromkeys([*names[0], *names[1]]))}
     groups = (np.array([ids[name] for name in names[0]]), np.array([ids[name] for name in names[1]]))
     found = joined(
@@ -85,15 +89,19 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
 
 def _blocks(work: Work, options: PairOptions, first: Table, second: Table) -> list[tuple[np.ndarray, np.ndarray]]:
     """The numbers of the rows of both tables that are compared: all with all, or those with one value of the column `same`."""
+    ours, theirs = (defaultdict[str, list[int]](list) for _ in range(2))
+    for numbers, table in ((ours, first), (theirs, second)):
+        for number, value in enumerate(_same_values(work, options, table)):
+            numbers[value].append(number)
+    return [(np.array(own), np.array(theirs[value])) for value, own in ours.items() if value in theirs]
+
+
+def _same_values(work: Work, options: PairOptions, table: Table) -> list[str]:
+    """The values of the column `same`; without it, all rows have the same."""
     if options.same is None:
-        return [(np.arange(len(first.rows)), np.arange(len(second.rows)))]
-    for table in (first, second):
-        work.check_columns(table, "same", options.same, lists=False)
-    ours, theirs = np.array(first.texts(options.same)), np.array(second.texts(options.same))
-    blocks = [
-        (np.flatnonzero(ours == value), np.flatnonzero(theirs == value)) for value in dict.fromkeys(ours.tolist())
-    ]
-    return [block for block in blocks if len(block[1])]
+        return [""] * len(table.rows)
+    work.check_columns(table, "same", options.same, lists=False)
+    return table.texts(options.same)
 
 
 def _found(

@@ -101,6 +101,11 @@ class Recipe:
     written: dict[str, Written]
     sheets: dict[str, dict[str, str]]
 
+    @property
+    def task_tables(self) -> list[str]:
+        """The tables whose rows are written."""
+        return [own.table for own in self.written.values()]
+
     def suite(self, files: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
         """The content of the suite file.
 
@@ -245,9 +250,11 @@ def _written(id: str, keys: dict[str, Any], last: str) -> Written:
 
 def _sheet(id: str, given: Any) -> dict[str, str]:
     fields = _section(given, f"tasks.{id}.sheet")
-    fields = {f"{name}*" if f"{name}*" in ORDER else name: value for name, value in fields.items()}
-    check_known(fields, set(ORDER) - set(TEMPLATE), f"tasks.{id}.sheet.")
-    return {str(name): str(value) for name, value in fields.items()}
+    starred = {str(name): f"{name}*" if f"{name}*" in ORDER else str(name) for name in fields}
+    check_known(starred.values(), set(ORDER) - set(TEMPLATE), f"tasks.{id}.sheet.")
+    if len(set(starred.values())) < len(starred):
+        raise InputError("names a field twice, with and without the star", key=f"tasks.{id}.sheet")
+    return {starred[str(name)]: str(value) for name, value in fields.items()}
 
 
 def _check_tables(sources: Mapping[str, Source], uses: list[Use], written: Mapping[str, Written]) -> None:

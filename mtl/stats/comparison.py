@@ -82,12 +82,14 @@ class Estimate:
 
     Args:
         groups: how many of scored rows.
+        whole_error: the standard error without the subtraction of I.
     """
 
     value: float
     error: float
     freedom: float
     groups: int
+    whole_error: float
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -97,14 +99,19 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """The probability of a value at least as far from 0 if 0 is expected.
+        """The probability of a value at least as far from 0 if 0 is expected: the smaller one of those with and without the subtraction.
+        (Far from 0, more degrees of freedom are worth more than a smaller error. At 0.05 the one with it is the smaller, as intervals are.)
 
         With few groups of rows, all resamples may be equal. So p is at least that of a sign test in which one run is better on
         every group.
         """
         if abs(self.value) < NEGLIGIBLE:
             return 1.0
-        p = 2 * float(stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else 0.0
+        p = 0.0
+        if self.error:
+            whole_freedom = self.freedom * (self.whole_error / self.error) ** 4
+            pairs = ((self.freedom, self.error), (whole_freedom, self.whole_error))
+            p = min(2 * float(stdtr(freedom, -abs(self.value) / error)) for freedom, error in pairs)
         return max(p, 2.0 ** (1 - self.groups))
 
 
@@ -193,13 +200,13 @@ def estimate(one: Sample, other: Sample | None = None) -> Estimate:
     whole = of_rows + sum(run.seed_variance for run in runs)
     parts += [(run.seed_variance, len(run.by_seed) - 1) for run in runs]
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
-    variance = float(_variance(of_rows + of_seeds, whole, spread))
+    variance = float(total_variance(of_rows + of_seeds, whole, spread))
     value = float(one.by_seed.mean()) - (float(other.by_seed.mean()) if other else 0.0)
     groups = min(rows.count for rows in one.means)
-    return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
+    return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups, whole**0.5)
 
 
-def _variance(subtracted: ArrayLike, whole: ArrayLike, spread: ArrayLike) -> np.ndarray:
+def total_variance(subtracted: ArrayLike, whole: ArrayLike, spread: ArrayLike) -> np.ndarray:
     """V, from the variance after the subtraction of I, and without it.
 
     Args:
@@ -245,9 +252,14 @@ def compare_all(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
     left = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
     squares = of_seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
     spread += squares[:, None] + squares
-    variance = _variance(variance + (left[:, None] + left), variance + (of_seeds[:, None] + of_seeds), spread)
+    whole = variance + (of_seeds[:, None] + of_seeds)
+    variance = total_variance(variance + (left[:, None] + left), whole, spread)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * stdtr(np.where(spread > 0, variance**2 / spread, 1.0), -np.abs(difference) / np.sqrt(variance))
+        both = [
+            2 * stdtr(np.where(spread > 0, each**2 / spread, 1.0), -np.abs(difference) / np.sqrt(each))
+            for each in (variance, whole)
+        ]
+    p = np.minimum(*both)
     p = np.maximum(np.where(variance > 0, p, 0.0), 2.0 ** (1 - min(rows.count for rows in samples[0].means)))
     return difference, np.where(np.abs(difference) < NEGLIGIBLE, 1.0, p)
 

@@ -25,7 +25,7 @@ from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
 from mtl.settings.bounds import LARGEST_NUMBER, Interval, bounded
-from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, rows_parts
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, rows_parts, total_variance
 
 POWER = 0.8  # the share of cases in which the smallest difference is shown
 LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %
@@ -87,12 +87,14 @@ class Design:
         if seeds is not None and present:
             own_errors *= sum(system.own_errors / seeds for system in self.systems) / present
         rows = (common + own_errors) / more
-        variance, spread = rows, rows**2 / (self.rows_freedom * more)
+        variance, whole, spread = rows, rows, rows**2 / (self.rows_freedom * more)
         for system in self.systems:
             count = system.seeds if seeds is None else seeds
             variance += system.skill / count
             total = system.skill + min(system.variance, system.own_errors) / more
+            whole += total / count
             spread += (total / count) ** 2 / (count - 1)
+        variance = float(total_variance(variance, whole, spread))
         freedom = variance**2 / spread if spread else MOST_FREEDOM
         return _noncentrality(freedom) * variance**0.5
 

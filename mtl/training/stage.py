@@ -136,7 +136,7 @@ def deterministic() -> Iterator[None]:
     before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     memory: Any = torch.utils.deterministic
     filled = memory.fill_uninitialized_memory
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without which cuBLAS is not deterministic
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without which cuBLAS is not deterministic
     # torch.use_deterministic_algorithms, which Lightning's `deterministic` calls, imports torch's compiler to tell it.
     torch._C._set_deterministic_algorithms(True, warn_only=False)
     # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.

@@ -284,6 +284,9 @@ def test_floors_that_cannot_read_parts(tmp_path: Path) -> None:
         find_artefacts(made, ["svm", "lstm"])
     with raises_input_error(key="embeddings"):
         find_artefacts(made, ["static"])
+    for nothing in ([], "svm"):
+        with raises_input_error(key="floors"):
+            find_artefacts(made, nothing)
 
 
 def test_tasks_that_no_floor_reads(tmp_path: Path) -> None:
@@ -298,8 +301,9 @@ def test_tasks_that_no_floor_reads(tmp_path: Path) -> None:
 
 def test_floors_are_for_artefacts_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite_job(tmp_path)
-    assert main(["audit", *settings_of(tmp_path), "--floors", "svm"]) == 2
-    assert "--floors svm: is for --artefacts only" in capsys.readouterr().err
+    for other in ([], ["--sheet", "par"], ["--write-clean", str(tmp_path / "clean")]):
+        assert main(["audit", *settings_of(tmp_path), *other, "--floors", "svm"]) == 2
+        assert "--floors svm: is for --artefacts only" in capsys.readouterr().err
     assert main(["audit", "--artefacts", *settings_of(tmp_path), "--floors", "naive_bayes"]) == 0
     assert "| par | dev | naive_bayes |" in re.sub(" +", " ", capsys.readouterr().out)
 
@@ -330,3 +334,14 @@ def test_a_split_by_groups_is_told_from_train_as_meant() -> None:
     for group, found in ((None, ["artefact: shift"]), ("author", [])):
         each = Artefacts(replace(task, group=group), scores, None, None, [Shift("dev", 0.9, (0.85, 0.95))], [])
         assert kinds(each) == found
+
+
+def test_of_several_floors_the_best_one_with_a_part_decides() -> None:
+    """The first floor has more from the part, and still more from everything: what is said of the part is said of it."""
+    task = Task("t", kind="labels", text=["a", "b"], target="y", labels=["n", "y"], metric="accuracy")
+    scores = [
+        replace(score_of(part, score, (5, 50)), floor=floor)
+        for floor, everything, first in (("svm", 95, 58), ("static", 65, 55))
+        for part, score in ((EVERYTHING, everything), ("first text alone", first))
+    ]
+    assert kinds(Artefacts(task, [*scores, score_of(CONSTANT, 50, (0, 0))], None, None, [], [])) == []

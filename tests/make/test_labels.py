@@ -93,3 +93,9 @@ def test_rename_gives_columns_other_names() -> None:
 def test_a_name_that_a_column_cannot_have_is_an_error(columns: dict[str, str]) -> None:
     with raises_input_error(file="recipe.yaml", key="steps.1.rename.columns"):
         do("rename", table_of(a=["1"], b=["2"]), columns=columns)
+
+
+@pytest.mark.parametrize("new", ["", ["b"], {"b": "c"}, 3, None])
+def test_a_name_that_is_no_text_is_an_error(new: object) -> None:
+    with raises_input_error(key="columns.a"):
+        do("rename", table_of(a=["1"]), columns={"a": new})

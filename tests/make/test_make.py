@@ -81,6 +81,7 @@ def test_every_row_is_used_or_dropped(name: str, made: dict[str, Made]) -> None:
     for source in provenance["sources"].values():
         left = sum(name.startswith(f"{source['file']}:") for name in unused)
         assert source["rows_used"] + left >= source["rows"]
+    assert all(line["step"] for line in dropped_in(made[name].folder))  # these recipes read all of their sources' rows
 
 
 def test_named_entities(made: dict[str, Made]) -> None:
@@ -314,9 +315,34 @@ def test_a_step_that_goes_back_to_a_changed_source_says_so(tmp_path: Path, caplo
     assert not [record for record in caplog.records if "takes" in record.getMessage()]
 
 
-def test_rows_that_no_step_chooses_are_among_the_dropped(tmp_path: Path) -> None:
-    keep = {"step": "keep", "column": "label", "values": ["x"], "into_table": "chosen"}
-    make(str(write_recipe(tmp_path, recipe_of(steps=[keep, SPLIT]))), tmp_path / "out")
+def test_the_last_step_that_reads_a_table_drops_what_it_does_not_choose(tmp_path: Path) -> None:
+    keep = {"step": "keep", "column": "label", "into_table": "x", "values": ["x"]}
+    first = {"step": "sample", "number": 5, "table": "corpus", "into_table": "few"}
+    both = [{**keep}, {**SPLIT}, first, {**SPLIT}]
+    tasks = {"t": {**TASK, "data": {"table": "x"}}, "u": {**TASK, "data": {"table": "few"}}}
+    for number, (steps, task, step) in enumerate((([keep, SPLIT], {"t": TASK}, 1), (both, tasks, 3))):
+        out = tmp_path / f"out{number}"
+        make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=task))), out)
+        dropped = dropped_in(out)
+        assert {each["step"] for each in dropped} == {step}
+        assert len(dropped) == sum(each["dropped"] for each in provenance_of(out)["steps"]) == (10 if step == 1 else 15)
+    assert {each["used"] for each in dropped} == {True, False}
+
+
+def test_parts_of_rows_that_are_not_chosen_are_dropped_with_their_reason(tmp_path: Path) -> None:
+    """The parts of a row come from one line of a source, which a task has if it has one of them."""
+    steps = [
+        {"step": "duplicates", "columns": ["author"], "into_table": "authors"},
+        {**SPLIT, "shares": {"train": 0.8, "dev": 0.2}},
+    ]
+    make(str(write_recipe(tmp_path, recipe_of(steps=steps))), tmp_path / "out")
     dropped = dropped_in(tmp_path / "out")
-    assert len(dropped) == 10 and {each["step"] for each in dropped} == {None}
-    assert {each["row"]["label"] for each in dropped} == {"y"}
+    assert len(dropped) == 10 and all(each["reason"].startswith("the same as corpus.tsv:") for each in dropped)
+
+
+def test_sources_that_are_mended_and_stacked_are_no_note(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make("klej-cbd", tmp_path / "out")
+    assert not [record for record in caplog.records if "takes" in record.getMessage()]

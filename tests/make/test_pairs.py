@@ -133,3 +133,18 @@ def test_texts_of_the_same_split_are_paired_alone(scope: str) -> None:
 def test_a_table_without_the_column_that_must_be_the_same_is_an_error() -> None:
     with raises_input_error(file="recipe.yaml", key="steps.1.pairs.same"):
         do("pairs", EXTRACTS, ABSTRACTS, scope="within", same="split", **OPTIONS)
+
+
+def test_one_pair_of_each_two_groups_in_each_split() -> None:
+    columns = {"id": ["1", "2"] * 2, "split": ["train", "train", "dev", "dev"]}
+    texts = ["a b c", "a b d", "a b e", "a b f"]
+    tables = table_of("extracts", extract=texts, **columns), table_of("abstracts", abstract=texts, **columns)
+    table = do("pairs", *tables, scope="across", most=1, one_per_groups=True, same="split", **OPTIONS)
+    assert column(table, "split") == ["train", "dev"]
+
+
+def test_values_that_look_the_same_to_numpy_are_two() -> None:
+    tables = [
+        table_of(name, id=["1", "1"], split=["dev", "dev\0"], **{name: ["a", "b"]}) for name in ("extract", "abstract")
+    ]
+    assert len(do("pairs", *tables, scope="within", same="split", **OPTIONS).rows) == 2

@@ -53,13 +53,14 @@ def test_seeds_alone_follow_the_noncentral_t_of_welch_s_test() -> None:
     assert power_of(SEEDS.smallest_difference(seeds=3), (20 / 3) ** 0.5, 4) == pytest.approx(0.8, abs=1e-4)
 
 
-def test_the_present_numbers_give_the_error_and_freedom_of_the_test() -> None:
+@pytest.mark.parametrize(("rows", "seeds"), [(150, 4), (15, 3)])
+def test_the_present_numbers_give_the_error_and_freedom_of_the_test(rows: int, seeds: int) -> None:
     rng = np.random.default_rng(1)
-    one, other = pair(rng, (0.9, 0.6), 4, 150)
+    one, other = pair(rng, (0.9, 0.6), seeds, rows)
     found = estimate(one, other)
     smallest = same_rows(one, other).smallest_difference()
     assert power_of(smallest, found.error, found.freedom) == pytest.approx(0.8, abs=1e-4)
-    assert same_rows(one, other).smallest_difference(150, 4) == pytest.approx(smallest)
+    assert same_rows(one, other).smallest_difference(rows, seeds) == pytest.approx(smallest)
 
 
 def test_on_other_rows_the_variances_of_both_scores_add() -> None:
