@@ -1,6 +1,8 @@
 """What estimators read: TF-IDF vectors of texts, and the features of a row of one text, of two, or of its texts joined into one (the
 Superlim paper's classical models)."""
 
+import copy
+import json
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -51,6 +53,24 @@ class RowFeatures(Protocol):
         """The features of rows, as `fit` returns them."""
 
 
+def packed(vectorizer: CountVectorizer) -> CountVectorizer:
+    """A copy to be kept, whose vocabulary is one text: skops would write each n-gram as an object of its own, which takes minutes."""
+    kept = copy.copy(vectorizer)
+    if hasattr(vectorizer, "vocabulary_"):
+        kept.vocabulary_ = json.dumps(sorted(vectorizer.vocabulary_, key=vectorizer.vocabulary_.__getitem__))
+    return kept
+
+
+def unpacked(kept: CountVectorizer) -> CountVectorizer:
+    """What `packed` was made of. Raises ValueError for a vocabulary of another form."""
+    if hasattr(kept, "vocabulary_"):
+        ngrams = json.loads(kept.vocabulary_)
+        if not isinstance(ngrams, list) or not all(isinstance(ngram, str) for ngram in ngrams):
+            raise ValueError("its vocabulary is no list of n-grams")
+        kept.vocabulary_ = {ngram: number for number, ngram in enumerate(ngrams)}
+    return kept
+
+
 class Tfidf:
     """TF-IDF of word n-grams, and of character n-grams within words, both in lower case.
 
@@ -90,6 +110,12 @@ class Tfidf:
     def transform(self, documents: Collection[Document]) -> Vectors:
         """The vectors of documents, (documents, n-grams) each."""
         return {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_vectorizers": {kind: packed(vectorizer) for kind, vectorizer in self._vectorizers.items()}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._vectorizers = {kind: unpacked(kept) for kind, kept in state["_vectorizers"].items()}
 
 
 class TaskFeatures:
@@ -270,6 +296,13 @@ class JoinedFeatures:
     def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
         """The features of rows, (rows, n-grams)."""
         return self._vectorizer.transform(self._joined(rows))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_vectorizer": packed(self._vectorizer)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._vectorizer = unpacked(self._vectorizer)
 
     def _joined(self, rows: Sequence[Sequence[Document]]) -> list[str]:
         return [self._separator.join(part.text for part in row) for row in rows]
