@@ -1,8 +1,13 @@
+import zipfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from default_settings import section
+from sklearn.feature_extraction.text import CountVectorizer
 
-from mtl.methods.floors.features import Document, TaskFeatures, Tfidf
+from mtl.methods.floors.features import Document, TaskFeatures, Tfidf, packed, unpacked
+from mtl.methods.floors.kept import Kept, read_kept, write_kept
 from mtl.settings.schema import FloorConfig
 from mtl.tasks.task import Task
 
@@ -120,3 +125,25 @@ def test_new_pairs_have_the_training_texts_ngrams_and_weights(method: str) -> No
 
 def test_a_text_of_unknown_ngrams_is_like_no_other() -> None:
     assert pair_features("overlap")[0].transform([(NEW, CD), (NEW, NEW)]).tolist() == [[0, 0], [0, 0]]
+
+
+def test_a_kept_vocabulary_is_one_text(tmp_path: Path) -> None:
+    """One object for each n-gram would take minutes to write. What is read transforms as what was written."""
+    words = [f"ord{number}" for number in range(3000)]
+    documents = [Document(" ".join(part), part) for part in (words[:2000], words[1000:])]
+    features = TaskFeatures("svm", config(max_features=5000), SINGLE)
+    features.fit([(document,) for document in documents])
+    write_kept(tmp_path / "t.skops", Kept(None, features))
+    with zipfile.ZipFile(tmp_path / "t.skops") as archive:
+        assert archive.read("schema.json").count(b'"__class__"') < 500
+    read = read_kept(tmp_path / "t.skops").features
+    rows = [(document,) for document in (*documents, NEW)]
+    assert (read.transform(rows) != features.transform(rows)).nnz == 0
+
+
+@pytest.mark.parametrize("vocabulary", ["{}", "[1]", "[", "3"])
+def test_a_kept_vocabulary_of_another_form_is_refused(vocabulary: str) -> None:
+    kept = packed(CountVectorizer().fit(["ett två"]))
+    kept.vocabulary_ = vocabulary
+    with pytest.raises(ValueError, match="vocabulary|Expecting"):
+        unpacked(kept)
