@@ -1,10 +1,18 @@
 // The plot of the average against a cost.
 
+const PLOTTED = [{ id: "training", unit: "training time of a seed", format: formatSeconds }, ...COSTS];
+
+/** A row's cost; the training time is that of both stages, or of a floor. */
+function costOf(row, { id }) {
+  if (!row.cost) return null;
+  return id === "training" ? (row.cost.pretrain_seconds ?? 0) + (row.cost.finetune_seconds ?? 0) : row.cost[id];
+}
+
 /** The average over the tasks shown, against a cost that the user selects, on a logarithmic scale. */
 function costFigure(scene) {
   const { suite, rows, names, style, width, choices } = scene;
-  const rowsWith = (cost) => rows.filter((row) => row.cost?.[cost.id] > 0 && known(row.average));
-  const offered = COSTS.filter((cost) => rowsWith(cost).length);
+  const rowsWith = (cost) => rows.filter((row) => costOf(row, cost) > 0 && known(row.average));
+  const offered = PLOTTED.filter((cost) => rowsWith(cost).length);
   const cost = offered.find(({ id }) => id === choices.cost) ?? offered[0];
   const section = (...content) =>
     h(
@@ -17,7 +25,7 @@ function costFigure(scene) {
   const points = rowsWith(cost);
   const height = Math.min(460, Math.max(300, width * 0.45));
   const title = `Average against ${cost.unit}`;
-  const description = (row) => `${names.get(row.id)} ${formatScore(row.average)} at ${cost.format(row.cost[cost.id])}`;
+  const description = (row) => `${names.get(row.id)} ${formatScore(row.average)} at ${cost.format(costOf(row, cost))}`;
   const svg = plotImage(
     {
       width,
@@ -32,14 +40,14 @@ function costFigure(scene) {
         grid: true,
         tickFormat: cost.format,
         ticks: Math.max(2, Math.floor(width / 130)),
-        domain: widenedDomain(points.map((row) => row.cost[cost.id])),
+        domain: widenedDomain(points.map((row) => costOf(row, cost))),
       },
       y: { label: `AVG, ${scoreUnit}`, grid: true, nice: true, inset: 12, domain: domainOfConstant(points.map((row) => row.average)) },
       symbol: { type: "identity" },
       color: { type: "identity" },
       marks: [
         Plot.dot(points, {
-          x: (row) => row.cost[cost.id],
+          x: (row) => costOf(row, cost),
           y: "average",
           r: 5,
           symbol: (row) => symbolOf(suite, row.family),
@@ -49,10 +57,10 @@ function costFigure(scene) {
         Plot.tip(
           points,
           Plot.pointer({
-            x: (row) => row.cost[cost.id],
+            x: (row) => costOf(row, cost),
             y: "average",
             title: (row) =>
-              `${shortened(names.get(row.id), 60)}\n${formatScore(row.average)}, ${cost.format(row.cost[cost.id])}`,
+              `${shortened(names.get(row.id), 60)}\n${formatScore(row.average)}, ${cost.format(costOf(row, cost))}`,
           }),
         ),
       ],
@@ -64,7 +72,7 @@ function costFigure(scene) {
     labelGroup(
       placeLabels(
         points.map((row) => ({
-          x: x.apply(row.cost[cost.id]),
+          x: x.apply(costOf(row, cost)),
           y: y.apply(row.average),
           text: shortened(names.get(row.id), 48) + marksOf(row, "average"),
         })),
