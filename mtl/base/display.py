@@ -134,7 +134,7 @@ class Terminal:
         if self._trained:
             each = (self._last - self._begin) / self._trained
             left = f", about {format_duration(max(0.0, each * (asked - done) - (now - self._last)))} left"
-        return f"{title} · {done} of {counted(asked, 'seed')} done · {format_duration(now - self._begin)} so far{left}"
+        return f"{done} of {counted(asked, 'seed')} done · {format_duration(now - self._begin)} so far{left} · {title}"
 
     def _table(self, columns: int) -> list[str]:
         """The last scores: a row for each task, a column for each seed, as many of the last ones as fit."""

@@ -54,7 +54,7 @@ def test_a_run_with_its_stage_and_the_last_scores(clock: Clock, terminal: FakeTe
     clock.now += 10
     display.show(advanced("seed 2 · stage 1", 15, note="average 60.0, cbd"))
     assert terminal.shown == [
-        "klej-sample · LSTM · 1 of 3 seeds done · 20 s so far",
+        "1 of 3 seeds done · 20 s so far · klej-sample · LSTM",
         "seed 2 · stage 1  █████                 15 of 60 steps · at most 30 s left · av",
         "scores   seed 2 …",
         "cdsc-e       70.0",
@@ -71,7 +71,7 @@ def test_time_left_is_that_of_the_seeds_that_are_trained_here(clock: Clock, term
     clock.now += 60
     display.show(Scored(3, {"cbd": "61.5"}))
     assert terminal.shown == [
-        "klej-sample · LSTM · 2 of 3 seeds done · 3 min 00 s so far, about 1 min 00 s le",
+        "2 of 3 seeds done · 3 min 00 s so far, about 1 min 00 s left · klej-sample · LS",
         "scores     seed 2  seed 3 …",
         "cbd          50.0      61.5",
         "average      50.0         –",
@@ -87,7 +87,7 @@ def test_several_runs_at_once_name_their_seeds(clock: Clock, terminal: FakeTermi
         display.show(Scored(1, {"cbd": "50.0"}, "", run=name))
     clock.now += 1
     display.show(advanced("fasttext · seed 1 · stage 1", 30))
-    assert terminal.shown[0] == "2 runs · 0 of 4 seeds done · 1 s so far"
+    assert terminal.shown[0] == "0 of 4 seeds done · 1 s so far · 2 runs"
     assert terminal.shown[2] == "scores     random 1 …  fasttext 1 …"
     display.show(RunEnded("random"))
     clock.now += 1
