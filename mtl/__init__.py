@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mtl.api.comparison import Comparison, compare, report
-    from mtl.api.imported import import_predictions
-    from mtl.api.run import Run, open, run
+    from mtl.api.run import Run, import_predictions, open, run
     from mtl.api.suites import AuditReport, Suite, audit
     from mtl.base.errors import InputError
     from mtl.encoders.run import Predictor
@@ -39,7 +38,7 @@ _LAZY = {
     "Suite": "mtl.api.suites",
     "audit": "mtl.api.suites",
     "compare": "mtl.api.comparison",
-    "import_predictions": "mtl.api.imported",
+    "import_predictions": "mtl.api.run",
     "open": "mtl.api.run",
     "report": "mtl.api.comparison",
     "run": "mtl.api.run",

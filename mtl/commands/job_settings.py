@@ -1,7 +1,8 @@
-"""The settings of a run as words of a command line."""
+"""Arguments that several commands have: the settings of a run as words, and a folder of runs."""
 
 import argparse
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -19,6 +20,18 @@ NAMED = (
     "preset",
 )  # keys whose values are names of files in configs/
 KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"
+
+
+def add_runs_dir(command: argparse.ArgumentParser) -> None:
+    """The argument of commands that read a folder of runs."""
+    command.add_argument(
+        "runs_dir",
+        type=Path,
+        nargs="?",
+        default=Path("runs"),
+        metavar="RUNS_DIR",
+        help="the folder of runs; default: runs",
+    )
 
 
 def job_of(settings: Sequence[str]) -> "Job":

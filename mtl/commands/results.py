@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.files import counted
-from mtl.commands.job_settings import Commands, job_of
+from mtl.commands.job_settings import Commands, add_runs_dir, job_of
 
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
@@ -65,14 +65,7 @@ def add_results(commands: Commands) -> None:
     power.set_defaults(run=_power)
 
     report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
-    report.add_argument(
-        "runs_dir",
-        type=Path,
-        nargs="?",
-        default=Path("runs"),
-        metavar="RUNS_DIR",
-        help="the folder of runs; default: runs",
-    )
+    add_runs_dir(report)
     report.add_argument(
         "--out", type=Path, default=Path("report"), metavar="DIR", help="the folder to write; default: report"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.commands.job_settings import Commands
+from mtl.commands.job_settings import Commands, add_runs_dir
 
 if TYPE_CHECKING:
     from mtl.runs.removal import Removal
@@ -21,14 +21,7 @@ DAYS = 30.0  # without use after which an entry of the cache is deleted
 def add_storage(commands: Commands) -> None:
     """Commands about the runs that are there and the disk space that they take."""
     runs = commands.add_parser("runs", help="list runs: suite, seeds that are done, average, age, size on disk")
-    runs.add_argument(
-        "runs_dir",
-        type=Path,
-        nargs="?",
-        default=Path("runs"),
-        metavar="RUNS_DIR",
-        help="the folder of runs; default: runs",
-    )
+    add_runs_dir(runs)
     runs.set_defaults(run=_runs)
 
     rm = commands.add_parser("rm", help="delete runs, after asking")
@@ -40,14 +33,7 @@ def add_storage(commands: Commands) -> None:
         "prune",
         help="free disk space without a loss, after asking: leftovers of killed processes, old entries of the cache",
     )
-    prune.add_argument(
-        "runs_dir",
-        type=Path,
-        nargs="?",
-        default=Path("runs"),
-        metavar="RUNS_DIR",
-        help="the folder of runs; default: runs",
-    )
+    add_runs_dir(prune)
     prune.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="the runs' cache_dir, else cache")
     prune.add_argument(
         "--days",
