@@ -86,7 +86,7 @@ def find_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> list[Artefacts
         raise InputError("must be a list of methods", key="floors", value=floors)
     for name in floors:
         if name not in READERS:
-            raise InputError(f"must be some of {', '.join(READERS)}, with commas", key="floors", value=name)
+            raise InputError(f"no such floor; there are {', '.join(READERS)}", key="floors", value=name)
     present = {task.id for task in present_tasks(job.suite, job.data_dir)}
     found = [task for task in job.tasks if task.id in present]
     dataset = load_dataset(job.suite, found or job.tasks, job.data_dir, job.config.held_out)

@@ -128,8 +128,8 @@ def _note_changes(use: Use, done: Sequence[Done]) -> None:
     if changes:
         steps = f"step {changes[0]}" if len(changes) == 1 else f"steps {', '.join(changes)}"
         logger.warning(
-            "step %d, %s: takes %s as %s left it; with into_table: there, the source stays as it is",
-            *(use.number, use.name, source, steps),
+            "step %d, %s: reads %s after %s replaced it; give %s into_table: to keep the source",
+            *(use.number, use.name, source, steps, steps),
         )
 
 

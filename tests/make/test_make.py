@@ -307,12 +307,12 @@ def test_a_step_that_goes_back_to_a_changed_source_says_so(tmp_path: Path, caplo
     steps += [{**SPLIT, "into_table": "u"}]
     tasks = {"t": {**TASK, "data": {"table": "t"}}, "u": {**TASK, "data": {"table": "u"}}}
     make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=tasks))), tmp_path / "out")
-    (message,) = [record.getMessage() for record in caplog.records if "takes" in record.getMessage()]
-    assert message.startswith("step 3, duplicates: takes corpus as step 1 left it")
+    (message,) = [record.getMessage() for record in caplog.records if " replaced it" in record.getMessage()]
+    assert message.startswith("step 3, duplicates: reads corpus after step 1 replaced it; give step 1 ")
     caplog.clear()
     steps[0] = {**keep, "into_table": "kept"}
     make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=tasks))), tmp_path / "other")
-    assert not [record for record in caplog.records if "takes" in record.getMessage()]
+    assert not [record for record in caplog.records if " replaced it" in record.getMessage()]
 
 
 def test_the_last_step_that_reads_a_table_drops_what_it_does_not_choose(tmp_path: Path) -> None:
@@ -345,4 +345,4 @@ def test_sources_that_are_mended_and_stacked_are_no_note(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     make("klej-cbd", tmp_path / "out")
-    assert not [record for record in caplog.records if "takes" in record.getMessage()]
+    assert not [record for record in caplog.records if " replaced it" in record.getMessage()]
