@@ -35,12 +35,13 @@ def add_training(commands: Commands) -> None:
     )
     imported.set_defaults(run=_import)
 
-    ensemble = commands.add_parser("ensemble", help="make a run of the averaged outputs of finished runs' seeds")
+    ensemble = commands.add_parser("ensemble", help="make a run of the averaged outputs of finished runs")
     ensemble.add_argument(
         "settings",
         nargs="+",
         metavar="RUN | key=value",
-        help="folders of finished runs of a suite whose models are kept; suite=, data_dir=, tasks=[ID,…] are those of the first run, run_dir=",
+        help="folders of finished runs of a suite whose models are kept; suite=, data_dir=, tasks=[ID,…] are those of the first run, run_dir=,"
+        " ensemble.by_seed=true to average the models of each seed apart",
     )
     ensemble.set_defaults(run=_ensemble)
 

@@ -1,4 +1,7 @@
-"""Ensembles: the averaged outputs of all seeds of finished runs, as one system with predictions of its own.
+"""Ensembles: the averaged outputs of finished runs, with predictions of their own.
+
+An ensemble of all seeds of its runs is one system. With `ensemble.by_seed`, each seed averages the models of this seed alone, so that an
+ensemble of an LSTM and a linear model has seeds as each of them has.
 
 Probabilities of labels, words and candidates are averaged, and so are numbers. A decision threshold is chosen on dev, as for a single model,
 if one of the runs has chosen its own there (`finetune.threshold`), and in the way of the first of these; theirs are taken back first.
@@ -28,7 +31,7 @@ from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-RUNS = "ensemble.runs"
+RUNS, BY_SEED = "ensemble.runs", "ensemble.by_seed"
 FORMAT = 1  # increase it when the same members give other predictions
 COPIED = ("suite", "data_dir", "held_out", "tasks")  # settings that an ensemble takes from its first run
 DESCRIBED = ("embeddings", "variant", "architecture", "preset")  # a summary's facts that members may have in common
@@ -37,7 +40,8 @@ logger = logging.getLogger("mtl")
 
 
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
-    """The job of an ensemble. Its suite, data, held-out rows and tasks are those of the first run, unless the settings name others.
+    """The job of an ensemble. Its suite, data, held-out rows and tasks are those of the first run, unless the settings name others; so are its
+    seeds with `ensemble.by_seed`.
 
     Args:
         runs: the folders of finished runs.
@@ -49,7 +53,8 @@ def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
     if not runs:
         raise InputError("name the folder of a finished run, or of several", key="RUN")
     config = Member.open(runs[0], RUNS).summary["config"]
-    copied = {key: config[key] for key in COPIED if config.get(key) is not None}
+    keys = (*COPIED, "seeds") if settings.get(BY_SEED) else COPIED
+    copied = {key: config[key] for key in keys if config.get(key) is not None}
     return load_job({**copied, **settings, "method": "ensemble", RUNS: list(runs)})
 
 
@@ -61,7 +66,11 @@ class Ensemble:
         config, dataset = request.config, request.dataset
         self.dataset, self.accelerator = dataset, config.trainer.accelerator
         self.members = [Member.open(run, RUNS) for run in config.ensemble.runs]
+        self.by_seed = config.ensemble.by_seed
         for member in self.members:
+            if self.by_seed and (lacking := set(config.seeds) - set(member.summary["seeds"])):
+                message = f"{member.folder.path} has no seed {min(lacking)}; make it with these seeds first"
+                raise InputError(message, key="seeds", value=config.seeds)
             if missing := [task.id for task in dataset.trained_tasks if task.id not in member.summary["tasks"]]:
                 message = f"{member.folder.path} has no {missing[0]}; name the tasks that all runs have with tasks="
                 raise InputError(message, key=RUNS)
@@ -83,7 +92,7 @@ class Ensemble:
 
     def predictions(self, seed: int, folder: Any) -> Iterator[tuple[Task, Predictions]]:
         """Choose thresholds on the dev rows of the tasks that heads were trained on, and predict."""
-        outputs = self._outputs()
+        outputs = self._outputs(seed)
         for task in self.dataset.trained_tasks:
             if self.choose_shift is not None and task.id in self.thresholds:
                 own, label = outputs[task.id], positive_label(task)
@@ -97,11 +106,11 @@ class Ensemble:
             yield task, {name: self._decided(task, name, own) for name, own in outputs[task.id].items()}
 
     def cost(self, seed: int, folder: Any) -> dict[str, Any]:
-        """That of all members together: parameters and seconds are summed, memory is the largest, and a text takes the sum of its times."""
+        """That of all its models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of its times."""
         costs = [
             read_json(member.folder.scores(own), SeedScores)["cost"]
             for member in self.members
-            for own in member.summary["seeds"]
+            for own in self._seeds(member, seed)
         ]
         total: dict[str, Any] = {}
         for key in dict.fromkeys(key for cost in costs for key in cost):
@@ -116,7 +125,11 @@ class Ensemble:
                 total[key] = sum(values)
         return total
 
-    def _outputs(self) -> dict[str, dict[str, np.ndarray]]:
+    def _seeds(self, member: Member, seed: int) -> list[int]:
+        """The seeds of a member whose models this seed of the ensemble averages."""
+        return [seed] if self.by_seed else member.summary["seeds"]
+
+    def _outputs(self, seed: int) -> dict[str, dict[str, np.ndarray]]:
         """The ensemble's outputs (inputs, outputs) for all rows but training rows, by task id and split."""
         import torch
 
@@ -130,10 +143,10 @@ class Ensemble:
             for task in tasks
         }
         each: dict[str, list[torch.Tensor]] = {task.id: [] for task in tasks}
-        seeds = sum(len(member.summary["seeds"]) for member in self.members)
-        with Progress("asking the ensemble", seeds * sum(map(len, rows.values())), "rows") as bar:
+        models = sum(len(self._seeds(member, seed)) for member in self.members)
+        with Progress("asking the ensemble", models * sum(map(len, rows.values())), "rows") as bar:
             for member in self.members:
-                for _, task, own in member.outputs(rows, tasks, self.accelerator, bar):
+                for task, own in member.outputs(self._seeds(member, seed), rows, tasks, self.accelerator, bar):
                     each[task.id].append(torch.from_numpy(own))
         outputs = {}
         for task in tasks:
@@ -162,8 +175,9 @@ class Ensemble:
         summaries = [member.summary for member in self.members]
         members = Counter[str]()
         for summary in summaries:
-            members[summary["title"]] += len(summary["seeds"])
-        named = [f"{count} × {title}" for title, count in members.items()] if len(members) > 1 else list(members)
+            members[summary["title"]] += 1 if self.by_seed else len(summary["seeds"])
+        several = len(members) > 1 and members.total() > len(members)
+        named = [f"{count} × {title}" for title, count in members.items()] if several else list(members)
         families = {summary["family"] for summary in summaries}
         chosen = dict.fromkeys(summary["chosen_on_dev"] for summary in summaries if summary["chosen_on_dev"])
         common = {
@@ -172,8 +186,8 @@ class Ensemble:
             if len(values := {summary[key] for summary in summaries}) == 1  # type: ignore[literal-required]
         }
         notes = [
-            f"One system: the averaged outputs of {counted(members.total(), 'model')} of {'; '.join(named)}."
-            " Parameters and seconds are those of all models together."
+            f"{'For each seed' if self.by_seed else 'One system'}: the averaged outputs of {counted(members.total(), 'model')} of"
+            f" {'; '.join(named)}. Parameters and seconds are those of all models together."
         ]
         if self.thresholds:
             notes.append(f"The decision threshold was chosen on dev: {', '.join(self.thresholds)}.")

@@ -75,9 +75,15 @@ class Member:
         return sorted(self.inputs.items()), [sha256(path) for path in (self.folder.config, *files)]
 
     def outputs(
-        self, rows: Mapping[str, Sequence[Row]], tasks: Sequence[Task], accelerator: str, bar: Progress
-    ) -> Iterator[tuple[int, Task, np.ndarray]]:
-        """Each seed, each task and the outputs of the seed's model for its rows, float32 (inputs, outputs), as before a threshold was chosen.
+        self,
+        seeds: Sequence[int],
+        rows: Mapping[str, Sequence[Row]],
+        tasks: Sequence[Task],
+        accelerator: str,
+        bar: Progress,
+    ) -> Iterator[tuple[Task, np.ndarray]]:
+        """For each of these seeds, each task and the outputs of the seed's model for its rows, float32 (inputs, outputs), as before a threshold
+        was chosen.
 
         Args:
             rows: by task id.
@@ -87,7 +93,7 @@ class Member:
         Raises:
             InputError: for a run whose models are not kept.
         """
-        for seed in self.summary["seeds"]:
+        for seed in seeds:
             predictor = Predictor.load(self.folder.path, seed, device=accelerator)
             for task in tasks:
                 parts = []
@@ -97,7 +103,7 @@ class Member:
                         parts.append(predictor.model.outputs(task, block))
                     bar.advance(len(block))
                 head = predictor.suite.tasks[task.answered_by or task.id]
-                yield seed, task, self._without_shift(seed, head, np.concatenate(parts))
+                yield task, self._without_shift(seed, head, np.concatenate(parts))
 
     def _without_shift(self, seed: int, head: Task, outputs: np.ndarray) -> np.ndarray:
         """The outputs before a threshold (`finetune.threshold`) changed them. head: the task whose head answers."""

@@ -96,6 +96,6 @@ def _computed(member: Member, tasks: Sequence[Task], dataset: Dataset, accelerat
     for id in rows.keys() & dataset.unlabelled.keys():
         rows[id] += _rows_of(dataset, dataset.unlabelled[id])
     with Progress("asking the teacher", len(seeds) * sum(map(len, rows.values())), "rows") as bar:
-        for _, task, own in member.outputs(rows, tasks, accelerator, bar):
+        for task, own in member.outputs(seeds, rows, tasks, accelerator, bar):
             outputs[task.id] = outputs.get(task.id, 0) + own / len(seeds)
     return {id: own.astype(np.float32) for id, own in outputs.items()}

@@ -1,4 +1,4 @@
-"""The registry entry of ensembles: the averaged outputs of the models of finished runs, as one system."""
+"""The registry entry of ensembles: the averaged outputs of the models of finished runs."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from mtl.tasks.suite import Suite
 
 
 def check(config: Config, suite: Suite) -> None:
-    """Raise InputError unless the members are different finished runs, and the ensemble has one seed."""
+    """Raise InputError unless the members are different finished runs, and an ensemble of all seeds has one seed."""
     runs = config.ensemble.runs
     if not runs:
         raise InputError(
@@ -18,8 +18,11 @@ def check(config: Config, suite: Suite) -> None:
         )
     if len({Path(run).resolve() for run in runs}) < len(runs):
         raise InputError("names a run twice", key="ensemble.runs", value=runs)
-    if len(config.seeds) != 1:
-        raise InputError("an ensemble is one system, with one seed, as in [1]", key="seeds", value=config.seeds)
+    if len(config.seeds) != 1 and not config.ensemble.by_seed:
+        message = (
+            "an ensemble of all seeds is one system, with one seed, as in [1]; for several, set ensemble.by_seed=true"
+        )
+        raise InputError(message, key="seeds", value=config.seeds)
 
 
 def _names(config: Config) -> list[str]:
@@ -29,7 +32,7 @@ def _names(config: Config) -> list[str]:
 ENSEMBLE = MethodKind(
     family="ensemble",
     title=lambda config: " of ".join(filter(None, ["ensemble", ", ".join(_names(config))])),
-    folder=lambda config: "-".join(["ensemble", *_names(config)]),
+    folder=lambda config: "-".join(["ensemble", *_names(config), *(["by-seed"] if config.ensemble.by_seed else [])]),
     reads=("ensemble.", "trainer.accelerator"),
     build=lazy("mtl.jobs.ensemble:Ensemble"),
     check=check,

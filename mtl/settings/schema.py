@@ -262,9 +262,11 @@ class EnsembleConfig:
 
     Attributes:
         runs: the folders of finished runs of the same suite whose models are kept.
+        by_seed: whether each seed of the ensemble averages the models of this seed alone.
     """
 
     runs: list[str] = MISSING
+    by_seed: bool = MISSING
 
 
 @dataclass

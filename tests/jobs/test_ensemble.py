@@ -104,6 +104,30 @@ def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
     assert compared >= 8
 
 
+def test_each_seed_averages_its_own_models(folder: Path) -> None:
+    settings = ("pretrain.max_steps=10", "finetune.threshold=dev")
+    for seed in (1, 2):
+        run_baseline(made(folder, f"run-{seed}", f"seeds=[{seed}]", *settings))
+        run_baseline(made(folder, f"wide-{seed}", f"seeds=[{seed}]", "head.hidden_size=9", *settings))
+        run_baseline(ensemble(folder, f"run-{seed}", f"wide-{seed}", run_dir=str(folder / f"apart-{seed}")))
+    run_baseline(made(folder, "wide", "seeds=[1,2]", "head.hidden_size=9", *settings))
+    by_seed: dict[str, object] = {"ensemble.by_seed": True}
+    run_baseline(ensemble(folder, "run", "wide", run_dir=str(folder / "by-seed"), **by_seed))
+    summary = summary_of(folder / "by-seed")
+    assert summary["seeds"] == [1, 2]
+    assert summary["notes"][0].startswith("For each seed: the averaged outputs of 2 models of LSTM, random, frozen.")
+    for seed in (1, 2):
+        together, apart = folder / f"by-seed/seed-{seed}/predictions", folder / f"apart-{seed}/seed-1/predictions"
+        names = sorted(path.name for path in apart.iterdir())
+        assert names and names == sorted(path.name for path in together.iterdir())
+        assert all((together / name).read_bytes() == (apart / name).read_bytes() for name in names)
+    run = next(run for run in find_runs(folder) if run.folder.path.name == "by-seed")
+    samples = samples_of(run, SampleCache(None).reduced(run, RecordedGroups([run])))
+    assert not any(sample.is_one_system for sample in samples.values())
+    with raises_input_error(key="seeds"):
+        run_baseline(ensemble(folder, "run", "wide-1", **by_seed))
+
+
 def test_its_row_says_what_it_is(folder: Path) -> None:
     summary, members = summary_of(folder / "both"), [folder / f"run/seed-{seed}/scores.json" for seed in (1, 2)]
     assert summary["title"] == "ensemble of 2: LSTM, random, frozen" and summary["family"] == "lstm"
