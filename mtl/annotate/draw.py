@@ -15,7 +15,7 @@ from mtl.data.examples import Example
 from mtl.data.files import read_text
 from mtl.data.sampled import Key, TaskKey, sample_id, scored_file
 from mtl.data.splits import missing_tasks, read_task
-from mtl.fetching.fetch import awaits_generation, fetch_suite
+from mtl.fetching.fetch import write_generated
 from mtl.jobs.job import Job
 from mtl.tasks.task import Task
 
@@ -57,8 +57,7 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
     given = None if wanted.instructions is None else read_text(wanted.instructions)
-    if awaits_generation(job.suite, job.data_dir):
-        fetch_suite(job.suite, tasks, job.data_dir)
+    write_generated(job.suite, job.data_dir)
     missing = missing_tasks(job.suite, job.data_dir)
     if lacking := [task.id for task in tasks if task.id in missing]:
         problem = (

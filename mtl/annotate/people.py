@@ -12,7 +12,7 @@ from mtl.annotate.agreement import LEAST_FOR_MAJORITY, agreement_text, level_of,
 from mtl.annotate.answers import MAJORITY, Person, read_answers, slug_of
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
-from mtl.fetching.fetch import awaits_generation, fetch_suite
+from mtl.fetching.fetch import write_generated
 from mtl.jobs.imports import import_job, key_of
 from mtl.jobs.job import Job, load_job
 from mtl.runs.predictions import FILE
@@ -56,8 +56,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     if unused := [key for key in UNUSED if key in settings]:
         raise InputError(UNUSED[unused[0]], key=unused[0], value=settings[unused[0]])
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
-    if awaits_generation(job.suite, job.data_dir):
-        fetch_suite(job.suite, job.tasks, job.data_dir)
+    write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
     groups = _groups(job, people)
     agreement = [

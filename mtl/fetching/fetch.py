@@ -32,6 +32,12 @@ def awaits_generation(suite: Suite, data_dir: Path) -> bool:
     return suite.generated and bool(missing_tasks(suite, data_dir))
 
 
+def write_generated(suite: Suite, data_dir: Path) -> None:
+    """Write the data of an embedded suite, unless it is there. Nothing happens for other suites."""
+    if awaits_generation(suite, data_dir):
+        _generate(suite, data_dir)
+
+
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
 

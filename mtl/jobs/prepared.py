@@ -16,7 +16,7 @@ from mtl.base.memory import keep_memory
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.splits import check_present
-from mtl.fetching.fetch import awaits_generation, fetch_suite
+from mtl.fetching.fetch import write_generated
 from mtl.jobs.job import Job
 from mtl.jobs.teacher import ask_teacher
 from mtl.jobs.unlabelled import with_unlabelled
@@ -64,8 +64,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     _log_left_out(job)
     precision = training_precision(config.trainer)
     folder.check_precision(precision)
-    if awaits_generation(job.suite, job.data_dir):
-        fetch_suite(job.suite, job.run_tasks, job.data_dir)
+    write_generated(job.suite, job.data_dir)
     # Missing files are found before minutes of reading and tokenizing.
     check_present(job.suite, job.run_tasks, job.data_dir)
     METHODS[config.method].check(config, job.suite)

@@ -12,6 +12,7 @@ from mtl.base.extras import check_installed
 from mtl.data.dataset import training_texts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.recipes import fetch, fetchable, train_on_files, train_on_suite, trained_path, training_settings
+from mtl.fetching.fetch import write_generated
 from mtl.jobs.job import Job, load_job
 from mtl.pretraining.settings import read_settings
 from mtl.settings.layers import find_suite
@@ -75,11 +76,16 @@ class TrainingText:
         return [Path(file) for file in ([self.texts] if isinstance(self.texts, str) else self.texts or ())]
 
     def job(self) -> Job | None:
-        """The suite with its data, as a run would use it; None without a suite. Raises InputError for a suite that is not valid."""
+        """The suite with its data, as a run would use it; None without a suite. The data of an embedded suite is written if it is not there.
+
+        Raises InputError for a suite that is not valid.
+        """
         if self.suite is None:
             return None
         given = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.held_out}
-        return load_job({key: value for key, value in given.items() if value is not None})
+        job = load_job({key: value for key, value in given.items() if value is not None})
+        write_generated(job.suite, job.data_dir)
+        return job
 
 
 def string(value: object) -> str | None:

@@ -32,6 +32,12 @@ def test_training_on_a_suite(suite_file: Path, tmp_path: Path) -> None:
     assert "skiner" in fasttext.load_model(str(out)).words
 
 
+def test_training_on_an_embedded_suite_writes_its_data(tmp_path: Path) -> None:
+    text = TrainingText(suite="glue-sample", data_dir=str(tmp_path / "data"))
+    train_embeddings("fasttext", text, SMALL, str(tmp_path / "v.bin"))
+    assert (tmp_path / "data/CoLA/train.tsv").exists()
+
+
 def test_vectors_of_a_suite_have_its_name(suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for share, name in ((None, "liten.bin"), (0.3, "liten-held-out-0.3.bin")):
