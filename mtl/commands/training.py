@@ -41,7 +41,7 @@ def add_training(commands: Commands) -> None:
         nargs="+",
         metavar="RUN | key=value",
         help="folders of finished runs of a suite whose models are kept; suite=, data_dir=, tasks=[ID,…] are those of the first run, run_dir=,"
-        " ensemble.by_seed=true to average the models of each seed apart",
+        " ensemble.by_seed=true to average, for each seed, the runs' models of this seed; seeds= are then those of the first run",
     )
     ensemble.set_defaults(run=_ensemble)
 

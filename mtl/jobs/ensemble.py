@@ -31,7 +31,7 @@ from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-RUNS, BY_SEED = "ensemble.runs", "ensemble.by_seed"
+RUNS = "ensemble.runs"
 FORMAT = 1  # increase it when the same members give other predictions
 COPIED = ("suite", "data_dir", "held_out", "tasks")  # settings that an ensemble takes from its first run
 DESCRIBED = ("embeddings", "variant", "architecture", "preset")  # a summary's facts that members may have in common
@@ -40,8 +40,8 @@ logger = logging.getLogger("mtl")
 
 
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
-    """The job of an ensemble. Its suite, data, held-out rows and tasks are those of the first run, unless the settings name others; so are its
-    seeds with `ensemble.by_seed`.
+    """The job of an ensemble. Its suite, data, held-out rows and tasks are those of the first run, and with `ensemble.by_seed` so are its seeds.
+    Settings that name others come first.
 
     Args:
         runs: the folders of finished runs.
@@ -53,23 +53,24 @@ def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
     if not runs:
         raise InputError("name the folder of a finished run, or of several", key="RUN")
     config = Member.open(runs[0], RUNS).summary["config"]
-    keys = (*COPIED, "seeds") if settings.get(BY_SEED) else COPIED
-    copied = {key: config[key] for key in keys if config.get(key) is not None}
-    return load_job({**copied, **settings, "method": "ensemble", RUNS: list(runs)})
+    copied = {key: config[key] for key in COPIED if config.get(key) is not None}
+    given = {**copied, **settings, "method": "ensemble", RUNS: list(runs)}
+    job = load_job(given)
+    return load_job({"seeds": config["seeds"], **given}) if job.config.ensemble.by_seed else job
 
 
 class Ensemble:
     """`mtl.methods.method.Method` of an ensemble. It trains nothing, and keeps no models of its own."""
 
     def __init__(self, request: BuildRequest) -> None:
-        """Raises InputError unless all runs were trained on the training rows of the ensemble's tasks."""
+        """Raises InputError unless all runs were trained on the training rows of the ensemble's tasks and, by seed, with its seeds."""
         config, dataset = request.config, request.dataset
         self.dataset, self.accelerator = dataset, config.trainer.accelerator
         self.members = [Member.open(run, RUNS) for run in config.ensemble.runs]
         self.by_seed = config.ensemble.by_seed
         for member in self.members:
             if self.by_seed and (lacking := set(config.seeds) - set(member.summary["seeds"])):
-                message = f"{member.folder.path} has no seed {min(lacking)}; make it with these seeds first"
+                message = f"{member.folder.path} has no seed {min(lacking)}; name seeds that all runs have with seeds="
                 raise InputError(message, key="seeds", value=config.seeds)
             if missing := [task.id for task in dataset.trained_tasks if task.id not in member.summary["tasks"]]:
                 message = f"{member.folder.path} has no {missing[0]}; name the tasks that all runs have with tasks="
@@ -187,7 +188,7 @@ class Ensemble:
         }
         notes = [
             f"{'For each seed' if self.by_seed else 'One system'}: the averaged outputs of {counted(members.total(), 'model')} of"
-            f" {'; '.join(named)}. Parameters and seconds are those of all models together."
+            f" {'; '.join(named)}. Parameters and seconds are those of these models together."
         ]
         if self.thresholds:
             notes.append(f"The decision threshold was chosen on dev: {', '.join(self.thresholds)}.")

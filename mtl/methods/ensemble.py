@@ -18,6 +18,8 @@ def check(config: Config, suite: Suite) -> None:
         )
     if len({Path(run).resolve() for run in runs}) < len(runs):
         raise InputError("names a run twice", key="ensemble.runs", value=runs)
+    if config.ensemble.by_seed and len(runs) < 2:
+        raise InputError("averages the models of several runs; name at least two", key="ensemble.by_seed", value="true")
     if len(config.seeds) != 1 and not config.ensemble.by_seed:
         message = (
             "an ensemble of all seeds is one system, with one seed, as in [1]; for several, set ensemble.by_seed=true"
@@ -38,5 +40,5 @@ ENSEMBLE = MethodKind(
     check=check,
     sources=lambda config, suite: [Path(run) / "summary.json" for run in config.ensemble.runs],
     answers=reads_texts,
-    is_one_system=True,
+    is_one_system=lambda config: not config.get("ensemble.by_seed"),
 )

@@ -35,6 +35,6 @@ IMPORTED = MethodKind(
     build=lazy("mtl.submissions.imported:Imported"),
     check=check,
     sources=sources,
-    is_one_system=True,
+    is_one_system=lambda config: True,
     family_of=lambda config: config.imported.family,
 )

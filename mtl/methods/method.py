@@ -273,7 +273,8 @@ class MethodKind:
             suite names; they need not exist.
         load: loads the models of a finished run; None if they are not kept.
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
-        is_one_system: whether a run of one seed is a system of its own, whose tests need no further seeds.
+        is_one_system: whether a run of one seed, with this configuration as its summary has it, is a system of its own, whose tests need no
+            further seeds.
         family_of: the group that a configuration names; None: `family`.
         answers: whether it can answer a task; its runs leave out the others.
         shared: `Method.shared` of any seed, estimated from the configuration alone, before any data is read; None:
@@ -294,7 +295,7 @@ class MethodKind:
     check: Callable[[Config, Suite], None] = _nothing
     sources: Callable[[Config, Suite], list[Path]] = lambda config, suite: []
     is_constant: bool = False
-    is_one_system: bool = False
+    is_one_system: Callable[[Mapping[str, Any]], bool] = lambda config: False
     family_of: Callable[[Config], str | None] = lambda config: None
     answers: Callable[[Task], bool] = lambda task: True
     shared: Callable[[Config], str] | None = None

@@ -66,8 +66,8 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     against = ", ".join(rows[number].name for number in tests.references)
     systems = any(sample.is_one_system for row in rows for sample in row.samples.values())
     single = (
-        "; but an ensemble, and imported predictions of one seed, are one system, and its tests say how it answers other rows, not how it would be "
-        "with another seed"
+        "; but an ensemble of all seeds, and imported predictions of one seed, are one system, and its tests say how it answers other rows, not"
+        " how it would be with another seed"
         if systems
         else ""
     )

@@ -79,7 +79,7 @@ def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
     """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
     samples = {}
     kind = METHODS.get(run.summary["method"])
-    is_one_system = kind is not None and kind.is_one_system and len(run.summary["seeds"]) == 1
+    is_one_system = kind is not None and kind.is_one_system(run.summary["config"]) and len(run.summary["seeds"]) == 1
     for number, task in enumerate(run.tasks):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])

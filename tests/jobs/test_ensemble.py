@@ -121,11 +121,18 @@ def test_each_seed_averages_its_own_models(folder: Path) -> None:
         names = sorted(path.name for path in apart.iterdir())
         assert names and names == sorted(path.name for path in together.iterdir())
         assert all((together / name).read_bytes() == (apart / name).read_bytes() for name in names)
-    run = next(run for run in find_runs(folder) if run.folder.path.name == "by-seed")
+    members = [folder / name / "seed-1/scores.json" for name in ("run", "wide")]
+    costs = [json.loads(path.read_text(encoding="utf-8"))["cost"]["parameters"] for path in members]
+    scores = json.loads((folder / "by-seed/seed-1/scores.json").read_text(encoding="utf-8"))
+    assert scores["cost"]["parameters"] == sum(costs)
+    run_baseline(ensemble(folder, "run-1", "wide-1", run_dir=str(folder / "one-by-seed"), **by_seed))
+    run = next(run for run in find_runs(folder) if run.folder.path.name == "one-by-seed")
     samples = samples_of(run, SampleCache(None).reduced(run, RecordedGroups([run])))
     assert not any(sample.is_one_system for sample in samples.values())
     with raises_input_error(key="seeds"):
         run_baseline(ensemble(folder, "run", "wide-1", **by_seed))
+    with raises_input_error(key="ensemble.by_seed"):
+        run_baseline(ensemble(folder, "run", **by_seed))
 
 
 def test_its_row_says_what_it_is(folder: Path) -> None:
