@@ -1,6 +1,6 @@
 """Three suites of Superlim's Argumentation whose test rows are training rows that no dev row repeats.
 
-    python new_rows.py FOLDER_OF_THE_TASK OUT
+python new_rows.py FOLDER_OF_THE_TASK OUT
 """
 
 import json
