@@ -86,6 +86,7 @@ class Member:
         was chosen.
 
         Args:
+            seeds: some of the run's seeds.
             rows: by task id.
             accelerator: as in `trainer.accelerator`.
             bar: advances by the number of rows.
