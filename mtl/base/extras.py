@@ -19,7 +19,6 @@ EXTRAS = {
     "ray": ("ray",),
     "rouge": ("rouge_score",),
     "sentence-transformers": ("sentence_transformers",),
-    "skops": ("skops",),
     "tensorboard": ("tensorboard",),
     "transformers": ("transformers", "tokenizers"),
 }

@@ -33,6 +33,8 @@ class Split:
             head reads it.
         teacher: float32 (inputs, outputs), the head outputs of other models (`mtl.jobs.teacher`); None if no head learns
             from them.
+        base: float32 (inputs, outputs), the outputs of a linear model, to which a head's are added
+            (`mtl.methods.lstm.linear`); None if none are.
         spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of
             `Task.marked`; None if the task has no spans.
         token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open; None if no
@@ -47,6 +49,7 @@ class Split:
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     overlap: np.ndarray | None = None
     teacher: np.ndarray | None = None
+    base: np.ndarray | None = None
     spans: np.ndarray | None = None
     token_spans: np.ndarray | None = None
     marked: np.ndarray | None = None
@@ -107,10 +110,19 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     both = np.stack([np.ones_like(right), split.sizes > 1], axis=1).astype(bool)
     inputs = kept[both]
     sizes = np.minimum(split.sizes, 2)
-    overlap = None if split.overlap is None else split.overlap[inputs]
-    teacher = None if split.teacher is None else split.teacher[inputs]
-    targets = (right > wrong) * (sizes - 1.0)
-    return replace(split, texts=split.texts[inputs], targets=targets, sizes=sizes, overlap=overlap, teacher=teacher)
+
+    def taken(array: np.ndarray | None) -> np.ndarray | None:
+        return None if array is None else array[inputs]
+
+    return replace(
+        split,
+        texts=split.texts[inputs],
+        targets=(right > wrong) * (sizes - 1.0),
+        sizes=sizes,
+        overlap=taken(split.overlap),
+        teacher=taken(split.teacher),
+        base=taken(split.base),
+    )
 
 
 def with_further(split: Split, further: Split) -> Split:
@@ -125,6 +137,7 @@ def with_further(split: Split, further: Split) -> Split:
         targets=np.concatenate([split.targets, further.targets]),
         overlap=joined(split.overlap, further.overlap),
         teacher=joined(split.teacher, further.teacher),
+        base=joined(split.base, further.base),
     )
 
 

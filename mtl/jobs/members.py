@@ -22,7 +22,7 @@ from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS
 
 BLOCK = 4096  # rows
-MODELS = ("*.ckpt", "models/*.skops")  # files of a seed's models, by pattern
+MODELS = "*.ckpt"  # the files of a seed's models, in any of its folders
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Member:
     def content(self) -> tuple[object, ...]:
         """What its outputs follow from: its inputs, its configuration and its models, as plain values."""
         seeds = map(self.folder.seed, self.summary["seeds"])
-        files = [path for seed in seeds for pattern in MODELS for path in sorted(seed.rglob(pattern))]
+        files = [path for seed in seeds for path in sorted(seed.rglob(MODELS))]
         return sorted(self.inputs.items()), [sha256(path) for path in (self.folder.config, *files)]
 
     def outputs(

@@ -15,6 +15,7 @@ from mtl.model.network import Distillation, TaskNetwork
 from mtl.model.sequences import Sequences
 from mtl.settings.schema import Config, DistillConfig, LossConfig
 from mtl.tasks.metrics import metric_named
+from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import PERCENT, Scale, Task
 from mtl.training.batches import (
@@ -38,12 +39,14 @@ class Coded:
         overlap: whether the rows of pairs have their overlap.
         scale: how progress shows scores.
         teacher: the outputs of other models for the training rows and then for the unlabelled rows, by task id.
+        base: see `mtl.methods.lstm.linear.LinearModels.outputs`.
     """
 
     dataset: Dataset
     overlap: bool = False
     scale: Scale = PERCENT
     teacher: Mapping[str, np.ndarray] = field(default_factory=dict)
+    base: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
 
     @cached_property
     def splits(self) -> dict[str, dict[str, Split]]:
@@ -54,8 +57,10 @@ class Coded:
             splits = self.dataset.splits[task.id]
             if self.overlap and task.is_pair:
                 splits = {name: with_overlap(split, self.dataset.texts) for name, split in splits.items()}
+            base = self.base.get(task.id, {})
             coded[task.id] = {
-                name: replace(split, targets=kind.head.encode(split.targets, answers)) for name, split in splits.items()
+                name: replace(split, targets=kind.head.encode(split.targets, answers), base=base.get(name))
+                for name, split in splits.items()
             }
             if task.id in self.teacher:
                 train = coded[task.id]["train"]
@@ -71,7 +76,8 @@ class Coded:
                 if self.overlap and task.is_pair:
                     split = with_overlap(split, self.dataset.texts)
                 outputs = self.teacher[task.id][-len(split) :]
-                coded[task.id] = replace(split, targets=np.full(len(split), np.nan), teacher=outputs)
+                base = self.base.get(task.id, {}).get("unlabelled")
+                coded[task.id] = replace(split, targets=np.full(len(split), np.nan), teacher=outputs, base=base)
         return coded
 
     @cached_property
@@ -108,15 +114,24 @@ class Coded:
         for task in self.dataset.trained_tasks:
             if task.id not in network.kinds:
                 continue
-            if loss.class_weights and metric_named(task.metric).one_label:
-                codes = self.splits[task.id]["train"].targets
-                network.kinds[task.id] = network.kinds[task.id].balanced(codes, loss.class_weights)
+            network.kinds[task.id] = head_targets(task, self.splits[task.id]["train"].targets, loss)
             if loss.choice == "pairs":
                 network.kinds[task.id] = network.kinds[task.id].separated()
 
     def dev_score(self, task: Task) -> TaskScore:
         """The task's metric on its dev rows."""
         return TaskScore(task, self.dataset.splits[task.id]["dev"].scored, self.answers(task))
+
+
+def head_targets(task: Task, codes: np.ndarray, loss: LossConfig) -> HeadTargets:
+    """What a head needs of the task's targets, with a loss that weights the labels of tasks scored by one label, if `loss` says so.
+
+    Args:
+        codes: those of the training rows.
+    """
+    head = target_kind(task).head
+    weighted = loss.class_weights and metric_named(task.metric).one_label
+    return head.balanced(codes, loss.class_weights) if weighted else head
 
 
 class JointBatches:

@@ -32,6 +32,7 @@ class Batch:
         sizes: int64 (rows,), inputs of each row; None: one each.
         overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
         teacher: float32 (inputs, outputs), the head outputs of other models, for heads that learn from them.
+        base: float32 (inputs, outputs), the outputs of a linear model, to which those of the head are added.
         spans: int64 (inputs, spans, 2), the marked spans of each input, half-open, in steps of its tokens, for heads
             that read them.
         marked: (inputs, spans, dim), the vectors of the marked spans, beside vectors of whole texts.
@@ -48,6 +49,7 @@ class Batch:
     sizes: Tensor | None = None
     overlap: Tensor | None = None
     teacher: Tensor | None = None
+    base: Tensor | None = None
     spans: Tensor | None = None
     marked: Tensor | None = None
     firsts: Tensor | None = None
@@ -66,6 +68,7 @@ class Batch:
             vectors=move(self.vectors),
             overlap=move(self.overlap),
             teacher=move(self.teacher),
+            base=move(self.base),
             spans=move(self.spans),
             marked=move(self.marked),
             firsts=move(self.firsts),
@@ -102,6 +105,7 @@ class Batch:
             sizes=None if self.sizes is None else self.sizes[first:last],
             overlap=of_inputs(self.overlap),
             teacher=of_inputs(self.teacher),
+            base=of_inputs(self.base),
             spans=of_inputs(self.spans),
             marked=of_inputs(self.marked),
         )
@@ -119,6 +123,7 @@ class Batch:
             vectors=pin(self.vectors),
             overlap=pin(self.overlap),
             teacher=pin(self.teacher),
+            base=pin(self.base),
             spans=pin(self.spans),
             marked=pin(self.marked),
         )
@@ -214,7 +219,11 @@ class Network(TaskNetwork):
         self.encoder = encoder
 
     def forward(self, batch: Batch) -> Tensor:
-        """The outputs of the task's head for a batch: (inputs, outputs)."""
+        """The outputs of the task's head for a batch, added to those of the linear model, if the batch has them: (inputs, outputs)."""
+        outputs = self._head_outputs(batch)
+        return outputs if batch.base is None else outputs + batch.base
+
+    def _head_outputs(self, batch: Batch) -> Tensor:
         head = self.heads[batch.task]
         if batch.vectors is not None:
             assert isinstance(head, Head | CosineHead)

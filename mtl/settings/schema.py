@@ -57,6 +57,7 @@ class HeadConfig:
     dropout: float = bounded(SHARE)
     projection: int | None = bounded(SIZE)
     overlap: bool = MISSING
+    linear: bool = MISSING
     pair: str = one_of("features", "cosine")
 
 

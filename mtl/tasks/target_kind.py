@@ -166,6 +166,14 @@ class HeadTargets(ABC):
         """
         return codes.new_tensor(len(codes))
 
+    def row_weights(self, codes: np.ndarray) -> np.ndarray | None:
+        """The weight of each row in the mean of `loss`, (rows,); None if all count the same.
+
+        Args:
+            codes: (rows,).
+        """
+        return None
+
     def balanced(self, codes: np.ndarray, power: float) -> Self:
         """The same with a loss that counts rare labels more (`loss.class_weights`). Kinds without labels ignore this.
 

@@ -121,6 +121,10 @@ class LabelHead(_Labelled, _ClassesHead):
             return super().loss_weight(codes, sizes)
         return codes.new_tensor(self.weights)[codes.long()].sum()
 
+    def row_weights(self, codes: np.ndarray) -> np.ndarray | None:
+        """Those of the rows' labels."""
+        return None if self.weights is None else self.weights[codes.astype(int)]
+
     def balanced(self, codes: np.ndarray, power: float) -> Self:
         """Label c has the weight (rows / (labels * rows of c)) ** power; a label that no training row has, the weight 1."""
         counts = np.bincount(codes.astype(int), minlength=len(self.labels))

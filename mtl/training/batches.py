@@ -48,6 +48,7 @@ class BatchDataset(Dataset[Batch]):
         texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
         overlap = None if split.overlap is None else torch.from_numpy(split.overlap[inputs])
         teacher = None if split.teacher is None else torch.from_numpy(split.teacher[inputs])
+        base = None if split.base is None else torch.from_numpy(split.base[inputs])
         spans = None if split.token_spans is None else torch.from_numpy(split.token_spans[inputs])
         targets = self.targets[task][chosen]
         sizes = firsts = None
@@ -63,6 +64,7 @@ class BatchDataset(Dataset[Batch]):
                 sizes=sizes,
                 overlap=overlap,
                 teacher=teacher,
+                base=base,
                 marked=marked,
                 firsts=firsts,
             )
@@ -73,6 +75,7 @@ class BatchDataset(Dataset[Batch]):
             sizes=sizes,
             overlap=overlap,
             teacher=teacher,
+            base=base,
             spans=spans,
             firsts=firsts,
         )

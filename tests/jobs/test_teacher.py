@@ -146,7 +146,6 @@ def kept(folder: Path, run: Path, method: str, *settings: str) -> Path:
 
 
 def test_a_kept_floor_teaches_with_its_probabilities(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("skops")
     floor = kept(folder, tmp_path / "logistic", "logistic", "floor.grid.C=[1.0]", "floor.grid.alpha=[1.0]")
     run = made(folder, "other", f"distill.run={floor}")
     dataset = dataset_of(run)
@@ -170,7 +169,6 @@ def test_a_kept_floor_teaches_with_its_probabilities(folder: Path, tmp_path: Pat
 
 
 def test_a_kept_floor_without_probabilities(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("skops")
     floor = kept(folder, tmp_path / "svm", "svm", "tasks=[mood]")
     run = made(folder, "other", f"distill.run={floor}", "tasks=[mood]")
     with raises_input_error(key="method"):

@@ -1,5 +1,6 @@
 """The scikit-learn estimators of each method with the settings to try, and the predictions that do not depend on the texts."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from numbers import Real
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC, LinearSVR
@@ -145,6 +147,17 @@ def new_estimator(method: str, task: Task, values: Mapping[str, Any], seed: int,
     if method == "forest":
         fixed["n_jobs"] = threads
     return kind(**{**fixed, **values})
+
+
+def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.ndarray | None = None) -> Any:
+    """Train an estimator, without the warning that it has not converged: its scores on other rows show it.
+
+    Args:
+        weights: of the rows; None: all count the same.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return estimator.fit(features, targets) if weights is None else estimator.fit(features, targets, weights)
 
 
 class YesOrNo:

@@ -1,13 +1,13 @@
 """What estimators read: TF-IDF vectors of texts, and the features of a row of one text, of two, or of its texts joined into one (the
 Superlim paper's classical models)."""
 
-import copy
 import json
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+import torch
 from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import StandardScaler, normalize
@@ -53,22 +53,50 @@ class RowFeatures(Protocol):
         """The features of rows, as `fit` returns them."""
 
 
-def packed(vectorizer: CountVectorizer) -> CountVectorizer:
-    """A copy to be kept, whose vocabulary is one text: skops would write each n-gram as an object of its own, which takes minutes."""
-    kept = copy.copy(vectorizer)
-    if hasattr(vectorizer, "vocabulary_"):
-        kept.vocabulary_ = json.dumps(sorted(vectorizer.vocabulary_, key=vectorizer.vocabulary_.__getitem__))
-    return kept
+class KeptFeatures(RowFeatures, Protocol):
+    """Features whose state can be kept in a file."""
+
+    def state(self) -> dict[str, Any]:
+        """What they have learned, as tensors and plain values."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Learn what others, made with the same settings, have learned.
+
+        Args:
+            state: theirs. It is not trusted.
+
+        Raises:
+            KeyError, TypeError, ValueError: for a state of another form.
+        """
 
 
-def unpacked(kept: CountVectorizer) -> CountVectorizer:
-    """What `packed` was made of. Raises ValueError for a vocabulary of another form."""
-    if hasattr(kept, "vocabulary_"):
-        ngrams = json.loads(kept.vocabulary_)
-        if not isinstance(ngrams, list) or not all(isinstance(ngram, str) for ngram in ngrams):
-            raise ValueError("its vocabulary is no list of n-grams")
-        kept.vocabulary_ = {ngram: number for number, ngram in enumerate(ngrams)}
-    return kept
+def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:
+    """The n-grams that a vectorizer has chosen, as one text, and their weights, if it weights them: what `restore_fitted` takes."""
+    state: dict[str, Any] = {
+        "ngrams": json.dumps(sorted(vectorizer.vocabulary_, key=vectorizer.vocabulary_.__getitem__))
+    }
+    if isinstance(vectorizer, TfidfVectorizer):
+        state["idf"] = torch.from_numpy(vectorizer.idf_)
+    return state
+
+
+def restore_fitted(vectorizer: CountVectorizer, state: Mapping[str, Any]) -> None:
+    """Give an unfitted vectorizer the n-grams and weights of another one. Raises KeyError, TypeError or ValueError for a state of another form."""
+    ngrams = json.loads(state["ngrams"])
+    if not isinstance(ngrams, list) or not all(isinstance(ngram, str) for ngram in ngrams):
+        raise ValueError("its vocabulary is no list of n-grams")
+    vectorizer.vocabulary_ = {ngram: number for number, ngram in enumerate(ngrams)}
+    if isinstance(vectorizer, TfidfVectorizer):
+        vectorizer.idf_ = finite_numbers(state["idf"], (len(ngrams),))
+
+
+def finite_numbers(tensor: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """A tensor of finite float64 numbers as an array. Raises ValueError for anything else, and for another shape than the one that is named."""
+    if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float64 or not tensor.isfinite().all():
+        raise ValueError("has something else where finite numbers are expected")
+    if shape is not None and tensor.shape != shape:
+        raise ValueError(f"has {list(tensor.shape)} numbers where {list(shape)} are expected")
+    return tensor.numpy()
 
 
 class Tfidf:
@@ -111,11 +139,14 @@ class Tfidf:
         """The vectors of documents, (documents, n-grams) each."""
         return {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_vectorizers": {kind: packed(vectorizer) for kind, vectorizer in self._vectorizers.items()}}
+    def state(self) -> dict[str, Any]:
+        """See `KeptFeatures.state`."""
+        return {kind: fitted_state(vectorizer) for kind, vectorizer in self._vectorizers.items()}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._vectorizers = {kind: unpacked(kept) for kind, kept in state["_vectorizers"].items()}
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """See `KeptFeatures.restore`."""
+        for kind, vectorizer in self._vectorizers.items():
+            restore_fitted(vectorizer, state[kind])
 
 
 class TaskFeatures:
@@ -151,6 +182,22 @@ class TaskFeatures:
         """The features of rows, (rows, features)."""
         documents, indices = _distinct(rows)
         return self._features(_sides(self._tfidf.transform(documents), indices))
+
+    def state(self) -> dict[str, Any]:
+        """See `KeptFeatures.state`."""
+        state = self._tfidf.state()
+        if self._of_pair:
+            state |= {name: torch.from_numpy(getattr(self._scaler, f"{name}_")) for name in ("mean", "scale")}
+        return state
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """See `KeptFeatures.restore`."""
+        self._tfidf.restore(state)
+        if self._of_pair:
+            self._scaler.mean_, self._scaler.scale_ = (
+                finite_numbers(state[name], (len(KINDS),)) for name in ("mean", "scale")
+            )
+            self._scaler.n_features_in_ = len(KINDS)
 
     def _features(self, sides: Sequence[Vectors]) -> Matrix:
         return self._of_pair(sides, self._scaler.transform(cosines(sides))) if self._of_pair else bag(sides)
@@ -297,12 +344,13 @@ class JoinedFeatures:
         """The features of rows, (rows, n-grams)."""
         return self._vectorizer.transform(self._joined(rows))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_vectorizer": packed(self._vectorizer)}
+    def state(self) -> dict[str, Any]:
+        """See `KeptFeatures.state`."""
+        return fitted_state(self._vectorizer)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._vectorizer = unpacked(self._vectorizer)
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """See `KeptFeatures.restore`."""
+        restore_fitted(self._vectorizer, state)
 
     def _joined(self, rows: Sequence[Sequence[Document]]) -> list[str]:
         return [self._separator.join(part.text for part in row) for row in rows]

@@ -2,29 +2,36 @@
 
 import logging
 import time
-import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
-from sklearn.exceptions import ConvergenceWarning
 
 from mtl.base.errors import InputError
-from mtl.base.extras import check_installed
 from mtl.base.files import write_json
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split, marked_texts
 from mtl.data.text import tokenized
-from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, guess_for, new_estimator, numbers, settings
+from mtl.methods.floors.estimators import (
+    ESTIMATORS,
+    YesOrNo,
+    check_grid,
+    guess_for,
+    new_estimator,
+    numbers,
+    quiet_fit,
+    settings,
+)
 from mtl.methods.floors.features import (
     COMPARES_PAIRS,
     Document,
     JoinedFeatures,
+    KeptFeatures,
     Matrix,
     RowFeatures,
     TaskFeatures,
@@ -58,10 +65,8 @@ class Floor:
         self.facts: dict[str, Any] = {}
         self.embedding_parameters = 0
         self.joined = config.floor.features == "joined"
-        if config.floor.keep:
-            if config.method not in KEEPABLE:
-                raise InputError(f"method {config.method} keeps no model; drop it", key="floor.keep", value="true")
-            check_installed("skops", key="floor.keep", value="true")
+        if config.floor.keep and config.method not in KEEPABLE:
+            raise InputError(f"method {config.method} keeps no model; drop it", key="floor.keep", value="true")
         if config.method in ESTIMATORS:
             check_grid(config.method, config.floor.grid)
             self._check_names(request.suite)
@@ -118,7 +123,9 @@ class Floor:
 
     def _kept(self, task: Task) -> Kept:
         learned = self._trained[task.id]
-        return Kept(learned.estimator, self._task_features(task, learned.vectorizer)[0])
+        return Kept(
+            learned.estimator, cast(KeptFeatures, self._task_features(task, learned.vectorizer)[0]), learned.vectorizer
+        )
 
     def _to_predict(self, task: Task) -> dict[str, Split]:
         return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
@@ -175,9 +182,7 @@ class Floor:
         kind, targets = target_kind(task), self._training(task).targets
         if kind.simple.estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the scores on dev show it
-            trained = estimator.fit(features, targets)
+        trained = quiet_fit(estimator, features, targets)
         return YesOrNo(trained) if self._in_pairs(task) else trained
 
     def _in_pairs(self, task: Task) -> bool:

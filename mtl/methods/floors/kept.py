@@ -1,86 +1,167 @@
-"""Floors that were kept (`floor.keep=true`): estimators and features in files that run no code when they are read, and predictions with
-them."""
+"""Floors that were kept (`floor.keep=true`), and the linear models of heads (`head.linear`): estimators and features in files of tensors and
+plain values, which run no code when they are read, and predictions with them."""
 
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypedDict
 
 import numpy as np
+import torch
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.svm import LinearSVC, LinearSVR
 
 from mtl.base.errors import InputError
-from mtl.base.extras import check_installed
-from mtl.base.files import replacing
-from mtl.base.memory import check_fits
-from mtl.base.untrusted import open_regular
+from mtl.base.files import write_checkpoint
+from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import Split, first_choices, make_split
 from mtl.data.examples import Row, make_example, span_texts
 from mtl.data.text import moses
-from mtl.methods.floors.estimators import guess_for
-from mtl.methods.floors.features import Document, Matrix, RowFeatures
+from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, guess_for
+from mtl.methods.floors.features import Document, JoinedFeatures, KeptFeatures, Matrix, TaskFeatures, finite_numbers
 from mtl.methods.method import LoadRequest
-from mtl.settings.schema import Config
+from mtl.settings.schema import Config, FloorConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-# Methods whose models can be kept. A damaged tree would let scikit-learn read any memory: skops trusts none.
+# Methods whose models can be kept. Of a damaged tree, scikit-learn would read any memory.
 KEEPABLE = ("svm", "logistic", "naive_bayes", "overlap")
-AGAIN = "make the run again with floor.keep=true and another run_dir="
-# What a file may hold beside scikit-learn's and NumPy's own types. Nothing else is made of it, and nothing of it is called.
-TRUSTED = [
-    f"mtl.methods.floors.{name}"
-    for name in (
-        *("estimators.CosineInRange", "estimators.YesOrNo", "features.JoinedFeatures", "features.TaskFeatures"),
-        *("features.Tfidf", "features._same", "features._text", "features._tokens", "features.counted_features"),
-        *(
-            "features.forest_features",
-            "features.linear_features",
-            "features.overlap_features",
-            "features.tree_features",
-        ),
-    )
-]
+CLASSES = "classes_"
+# What is kept of each estimator, by attribute: numbers, the weights of its features first; and its classes.
+KEPT: dict[type, tuple[str, ...]] = {
+    LogisticRegression: ("coef_", "intercept_", CLASSES),
+    LinearSVC: ("coef_", "intercept_", CLASSES),
+    MultinomialNB: ("feature_log_prob_", "class_log_prior_", CLASSES),
+    Ridge: ("coef_", "intercept_"),
+    LinearSVR: ("coef_", "intercept_"),
+    CosineInRange: (),
+}
+NOT_KEPT = (
+    "no such file: the models of this run were not kept; make the run again with floor.keep=true and another run_dir="
+)
+RESTORE = "; restore the file, or make the run again with another run_dir="
 
 
 class Kept(NamedTuple):
-    """What predicts a task's targets: an estimator, and what makes its features of rows."""
+    """What predicts a task's targets.
+
+    Args:
+        estimator: reads the features.
+        features: makes them of rows.
+        vectorizer: the name of that of `JoinedFeatures`; None for `TaskFeatures`.
+    """
 
     estimator: Any
-    features: RowFeatures
+    features: KeptFeatures
+    vectorizer: str | None = None
+
+
+class KeptContent(TypedDict):
+    """A model in a file.
+
+    Args:
+        in_pairs: whether the estimator is that of a `YesOrNo`.
+        numbers: by attribute.
+        classes: None for a regressor.
+        vectorizer: see `Kept`.
+        features: see `KeptFeatures.state`.
+    """
+
+    in_pairs: bool
+    numbers: dict[str, Any]
+    classes: list[int | str] | None
+    vectorizer: str | None
+    features: dict[str, Any]
 
 
 def kept_file(seed_folder: Path, task: str) -> Path:
     """Where the model of a task is kept."""
-    return seed_folder / "models" / f"{task}.skops"
+    return seed_folder / "models" / f"{task}.ckpt"
+
+
+def kept_content(kept: Kept) -> "KeptContent":
+    """A model as tensors and plain values."""
+    in_pairs = isinstance(kept.estimator, YesOrNo)
+    estimator = kept.estimator.classifier if in_pairs else kept.estimator
+    attributes = KEPT[type(estimator)]
+    return KeptContent(
+        in_pairs=in_pairs,
+        numbers={
+            name: torch.as_tensor(getattr(estimator, name), dtype=torch.float64)
+            for name in attributes
+            if name != CLASSES
+        },
+        classes=estimator.classes_.tolist() if CLASSES in attributes else None,
+        vectorizer=kept.vectorizer,
+        features=kept.features.state(),
+    )
 
 
 def write_kept(path: Path, kept: Kept) -> None:
-    """Write a model. It takes the package skops."""
-    from skops.io import dump
-
+    """Write a model."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as partial, partial.open("wb") as file:
-        dump(kept._asdict(), file)
+    write_checkpoint(path, kept_content(kept))
 
 
-def read_kept(path: Path) -> Kept:
-    """The model in a file. Raises InputError for a file that is missing, damaged, or holds something other than a floor."""
-    check_installed("skops", path=path)
-    from skops.io import load
+def read_kept(path: Path, method: str, settings: FloorConfig, task: Task) -> Kept:
+    """The model in a file.
 
+    Args:
+        method: the method that trained it.
+        settings: the run's.
+        task: the one that it was trained on.
+
+    Raises:
+        InputError: for a file that is missing, damaged, or holds another model.
+    """
     if not path.exists():
-        raise InputError(f"no such file: the models of this run were not kept; {AGAIN}", path=path)
+        raise InputError(NOT_KEPT, path=path)
+    content = read_checkpoint(path, KeptContent, RESTORE)
     try:
-        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
-            check_fits(sum(part.file_size for part in archive.infolist()), f"{path}: its content", AGAIN)
-        content = load(path, trusted=TRUSTED)
-        return Kept(content["estimator"], content["features"])
-    except InputError:
-        raise
-    except Exception as error:  # skops raises errors of many kinds for damaged files
+        return restored_kept(content, method, settings, task)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise InputError(f"is no floor that mtl kept ({reason or type(error).__name__}); {AGAIN}", path=path) from None
+        raise InputError(f"is no model that the method {method} keeps ({reason}){RESTORE}", path=path) from None
+
+
+def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task: Task) -> Kept:
+    """The model that `kept_content` described. Raises KeyError, TypeError, ValueError or RecursionError for a content of another form.
+
+    Arguments are as in `read_kept`.
+    """
+    name = content["vectorizer"]
+    features = JoinedFeatures(name, settings.separator) if name else TaskFeatures(method, settings, task)
+    features.restore(content["features"])
+    width = features.transform([[Document("", [])] * (2 if task.is_pair else 1)]).shape[1]
+    return Kept(_restored(content, method, task, width), features, name)
+
+
+def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
+    """The estimator of a model. Raises KeyError or ValueError for a content of another form.
+
+    Args:
+        width: the number of features that it reads.
+    """
+    kind = target_kind(task)
+    estimator = ESTIMATORS[method][kind.simple.estimator]()
+    if isinstance(estimator, CosineInRange):
+        return CosineInRange(*task.bounds)
+    names = [name for name in KEPT[type(estimator)] if name != CLASSES]
+    for name in names:
+        setattr(estimator, name, finite_numbers(content["numbers"][name]))
+    weights = np.atleast_2d(getattr(estimator, names[0]))
+    estimator.n_features_in_ = weights.shape[1]
+    if weights.shape[1] != width:
+        raise ValueError(f"it has weights for {weights.shape[1]} features, not for {width}")
+    if kind.simple.estimator == "classifier":
+        classes = content["classes"] or []
+        known = range(len(task.labels)) if task.labels else range(2) if task.candidates else classes
+        # Of two classes, a linear model has the weights of the second alone.
+        if not set(classes) <= set(known) or len(set(classes)) != max(2, len(weights)):
+            raise ValueError(f"its classes are {classes[:5]}")
+        estimator.classes_ = np.array(classes)
+    return YesOrNo(estimator) if content["in_pairs"] else estimator
 
 
 @dataclass
@@ -167,5 +248,6 @@ class KeptFloor(TrainedFloor):
 def load_kept(request: LoadRequest) -> KeptFloor:
     """The models of a seed. Raises InputError if they were not kept."""
     tasks = [id for id in request.trained_tasks if guess_for(request.config.method, request.suite.tasks[id]) is None]
-    kept = {id: read_kept(kept_file(request.seed_folder, id)) for id in tasks}
-    return KeptFloor(request.config, request.suite.language, kept, request.answers)
+    method, config, suite = request.config.method, request.config, request.suite
+    kept = {id: read_kept(kept_file(request.seed_folder, id), method, config.floor, suite.tasks[id]) for id in tasks}
+    return KeptFloor(config, suite.language, kept, request.answers)

@@ -47,6 +47,7 @@ def _further_names(config: Config) -> list[str]:
     names = [name for name in (config.architecture, config.preset) if name != PAPER]
     parts = {
         "overlap": config.head.overlap,
+        "linear": config.head.linear,
         "cosine": config.head.pair == "cosine",
         "distilled": config.distill.run is not None,
     }

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -38,6 +38,9 @@ from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths, row_outputs
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
+
+if TYPE_CHECKING:
+    from mtl.methods.floors.kept import TrainedFloor
 
 
 def new_network(
@@ -251,6 +254,7 @@ class TrainedLstm:
         table: Callable[[Sequence[str]], WordTable | None] = lambda words: None,
         trained_on: Sequence[str] = (),
         learn: Callable[[Sequence[str]], None] = lambda words: None,
+        linear: "TrainedFloor | None" = None,
     ) -> None:
         """
         Args:
@@ -262,6 +266,7 @@ class TrainedLstm:
             table: see `Reader.table`; needed for `parts` only.
             trained_on: ids of the tasks of stage 1.
             learn: see `Reader.learn`.
+            linear: the linear models that heads add their outputs to.
         """
         self.config = config
         self.language = language
@@ -273,6 +278,7 @@ class TrainedLstm:
         self.table = table
         self.trained_on = trained_on
         self._learn_words = learn
+        self.linear = linear
         self.dim = encoder.output_size
         self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
         self.parameters = self.parameters_without_embeddings + embeddings.parameters()
@@ -304,6 +310,8 @@ class TrainedLstm:
         split = replace(make_split(task, examples, texts.index), targets=np.full(len(rows), np.nan))
         if self.config.head.overlap and task.is_pair:
             split = with_overlap(split, raw)
+        if self.linear is not None and head in self.linear.kept:
+            split = replace(split, base=self.linear.outputs(task, rows))
         placer = SpanPlacer(texts, raw, self.language, self.config.max_length, self.config.boundary_words)
         split = placer.place(task, split)
         sequences = self.sequences(placer.texts())
@@ -395,6 +403,15 @@ class TrainedLstm:
         return Network([task], heads, None if reads_outputs else encoder).to(self.encoder.device)
 
 
+def linear_of(request: LoadRequest) -> "TrainedFloor | None":
+    """The linear models of a seed; None if its heads have none. Raises InputError for a file that is missing or damaged."""
+    if not request.config.head.linear:
+        return None
+    from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
+
+    return load_linear(request)
+
+
 def load_trained(request: LoadRequest) -> TrainedLstm:
     """The encoder and the heads of a seed. Raises InputError if a file is missing or damaged, and for `task`."""
     config = request.config
@@ -431,4 +448,5 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         reader.table,
         request.trained_tasks,
         reader.learn,
+        linear_of(request),
     )

@@ -16,6 +16,9 @@ from mtl.data.spans import with_token_spans
 from mtl.data.text import moses_version, tokenized
 from mtl.embedders.find import build_embeddings
 from mtl.methods.coded import Coded
+from mtl.methods.floors.kept import TrainedFloor, kept_file, write_kept
+from mtl.methods.lstm.linear import LinearModels, train_linear
+from mtl.methods.lstm.linear import versions as linear_versions
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, records_beside, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.method import BuildRequest, Predictions, finetune_folder, pretrain_folder, read_stage
@@ -41,13 +44,14 @@ class TwoStages:
         device = device_of(config.trainer.accelerator)
         if device.type == "mps":
             check_recurrence(device)
-        texts = tokenized(request.dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
+        plain_texts = tokenized(request.dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
         dataset, texts = with_token_spans(
-            request.dataset, texts, suite.language, config.max_length, config.boundary_words
+            request.dataset, plain_texts, suite.language, config.max_length, config.boundary_words
         )
         self.config, self.suite, self.dataset, self.texts = config, suite, dataset, texts
         teacher = request.teacher
-        self.data = Coded(dataset, config.head.overlap, suite.shown, {} if teacher is None else teacher.outputs)
+        self.teacher = teacher
+        self.plain_texts = plain_texts
         self.embeddings = build_embeddings(
             config,
             suite,
@@ -58,6 +62,8 @@ class TwoStages:
         )
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints = {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
+        if config.head.linear:
+            self.fingerprints["linear"] = linear_versions()
         if teacher is not None:
             self.fingerprints["teacher"] = teacher.key
         self.facts: dict[str, Any] = {
@@ -81,13 +87,30 @@ class TwoStages:
         """The encoder's input. An ELMo computes it, for hours perhaps: only for a run that is to be trained."""
         return self.embeddings.sequences(self.texts)
 
+    @cached_property
+    def linear(self) -> LinearModels | None:
+        """The linear models that heads add their outputs to, if they do."""
+        if not self.config.head.linear:
+            return None
+        return train_linear(self.config, self.dataset, self.plain_texts, self.suite.language)
+
+    @cached_property
+    def data(self) -> Coded:
+        """What heads are trained on."""
+        teacher = {} if self.teacher is None else self.teacher.outputs
+        base = {} if self.linear is None else self.linear.outputs
+        return Coded(self.dataset, self.config.head.overlap, self.suite.shown, teacher, base)
+
     def save(self, folder: Path) -> None:
         """Write what the embeddings need for new texts, and compute what all seeds read, if there is a cache for it."""
         self.embeddings.save(folder)
-        _ = self.sequences
+        _ = self.sequences, self.linear
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         config, dataset = self.config, self.dataset
+        if self.linear is not None:
+            for id, kept in self.linear.kept.items():
+                write_kept(kept_file(folder, id), kept)
         shared = SharedStage1(self._stage1_records, self.shared(seed))
         network = pretrain(config, self.data, self.sequences, self.embeddings, seed, pretrain_folder(folder), shared)
         encoder, heads = network.encoder, network.heads
@@ -116,17 +139,21 @@ class TwoStages:
         return stage1_key(self.config, tasks, {**self.dataset.fingerprints, **self.fingerprints}, seed)
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """Parameters are those of one encoder and all heads. The parameters of an ELMo count as embeddings."""
+        """Parameters are those of one encoder, all heads and their linear models. The parameters of an ELMo count as embeddings."""
         assert self._network is not None and self._network.encoder is not None
         stages = [read_stage(pretrain_folder(folder) / DONE)]
         stages += [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
         parts = [*self._network.encoder.lstm.parameters(), *self._network.heads.parameters()]
         without = sum(parameter.numel() for parameter in parts)
+        linear_seconds = 0.0
+        if self.linear is not None:
+            without += self.linear.parameters
+            linear_seconds = self.linear.seconds
         cost = {
             "parameters": without + self.embeddings.parameters(),
             "parameters_without_embeddings": without,
             "pretrain_seconds": stages[0]["seconds"],
-            "finetune_seconds": self._encoding_seconds + sum(stage["seconds"] for stage in stages[1:]),
+            "finetune_seconds": linear_seconds + self._encoding_seconds + sum(stage["seconds"] for stage in stages[1:]),
             "peak_memory": max(stage["peak_memory"] for stage in stages),
             "sentences_per_second": self._speed(self._network, folder),
         }
@@ -147,6 +174,7 @@ class TwoStages:
             self.embeddings.uncached_sequences,
             self.embeddings,
             self.dataset.answers,
+            linear=None if self.linear is None else TrainedFloor(self.config, self.suite.language, self.linear.kept),
         )
         speed = sentences_per_second(trained.predict, self.dataset)
         self.embeddings.to(device)

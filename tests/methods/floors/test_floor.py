@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from command_line import content, job
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
@@ -13,7 +14,6 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from skops.io import dump
 from small_suite import write_tsv
 
 import mtl.methods.floors.classifiers as classifiers
@@ -358,17 +358,37 @@ def test_a_kept_floor_predicts_new_rows_as_before(pairs: list[str], tmp_path: Pa
 
 def test_models_that_cannot_be_read(pairs: list[str], tmp_path: Path) -> None:
     run_baseline(job([*pairs, "method=logistic"]))
-    with raises_input_error(file="lika.skops"):
+    with raises_input_error(file="lika.ckpt"):
         Predictor.load(tmp_path / "run")
     with raises_input_error():
         run_baseline(job([*pairs, "method=logistic", "floor.keep=true"]))
-    file = tmp_path / "run/seed-1/models/lika.skops"
-    file.parent.mkdir()
-    file.write_bytes(b"PK")
-    with raises_input_error(file="lika.skops"):
-        Predictor.load(tmp_path / "run")
-    dump({"estimator": Path("/"), "features": Path}, file)
-    with raises_input_error(file="lika.skops"):
-        Predictor.load(tmp_path / "run")
     with raises_input_error():
         run_baseline(job([*pairs, "method=constant", "floor.keep=true", f"run_dir={tmp_path / 'other'}"]))
+
+
+def test_a_kept_model_of_another_form_is_refused(pairs: list[str], tmp_path: Path) -> None:
+    run_baseline(job([*pairs, "method=logistic", "floor.keep=true", "seeds=[1]"]))
+    file = tmp_path / "run/seed-1/models/lika.ckpt"
+    good = torch.load(file, weights_only=True)
+    numbers = good["numbers"]
+    wrong: list[object] = [
+        {"estimator": 1},
+        {**good, "classes": [0, 7]},
+        {**good, "classes": [0]},
+        {**good, "classes": None},
+        {**good, "vectorizer": "tfidf-1-2"},
+        {**good, "vectorizer": "tfidf"},
+        {**good, "numbers": {}},
+        {**good, "numbers": {**numbers, "coef_": numbers["coef_"][:, :-1]}},
+        {**good, "numbers": {**numbers, "coef_": numbers["coef_"] * float("nan")}},
+        {**good, "numbers": {**numbers, "coef_": "1"}},
+        {**good, "features": {**good["features"], "words": {"ngrams": "[", "idf": good["features"]["words"]["idf"]}}},
+        {**good, "features": {**good["features"], "mean": good["features"]["mean"][:1]}},
+    ]
+    for damaged in wrong:
+        torch.save(damaged, file)
+        with raises_input_error(file="lika.ckpt"):
+            Predictor.load(tmp_path / "run")
+    file.write_bytes(b"PK")
+    with raises_input_error(file="lika.ckpt"):
+        Predictor.load(tmp_path / "run")

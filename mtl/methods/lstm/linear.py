@@ -1,0 +1,260 @@
+"""The linear models whose outputs heads add to their own (`head.linear`): logistic regression, for numbers ridge regression, on the TF-IDF
+features of the floors.
+
+The sum of a linear model's log-probabilities and a head's outputs is a product of experts (Hinton 2002, "Training products of experts by
+minimizing contrastive divergence"): the LSTM learns what n-grams do not tell. So that it learns this from errors as they are on new rows, what
+a training row gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992, "Stacked generalization"). All other
+rows get the outputs of a model that was trained on all training rows. Dev rows choose nothing here: the penalty is chosen on the first fold.
+"""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, TypedDict
+
+import numpy as np
+import scipy
+import sklearn
+import torch
+
+import mtl
+from mtl.base.errors import InputError
+from mtl.base.files import write_checkpoint
+from mtl.base.progress import Progress
+from mtl.base.untrusted import read_checkpoint
+from mtl.data.dataset import Dataset, Split
+from mtl.data.text import TokenizedTexts, moses_version
+from mtl.methods.coded import head_targets
+from mtl.methods.floors.estimators import new_estimator, numbers, quiet_fit
+from mtl.methods.floors.features import Document, Matrix, TaskFeatures
+from mtl.methods.floors.kept import Kept, KeptContent, TrainedFloor, kept_content, kept_file, read_kept, restored_kept
+from mtl.methods.method import LoadRequest
+from mtl.settings.schema import Config
+from mtl.tasks.target_kind import HeadTargets
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+METHOD = "logistic"
+FOLDS = 5
+PENALTIES = {
+    "classifier": [{"C": c} for c in (0.1, 1.0, 10.0, 100.0)],
+    "regressor": [{"alpha": a} for a in (0.1, 1.0, 10.0)],
+}
+UNLABELLED = "unlabelled"  # beside the names of splits
+FORMAT = 1  # increase it when the same data gives other outputs, or when the file changes
+
+
+class _Content(TypedDict):
+    """A file of the cache.
+
+    Args:
+        model: see `mtl.methods.floors.kept`.
+        outputs: by split, of the task and, under other ids, of the tasks that its head answers, float32 (inputs, outputs).
+        seconds: what they took.
+    """
+
+    model: KeptContent
+    outputs: dict[str, dict[str, Any]]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class LinearModels:
+    """The linear models of a run.
+
+    Args:
+        kept: by the id of the task that each was trained on.
+        outputs: by task id and split, and of unlabelled rows under UNLABELLED.
+        seconds: what they took to train.
+    """
+
+    kept: Mapping[str, Kept]
+    outputs: Mapping[str, Mapping[str, np.ndarray]]
+    seconds: float
+
+    @property
+    def parameters(self) -> int:
+        """How many weights they have."""
+        return sum(numbers(kept.estimator) for kept in self.kept.values())
+
+
+def versions() -> str:
+    """What the outputs depend on beside the data and the settings."""
+    return f"scikit-learn {sklearn.__version__}, scipy {scipy.__version__}, tokenizer {moses_version()}"
+
+
+def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
+    """The linear models of all tasks but those on words, whose answers are too many; from the cache if they are there.
+
+    Args:
+        texts: those of the dataset, without boundary words.
+
+    Raises:
+        InputError: for a task whose training rows have one target alone, or no n-gram.
+    """
+    kept, outputs, seconds = dict[str, Kept](), dict[str, dict[str, np.ndarray]](), 0.0
+    tasks = [task for task in dataset.trained_tasks if task.id not in dataset.answers]
+    with Progress("linear models", len(tasks) * _fits(), "fits") as bar:
+        for task in tasks:
+            path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
+            content = _read(path, config, task)
+            if content is None:
+                content = _trained(config, dataset, task, texts, bar)
+                write_checkpoint(path, content)
+            else:
+                bar.advance(_fits())
+            kept[task.id] = restored_kept(content["model"], METHOD, config.floor, task)
+            outputs |= {
+                id: {name: part.numpy() for name, part in parts.items()} for id, parts in content["outputs"].items()
+            }
+            seconds += content["seconds"]
+    return LinearModels(kept, outputs, seconds)
+
+
+def load_linear(request: LoadRequest) -> TrainedFloor:
+    """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
+    kept = {}
+    for id in request.trained_tasks:
+        if id not in request.answers:
+            path = kept_file(request.seed_folder, id)
+            kept[id] = read_kept(path, METHOD, request.config.floor, request.suite.tasks[id])
+    return TrainedFloor(request.config, request.suite.language, kept, request.answers)
+
+
+def _fits() -> int:
+    return len(PENALTIES["classifier"]) + FOLDS
+
+
+def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
+    """A hash of all that a task's outputs follow from."""
+    further = dataset.unlabelled.get(task.id)
+    rows = [] if further is None else [[dataset.texts[text] for text in row] for row in further.texts.tolist()]
+    settings = [config.max_length, config.held_out, config.loss.class_weights, vars(config.floor)]
+    followed = [FORMAT, mtl.__version__, versions(), np.__version__, language, task.id, settings, rows]
+    content = json.dumps([followed, sorted(dataset.fingerprints.items())], default=list)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _read(path: Path, config: Config, task: Task) -> _Content | None:
+    """The content of a file; None if it does not exist or is damaged."""
+    if not path.exists():
+        return None
+    try:
+        content = read_checkpoint(path, _Content)
+        restored_kept(content["model"], METHOD, config.floor, task)
+    except (InputError, KeyError, TypeError, ValueError, RecursionError):
+        return None
+    return content
+
+
+def _trained(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress) -> _Content:
+    start = monotonic()
+    splits = dataset.splits[task.id]
+    train = splits["train"]
+    kind = target_kind(task)
+    features = TaskFeatures(METHOD, config.floor, task)
+    try:
+        matrix = features.fit(_documents(train, dataset, texts))
+    except ValueError:
+        raise InputError(f"task {task.id}: {features.problem}, or head.linear=false") from None
+    targets = kind.simple.fit_targets(train.targets, train.sizes)
+    if kind.simple.estimator == "classifier" and len(np.unique(targets)) == 1:
+        message = (
+            f"task {task.id}: all its training rows have one target; leave it out with tasks=, or set head.linear=false"
+        )
+        raise InputError(message)
+    head = head_targets(task, train.targets, config.loss)
+    fitting = _Fitting(task, head, train, matrix, targets)
+    own = {"train": fitting.out_of_fold(bar)}
+    estimator = fitting.fit(fitting.penalty, np.arange(len(targets)))
+    bar.advance(1)
+
+    def said(split: Split) -> torch.Tensor:
+        read = features.transform(_documents(split, dataset, texts))
+        return torch.from_numpy(kind.simple.outputs(estimator, read, head, []))
+
+    outputs = {}
+    for other in dataset.tasks:
+        if task.id in (other.id, other.answered_by):
+            outputs[other.id] = {name: said(part) for name, part in dataset.splits[other.id].items() if name != "train"}
+    outputs[task.id] |= own
+    if task.id in dataset.unlabelled:
+        outputs[task.id][UNLABELLED] = said(dataset.unlabelled[task.id])
+    return _Content(model=kept_content(Kept(estimator, features)), outputs=outputs, seconds=monotonic() - start)
+
+
+def _documents(split: Split, dataset: Dataset, texts: TokenizedTexts) -> list[list[Document]]:
+    """The documents of each model input."""
+    documents = {text: Document(dataset.texts[text], texts.words(text)) for text in np.unique(split.texts).tolist()}
+    return [[documents[text] for text in row] for row in split.texts.tolist()]
+
+
+class _Fitting:
+    """The fits of one task.
+
+    Args:
+        head: with the loss that the task's head has.
+        matrix: the features of the training rows' inputs.
+        targets: of each input, as scikit-learn takes them.
+    """
+
+    def __init__(self, task: Task, head: HeadTargets, train: Split, matrix: Matrix, targets: np.ndarray) -> None:
+        self.task, self.head, self.train, self.matrix, self.targets = task, head, train, matrix, targets
+        self.kind = target_kind(task)
+        self.candidates = PENALTIES[self.kind.simple.estimator]
+        self.penalty = self.candidates[0]
+        self.weights = head.row_weights(train.targets)
+
+    def fit(self, values: Mapping[str, Any], inputs: np.ndarray) -> Any:
+        """An estimator that is trained on these inputs."""
+        estimator = new_estimator(METHOD, self.task, values, seed=0, threads=1)
+        weights = None if self.weights is None else self.weights[inputs]
+        return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
+
+    def out_of_fold(self, bar: Progress) -> torch.Tensor:
+        """For each training row, the outputs of a model that was trained on the other folds: float32 (inputs, outputs). Sets `penalty` to that
+        with the smallest loss on the first fold.
+
+        Rows with the same first text are in one fold. Of a fold whose other folds have one target alone, all outputs are 0.
+        """
+        folds = row_folds(self.task, self.train)
+        of_inputs = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
+        result = np.zeros((len(of_inputs), self.head.outputs([])), dtype=np.float32)
+        for fold in range(FOLDS):
+            inputs, others = np.flatnonzero(of_inputs == fold), np.flatnonzero(of_inputs != fold)
+            tried = self.candidates if fold == 0 else [self.penalty]
+            learnable = len(inputs) and (
+                self.kind.simple.estimator == "regressor" or len(np.unique(self.targets[others])) > 1
+            )
+            if learnable and len(others):
+                made = [self._said(values, others, inputs) for values in tried]
+                if fold == 0:
+                    losses = [self._loss(outputs, np.flatnonzero(folds == fold)) for outputs in made]
+                    best = int(np.argmin(losses))
+                    self.penalty, made = self.candidates[best], made[best:]
+                result[inputs] = made[0]
+            bar.advance(len(tried))
+        return torch.from_numpy(result)
+
+    def _said(self, values: Mapping[str, Any], others: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+        estimator = self.fit(values, others)
+        return self.kind.simple.outputs(estimator, self.matrix[inputs], self.head, [])
+
+    def _loss(self, outputs: np.ndarray, rows: np.ndarray) -> float:
+        codes = torch.from_numpy(self.train.targets[rows]).float()
+        sizes = None if self.train.sizes is None else torch.from_numpy(self.train.sizes[rows])
+        return float(self.head.loss(torch.from_numpy(outputs), codes, sizes))
+
+
+def row_folds(task: Task, train: Split) -> np.ndarray:
+    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows with the same first text."""
+    rows = np.arange(len(train))
+    first = rows if train.sizes is None else np.cumsum(train.sizes) - train.sizes
+    texts, groups = np.unique(train.texts[first, 0], return_inverse=True)
+    order = np.random.default_rng(zlib.crc32(task.id.encode())).permutation(len(texts))
+    folds: np.ndarray = order[groups.ravel()] % FOLDS
+    return folds
