@@ -91,6 +91,15 @@ def test_token_outputs_may_be_float16() -> None:
 
 
 @torch.no_grad()
+def test_a_linear_model_s_outputs_are_added() -> None:
+    model, batch = network(), on_vectors("a.b", [1.0, 0.0, 1.0], 3, 1)
+    base = torch.tensor([[1.0, -1.0], [0.0, 2.0], [30.0, 0.0]])
+    both = replace(batch, base=base)
+    assert torch.equal(model(both), model(batch) + base)
+    assert model.predict(both, model(both))[2] == 0
+
+
+@torch.no_grad()
 def test_the_loss_of_labels_is_cross_entropy() -> None:
     model, batch = network(), on_vectors("a.b", [1.0, 0.0, 1.0], 3, 1)
     outputs = model(batch)

@@ -13,10 +13,17 @@ def test_a_moved_batch_keeps_what_packing_and_splitting_read_on_the_cpu() -> Non
     assert moved.targets.device.type == "meta"
     assert moved.tokens is not None and moved.tokens.device.type == "meta"
     encoded = Batch(
-        "t", rows, torch.zeros(2), vectors=torch.zeros(2, 3), overlap=torch.zeros(1, 4), spans=rows[None, None]
+        "t",
+        rows,
+        torch.zeros(2),
+        vectors=torch.zeros(2, 3),
+        overlap=torch.zeros(1, 4),
+        base=torch.zeros(1, 2),
+        spans=rows[None, None],
     )
     encoded = encoded.to(torch.device("meta"))
     assert encoded.tokens is None and encoded.vectors is not None and encoded.vectors.device.type == "meta"
+    assert encoded.base is not None and encoded.base.device.type == "meta"
     assert encoded.overlap is not None and encoded.overlap.device.type == "meta"
     assert encoded.spans is not None and encoded.spans.device.type == "meta"
 
@@ -34,6 +41,7 @@ def test_parts_are_batches_of_some_of_the_rows() -> None:
         lengths,
         sizes=sizes,
         overlap=torch.arange(8.0)[:, None],
+        base=torch.arange(8.0)[:, None],
         spans=torch.arange(8)[:, None, None].expand(8, 1, 2),
     )
     first, second = batch.parts(2)
@@ -45,6 +53,7 @@ def test_parts_are_batches_of_some_of_the_rows() -> None:
         assert part.lengths.tolist() == lengths[texts].tolist()
         assert torch.equal(part.tokens, tokens[texts][:, : int(lengths[texts].max())])
         assert part.overlap[:, 0].tolist() == list(inputs)
+        assert part.base is not None and part.base[:, 0].tolist() == list(inputs)
         assert part.spans is not None and part.spans[:, 0, 1].tolist() == list(inputs)
     assert first.tokens is not None and first.tokens.shape == (12, 3)
     assert [part.rows.tolist() for part in batch.parts(9)] == [[10], [11], [12], [13], [14]]

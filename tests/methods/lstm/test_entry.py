@@ -14,6 +14,7 @@ from mtl.methods.lstm.entry import LSTM
         (["embeddings=elmo", "variant=finetune"], "LSTM, ELMo, finetune", "elmo-finetune"),
         (["architecture=jiant"], "LSTM, random, frozen, jiant", "random-frozen-jiant"),
         (["head.overlap=true"], "LSTM, random, frozen, overlap", "random-frozen-overlap"),
+        (["head.linear=true"], "LSTM, random, frozen, linear", "random-frozen-linear"),
         (["head.pair=cosine"], "LSTM, random, frozen, cosine", "random-frozen-cosine"),
         # A part alone is still the architecture that it was added to.
         (["encoder.join_input=true"], "LSTM, random, frozen", "random-frozen"),
@@ -22,7 +23,7 @@ from mtl.methods.lstm.entry import LSTM
 def test_the_lstm_describes_its_runs(settings: list[str], title: str, folder: str) -> None:
     config = job(["suite=klej-sample", *settings]).config
     assert (LSTM.title(config), LSTM.folder(config)) == (title, folder)
-    names = [*folder.removesuffix("-overlap").removesuffix("-cosine").split("-"), "paper", "paper"][:4]
+    names = [*folder.removesuffix("-overlap").removesuffix("-linear").removesuffix("-cosine").split("-"), "paper", "paper"][:4]
     assert LSTM.describe(config) == dict(zip(("embeddings", "variant", "architecture", "preset"), names, strict=True))
 
 

@@ -1,0 +1,216 @@
+"""The linear models of heads, on the mixed dataset and through the whole job on a suite with every kind of target."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from command_line import job
+from data_files import read_json
+from input_errors import raises_input_error
+from kinds_suite import write_kinds_suite
+from lstm_parts import CHOICE, LABELS, NUMBERS, Parts, lstm_parts
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import log_loss
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+import mtl.methods.lstm.linear as linear
+from mtl.data.dataset import Dataset, Split, input_rows, load_dataset, with_one_wrong
+from mtl.encoders.run import Predictor
+from mtl.jobs.together import run_baseline
+from mtl.methods.floors.features import Document, TaskFeatures
+from mtl.methods.lstm.linear import FOLDS, UNLABELLED, LinearModels, row_folds, train_linear
+from mtl.tasks.task import Task
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    return lstm_parts(tmp_path_factory.mktemp("linear"), "head.linear=true")
+
+
+@pytest.fixture(scope="module")
+def models(parts: Parts) -> LinearModels:
+    return train_linear(parts.config, parts.dataset, parts.texts, "sv")
+
+
+def features(
+    parts: Parts, task: Task, split: str, fitted: TaskFeatures | None = None
+) -> tuple[TaskFeatures, csr_matrix]:
+    rows = [
+        [Document(parts.dataset.texts[text], parts.texts.words(text)) for text in row]
+        for row in parts.dataset.splits[task.id][split].texts.tolist()
+    ]
+    if fitted is not None:
+        return fitted, csr_matrix(fitted.transform(rows))
+    made = TaskFeatures("logistic", parts.config.floor, task)
+    return made, csr_matrix(made.fit(rows))
+
+
+def test_training_rows_are_answered_by_models_that_did_not_see_them(parts: Parts, models: LinearModels) -> None:
+    """scikit-learn's own cross-validation, with our folds; the penalty has the smallest loss on the first fold."""
+    train = parts.dataset.splits["labels"]["train"]
+    _, matrix = features(parts, LABELS, "train")
+    folds, targets = row_folds(LABELS, train), train.targets.astype(int)
+    assert set(folds) == set(range(FOLDS))
+    by_penalty = [
+        cross_val_predict(
+            LogisticRegression(C=c, max_iter=300), matrix, targets, cv=PredefinedSplit(folds), method="predict_proba"
+        )
+        for c in (0.1, 1.0, 10.0, 100.0)
+    ]
+    first = folds == 0
+    best = min(by_penalty, key=lambda made: log_loss(targets[first], made[first], labels=[0, 1]))
+    outputs = models.outputs["labels"]["train"]
+    assert outputs.dtype == np.float32
+    np.testing.assert_allclose(np.exp(outputs), best, atol=1e-3)
+
+
+def test_other_rows_are_answered_by_a_model_of_all_training_rows(parts: Parts, models: LinearModels) -> None:
+    chosen = models.kept["numbers"].estimator
+    fitted, matrix = features(parts, NUMBERS, "train")
+    dev = features(parts, NUMBERS, "dev", fitted)[1]
+    by_penalty = [Ridge(a).fit(matrix, parts.dataset.splits["numbers"]["train"].targets) for a in (0.1, 1.0, 10.0)]
+    expected = next(model for model in by_penalty if np.allclose(model.coef_, chosen.coef_, atol=1e-3))
+    # As a head's outputs: 0 and 1 are the ends of the range from 0 to 10.
+    np.testing.assert_allclose(models.outputs["numbers"]["dev"][:, 0], expected.predict(dev) / 10, atol=1e-4)
+
+
+def test_every_candidate_has_an_output_and_tasks_on_words_have_no_model(parts: Parts, models: LinearModels) -> None:
+    assert set(models.kept) == {"labels", "numbers", "choice"}
+    for name, split in parts.dataset.splits["choice"].items():
+        assert models.outputs["choice"][name].shape == (len(split.texts), 1)
+    assert models.parameters > 0 and models.seconds > 0
+
+
+def test_rows_with_the_same_first_text_are_in_one_fold() -> None:
+    texts = np.array([[0, 5], [1, 6], [0, 7], [2, 8], [1, 9]])
+    folds = row_folds(NUMBERS, Split(texts, np.zeros(5)))
+    assert folds[0] == folds[2] and folds[1] == folds[4] and len(set(folds)) == 3
+    candidates = Split(texts, np.zeros(2), sizes=np.array([3, 2]))
+    assert len(row_folds(CHOICE, candidates)) == 2
+
+
+def test_labels_are_weighted_as_in_the_loss_of_the_heads(tmp_path: Path) -> None:
+    parts = lstm_parts(tmp_path, "head.linear=true", "loss.class_weights=1")
+    task = replace(LABELS, metric="f1", positive="glad")
+    dataset = parts.dataset
+    rare = np.flatnonzero(dataset.splits["labels"]["train"].targets == 0)[:20]
+    train = dataset.splits["labels"]["train"]
+    kept = np.setdiff1d(np.arange(len(train)), rare[:12])
+    fewer = {**dataset.splits["labels"], "train": replace(train, texts=train.texts[kept], targets=train.targets[kept])}
+    own = replace(dataset, tasks=[task], splits={"labels": fewer}, answers={})
+    estimator = train_linear(parts.config, own, parts.texts, "sv").kept["labels"].estimator
+    matrix = features(replace(parts, data=replace(parts.data, dataset=own)), task, "train")[1]
+    targets = fewer["train"].targets.astype(int)
+    fits = [
+        LogisticRegression(C=c, class_weight="balanced", max_iter=300).fit(matrix, targets)
+        for c in (0.1, 1.0, 10.0, 100.0)
+    ]
+    assert any(np.allclose(fit.coef_, estimator.coef_, atol=1e-3) for fit in fits)
+
+
+def test_a_fold_whose_other_folds_have_one_target_gets_no_opinion(parts: Parts, tmp_path: Path) -> None:
+    """One row alone has the other label: the model that does not see it cannot be trained."""
+    config = replace(parts.config, cache_dir=str(tmp_path))
+    train = parts.dataset.splits["labels"]["train"]
+    targets = np.zeros(len(train))
+    targets[3] = 1
+    dataset = with_train(parts.dataset, replace(train, targets=targets))
+    folds = row_folds(LABELS, train)
+    same = folds == folds[3]
+    outputs = train_linear(config, dataset, parts.texts, "sv").outputs["labels"]["train"]
+    assert (outputs[same] == 0).all() and (outputs[~same] != 0).all()
+
+
+def with_train(dataset: Dataset, train: Split) -> Dataset:
+    splits = {"labels": {**dataset.splits["labels"], "train": train}}
+    return replace(dataset, tasks=[LABELS], splits=splits, answers={})
+
+
+def test_training_rows_that_teach_nothing(parts: Parts, tmp_path: Path) -> None:
+    config = replace(parts.config, cache_dir=str(tmp_path))
+    train = parts.dataset.splits["labels"]["train"]
+    with raises_input_error():
+        train_linear(config, with_train(parts.dataset, replace(train, targets=np.zeros(len(train)))), parts.texts, "sv")
+    rarer = replace(config, floor=replace(config.floor, min_count=1000))
+    with raises_input_error():
+        train_linear(rarer, with_train(parts.dataset, train), parts.texts, "sv")
+
+
+def test_the_cache_is_read_and_a_damaged_file_of_it_is_replaced(
+    parts: Parts, models: LinearModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainings: list[str] = []
+    trained = linear._trained
+    monkeypatch.setattr(linear, "_trained", lambda *given: trainings.append(given[2].id) or trained(*given))
+    files = sorted(Path(parts.config.cache_dir).glob("linear-*.ckpt"))
+    again = train_linear(parts.config, parts.dataset, parts.texts, "sv")
+    assert trainings == [] and len(files) >= 3
+    assert again.outputs.keys() == models.outputs.keys()
+    assert all(
+        (again.outputs[id][name] == part).all() for id in again.outputs for name, part in models.outputs[id].items()
+    )
+    for file in files:
+        file.write_bytes(file.read_bytes()[:100])
+    train_linear(parts.config, parts.dataset, parts.texts, "sv")
+    assert trainings == ["labels", "numbers", "choice"]
+
+
+def test_unlabelled_rows_have_outputs(parts: Parts, tmp_path: Path) -> None:
+    config = replace(parts.config, cache_dir=str(tmp_path))
+    further = parts.dataset.splits["labels"]["dev"]
+    dataset = replace(
+        with_train(parts.dataset, parts.dataset.splits["labels"]["train"]), unlabelled={"labels": further}
+    )
+    outputs = train_linear(config, dataset, parts.texts, "sv").outputs["labels"]
+    assert (outputs[UNLABELLED] == outputs["dev"]).all()
+
+
+def test_a_wrong_candidate_brings_its_output() -> None:
+    base = np.arange(5, dtype=np.float32)[:, None]
+    split = Split(np.arange(5)[:, None], np.array([2.0, 0.0]), sizes=np.array([3, 2]), base=base)
+    chosen = with_one_wrong(split, np.random.default_rng(0))
+    assert chosen.base is not None and chosen.base[:, 0].tolist() == chosen.texts[:, 0].tolist()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run, with suite, data and caches beside it."""
+    path = tmp_path_factory.mktemp("kinds")
+    folders = [f"data_dir={path}/data", f"run_dir={path}/run", f"cache_dir={path}/c"]
+    run_baseline(
+        job([f"suite={write_kinds_suite(path)}", *folders, "embeddings.dim=12", "seeds=[1]", "head.linear=true"])
+    )
+    return path / "run"
+
+
+def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
+    """The model files give each dev row what training gave it."""
+    predictor = Predictor.load(run)
+    dataset = load_dataset(predictor.suite, list(predictor.suite.tasks.values()), run.parent / "data", 0.1)
+    for task in dataset.tasks:
+        split = "test" if task.scored_split == "test" else "dev"
+        predicted = predictor.predict(task.id, input_rows(dataset, task, dataset.splits[task.id][split]))
+        cells = (run / f"seed-1/predictions/{split}_pred_{task.id}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        if task.kind == "number":
+            np.testing.assert_allclose(np.array(predicted, dtype=float), np.array(cells, dtype=float), atol=1e-4)
+        else:
+            assert predicted == cells, task.id
+    assert read_json(run / "summary.json")["title"].endswith(", linear")
+    assert {path.name for path in (run / "seed-1/models").iterdir()} == {"answer.ckpt", "mood.ckpt", "stars.ckpt"}
+
+
+def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:
+    file = run / "seed-1/models/mood.ckpt"
+    content = file.read_bytes()
+    try:
+        file.unlink()
+        with raises_input_error(file="mood.ckpt"):
+            Predictor.load(run)
+        torch.save({"in_pairs": 1}, file)
+        with raises_input_error(file="mood.ckpt"):
+            Predictor.load(run)
+    finally:
+        file.write_bytes(content)
