@@ -30,6 +30,8 @@ from mtl.training.batches import (
 )
 from mtl.training.module import TaskScore
 
+UNLABELLED = "unlabelled"  # the name of unlabelled rows, beside those of splits
+
 
 @dataclass(frozen=True)
 class Coded:
@@ -76,7 +78,7 @@ class Coded:
                 if self.overlap and task.is_pair:
                     split = with_overlap(split, self.dataset.texts)
                 outputs = self.teacher[task.id][-len(split) :]
-                base = self.base.get(task.id, {}).get("unlabelled")
+                base = self.base.get(task.id, {}).get(UNLABELLED)
                 coded[task.id] = replace(split, targets=np.full(len(split), np.nan), teacher=outputs, base=base)
         return coded
 
@@ -114,7 +116,8 @@ class Coded:
         for task in self.dataset.trained_tasks:
             if task.id not in network.kinds:
                 continue
-            network.kinds[task.id] = head_targets(task, self.splits[task.id]["train"].targets, loss)
+            codes = self.splits[task.id]["train"].targets
+            network.kinds[task.id] = with_weights(network.kinds[task.id], task, codes, loss)
             if loss.choice == "pairs":
                 network.kinds[task.id] = network.kinds[task.id].separated()
 
@@ -123,13 +126,12 @@ class Coded:
         return TaskScore(task, self.dataset.splits[task.id]["dev"].scored, self.answers(task))
 
 
-def head_targets(task: Task, codes: np.ndarray, loss: LossConfig) -> HeadTargets:
-    """What a head needs of the task's targets, with a loss that weights the labels of tasks scored by one label, if `loss` says so.
+def with_weights(head: HeadTargets, task: Task, codes: np.ndarray, loss: LossConfig) -> HeadTargets:
+    """The same with a loss that weights the task's labels, if the task is scored by one label and `loss` says so.
 
     Args:
         codes: those of the training rows.
     """
-    head = target_kind(task).head
     weighted = loss.class_weights and metric_named(task.metric).one_label
     return head.balanced(codes, loss.class_weights) if weighted else head
 

@@ -39,6 +39,7 @@ def predicted(folder: Path, task: str, split: str) -> list[str]:
         "variant=frozen finetune.encoder_dropout=true",
         "variant=finetune head.projection=5 boundary_words=true",
         "variant=attention finetune.token_outputs=recompute",
+        "variant=frozen head.linear=true boundary_words=true max_length=9",
         "variant=frozen max_length=1",
     ],
 )

@@ -121,7 +121,7 @@ def read_kept(path: Path, method: str, settings: FloorConfig, task: Task) -> Kep
     try:
         return restored_kept(content, method, settings, task)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
         raise InputError(f"is no model that the method {method} keeps ({reason}){RESTORE}", path=path) from None
 
 
@@ -131,6 +131,8 @@ def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task
     Arguments are as in `read_kept`.
     """
     name = content["vectorizer"]
+    if name is not None and name not in settings.vectorizers:
+        raise ValueError(f"its vectorizer {name} is none of the run's")
     features = JoinedFeatures(name, settings.separator) if name else TaskFeatures(method, settings, task)
     features.restore(content["features"])
     width = features.transform([[Document("", [])] * (2 if task.is_pair else 1)]).shape[1]

@@ -28,7 +28,7 @@ from mtl.base.progress import Progress
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
-from mtl.methods.coded import head_targets
+from mtl.methods.coded import UNLABELLED, with_weights
 from mtl.methods.floors.estimators import new_estimator, numbers, quiet_fit
 from mtl.methods.floors.features import Document, Matrix, TaskFeatures
 from mtl.methods.floors.kept import Kept, KeptContent, TrainedFloor, kept_content, kept_file, read_kept, restored_kept
@@ -44,7 +44,6 @@ PENALTIES = {
     "classifier": [{"C": c} for c in (0.1, 1.0, 10.0, 100.0)],
     "regressor": [{"alpha": a} for a in (0.1, 1.0, 10.0)],
 }
-UNLABELLED = "unlabelled"  # beside the names of splits
 FORMAT = 1  # increase it when the same data gives other outputs, or when the file changes
 
 
@@ -167,7 +166,7 @@ def _trained(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts
             f"task {task.id}: all its training rows have one target; leave it out with tasks=, or set head.linear=false"
         )
         raise InputError(message)
-    head = head_targets(task, train.targets, config.loss)
+    head = with_weights(kind.head, task, train.targets, config.loss)
     fitting = _Fitting(task, head, train, matrix, targets)
     own = {"train": fitting.out_of_fold(bar)}
     estimator = fitting.fit(fitting.penalty, np.arange(len(targets)))

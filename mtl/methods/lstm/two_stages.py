@@ -51,7 +51,7 @@ class TwoStages:
         self.config, self.suite, self.dataset, self.texts = config, suite, dataset, texts
         teacher = request.teacher
         self.teacher = teacher
-        self.plain_texts = plain_texts
+        self.as_read = request.dataset, plain_texts  # without what marked spans and boundary words add
         self.embeddings = build_embeddings(
             config,
             suite,
@@ -92,7 +92,7 @@ class TwoStages:
         """The linear models that heads add their outputs to, if they do."""
         if not self.config.head.linear:
             return None
-        return train_linear(self.config, self.dataset, self.plain_texts, self.suite.language)
+        return train_linear(self.config, *self.as_read, self.suite.language)
 
     @cached_property
     def data(self) -> Coded:

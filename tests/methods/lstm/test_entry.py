@@ -23,7 +23,11 @@ from mtl.methods.lstm.entry import LSTM
 def test_the_lstm_describes_its_runs(settings: list[str], title: str, folder: str) -> None:
     config = job(["suite=klej-sample", *settings]).config
     assert (LSTM.title(config), LSTM.folder(config)) == (title, folder)
-    names = [*folder.removesuffix("-overlap").removesuffix("-linear").removesuffix("-cosine").split("-"), "paper", "paper"][:4]
+    names = [
+        *folder.removesuffix("-overlap").removesuffix("-linear").removesuffix("-cosine").split("-"),
+        "paper",
+        "paper",
+    ][:4]
     assert LSTM.describe(config) == dict(zip(("embeddings", "variant", "architecture", "preset"), names, strict=True))
 
 

@@ -20,8 +20,9 @@ import mtl.methods.lstm.linear as linear
 from mtl.data.dataset import Dataset, Split, input_rows, load_dataset, with_one_wrong
 from mtl.encoders.run import Predictor
 from mtl.jobs.together import run_baseline
+from mtl.methods.coded import UNLABELLED
 from mtl.methods.floors.features import Document, TaskFeatures
-from mtl.methods.lstm.linear import FOLDS, UNLABELLED, LinearModels, row_folds, train_linear
+from mtl.methods.lstm.linear import FOLDS, LinearModels, row_folds, train_linear
 from mtl.tasks.task import Task
 
 
