@@ -9,6 +9,7 @@ rows get the outputs of a model that was trained on all training rows. Dev rows 
 
 import hashlib
 import json
+import logging
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,15 +24,24 @@ import torch
 
 import mtl
 from mtl.base.errors import InputError
-from mtl.base.files import write_checkpoint
+from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Progress
-from mtl.base.untrusted import read_checkpoint
+from mtl.base.untrusted import read_checkpoint, read_json
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import UNLABELLED, with_weights
 from mtl.methods.floors.estimators import new_estimator, numbers, quiet_fit
 from mtl.methods.floors.features import Document, Matrix, TaskFeatures
-from mtl.methods.floors.kept import Kept, KeptContent, TrainedFloor, kept_content, kept_file, read_kept, restored_kept
+from mtl.methods.floors.kept import (
+    Kept,
+    KeptContent,
+    TrainedFloor,
+    kept_content,
+    kept_file,
+    read_kept,
+    restored_kept,
+    write_kept,
+)
 from mtl.methods.method import LoadRequest
 from mtl.settings.schema import Config
 from mtl.tasks.target_kind import HeadTargets
@@ -44,7 +54,13 @@ PENALTIES = {
     "classifier": [{"C": c} for c in (0.1, 1.0, 10.0, 100.0)],
     "regressor": [{"alpha": a} for a in (0.1, 1.0, 10.0)],
 }
+logger = logging.getLogger("mtl")
+
 FORMAT = 1  # increase it when the same data gives other outputs, or when the file changes
+
+
+class _Unteachable(Exception):
+    """Training rows teach a linear model nothing; the text says why."""
 
 
 class _Content(TypedDict):
@@ -75,6 +91,12 @@ class LinearModels:
     outputs: Mapping[str, Mapping[str, np.ndarray]]
     seconds: float
 
+    def write(self, seed_folder: Path) -> None:
+        """Write the models into the folder of a seed, for `load_linear`."""
+        for id, kept in self.kept.items():
+            write_kept(kept_file(seed_folder, id), kept)
+        write_json(_list_file(seed_folder), list(self.kept))
+
     @property
     def parameters(self) -> int:
         """How many weights they have."""
@@ -87,13 +109,12 @@ def versions() -> str:
 
 
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
-    """The linear models of all tasks but those on words, whose answers are too many; from the cache if they are there.
+    """The linear models of all tasks whose training rows can teach one; from the cache if they are there.
+
+    Tasks on words have none: their answers are too many. Nor has a task whose training rows have one target alone, or no n-gram in two texts.
 
     Args:
         texts: those of the dataset, without boundary words.
-
-    Raises:
-        InputError: for a task whose training rows have one target alone, or no n-gram.
     """
     kept, outputs, seconds = dict[str, Kept](), dict[str, dict[str, np.ndarray]](), 0.0
     tasks = [task for task in dataset.trained_tasks if task.id not in dataset.answers]
@@ -102,7 +123,12 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
             content = _read(path, config, task)
             if content is None:
-                content = _trained(config, dataset, task, texts, bar)
+                try:
+                    content = _trained(config, dataset, task, texts, bar)
+                except _Unteachable as reason:
+                    logger.info("%s has no linear model: %s", task.id, reason)
+                    bar.advance(_fits())
+                    continue
                 write_checkpoint(path, content)
             else:
                 bar.advance(_fits())
@@ -116,12 +142,15 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
 
 def load_linear(request: LoadRequest) -> TrainedFloor:
     """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
-    kept = {}
-    for id in request.trained_tasks:
-        if id not in request.answers:
-            path = kept_file(request.seed_folder, id)
-            kept[id] = read_kept(path, METHOD, request.config.floor, request.suite.tasks[id])
+    folder, tasks = request.seed_folder, request.suite.tasks
+    ids = [id for id in read_json(_list_file(folder), list[str]) if id in request.trained_tasks]
+    kept = {id: read_kept(kept_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in ids}
     return TrainedFloor(request.config, request.suite.language, kept, request.answers)
+
+
+def _list_file(seed_folder: Path) -> Path:
+    """The list of the tasks that have a linear model."""
+    return seed_folder / "models" / "tasks.json"
 
 
 def _fits() -> int:
@@ -159,13 +188,10 @@ def _trained(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts
     try:
         matrix = features.fit(_documents(train, dataset, texts))
     except ValueError:
-        raise InputError(f"task {task.id}: {features.problem}, or head.linear=false") from None
+        raise _Unteachable(f"no n-gram occurs in {config.floor.min_count} of its training texts") from None
     targets = kind.simple.fit_targets(train.targets, train.sizes)
     if kind.simple.estimator == "classifier" and len(np.unique(targets)) == 1:
-        message = (
-            f"task {task.id}: all its training rows have one target; leave it out with tasks=, or set head.linear=false"
-        )
-        raise InputError(message)
+        raise _Unteachable("all its training rows have one target")
     head = with_weights(kind.head, task, train.targets, config.loss)
     fitting = _Fitting(task, head, train, matrix, targets)
     own = {"train": fitting.out_of_fold(bar)}

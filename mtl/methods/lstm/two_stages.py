@@ -16,7 +16,7 @@ from mtl.data.spans import with_token_spans
 from mtl.data.text import moses_version, tokenized
 from mtl.embedders.find import build_embeddings
 from mtl.methods.coded import Coded
-from mtl.methods.floors.kept import TrainedFloor, kept_file, write_kept
+from mtl.methods.floors.kept import TrainedFloor
 from mtl.methods.lstm.linear import LinearModels, train_linear
 from mtl.methods.lstm.linear import versions as linear_versions
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, records_beside, stage1_key
@@ -109,8 +109,7 @@ class TwoStages:
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         config, dataset = self.config, self.dataset
         if self.linear is not None:
-            for id, kept in self.linear.kept.items():
-                write_kept(kept_file(folder, id), kept)
+            self.linear.write(folder)
         shared = SharedStage1(self._stage1_records, self.shared(seed))
         network = pretrain(config, self.data, self.sequences, self.embeddings, seed, pretrain_folder(folder), shared)
         encoder, heads = network.encoder, network.heads

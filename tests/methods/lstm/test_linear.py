@@ -130,14 +130,16 @@ def with_train(dataset: Dataset, train: Split) -> Dataset:
     return replace(dataset, tasks=[LABELS], splits=splits, answers={})
 
 
-def test_training_rows_that_teach_nothing(parts: Parts, tmp_path: Path) -> None:
+def test_a_task_whose_rows_teach_nothing_has_no_model(parts: Parts, tmp_path: Path) -> None:
     config = replace(parts.config, cache_dir=str(tmp_path))
     train = parts.dataset.splits["labels"]["train"]
-    with raises_input_error():
-        train_linear(config, with_train(parts.dataset, replace(train, targets=np.zeros(len(train)))), parts.texts, "sv")
+    alike = with_train(parts.dataset, replace(train, targets=np.zeros(len(train))))
     rarer = replace(config, floor=replace(config.floor, min_count=1000))
-    with raises_input_error():
-        train_linear(rarer, with_train(parts.dataset, train), parts.texts, "sv")
+    for made in (
+        train_linear(config, alike, parts.texts, "sv"),
+        train_linear(rarer, with_train(parts.dataset, train), parts.texts, "sv"),
+    ):
+        assert not made.kept and not made.outputs and made.parameters == 0
 
 
 def test_the_cache_is_read_and_a_damaged_file_of_it_is_replaced(
@@ -200,7 +202,12 @@ def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
         else:
             assert predicted == cells, task.id
     assert read_json(run / "summary.json")["title"].endswith(", linear")
-    assert {path.name for path in (run / "seed-1/models").iterdir()} == {"answer.ckpt", "mood.ckpt", "stars.ckpt"}
+    assert {path.name for path in (run / "seed-1/models").iterdir()} == {
+        "answer.ckpt",
+        "mood.ckpt",
+        "stars.ckpt",
+        "tasks.json",
+    }
 
 
 def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:
@@ -213,5 +220,9 @@ def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:
         torch.save({"in_pairs": 1}, file)
         with raises_input_error(file="mood.ckpt"):
             Predictor.load(run)
+        (run / "seed-1/models/tasks.json").rename(run / "moved.json")
+        with raises_input_error(file="tasks.json"):
+            Predictor.load(run)
+        (run / "moved.json").rename(run / "seed-1/models/tasks.json")
     finally:
         file.write_bytes(content)
