@@ -211,7 +211,8 @@ class TrainedFloor:
         if (source := task.answered_by or task.id) not in self.kept:
             raise InputError(f"task {source}: method {self.config.method} has no model for it, only a constant answer")
         tokenize, length = moses(self.language), self.config.max_length
-        joined = self.config.floor.features == "joined"
+        kept = self.kept[source]
+        joined = kept.vectorizer is not None
         examples = [make_example(task, row) for row in rows]
         documents = [
             [Document(text, []) for text in (*texts, *span_texts(task, texts, example.spans))]
@@ -220,7 +221,6 @@ class TrainedFloor:
             for example in examples
             for texts in example.inputs
         ]
-        kept = self.kept[source]
         texts = dict.fromkeys(text for example in examples for text in example.texts)
         split = make_split(task, examples, {text: number for number, text in enumerate(texts)})
         return kept.estimator, kept.features.transform(documents), split
