@@ -18,6 +18,7 @@ from mtl.settings.schema import FloorConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
+LEAST_SCALE = 1e-100  # of cosines, so that scaled ones are finite
 KINDS = ("words", "characters")  # of n-grams, in the order of the features
 Vectors = Mapping[str, csr_matrix]  # TF-IDF by kind of n-grams: (texts, n-grams)
 Matrix: TypeAlias = csr_matrix | np.ndarray  # features: (rows, features)
@@ -86,16 +87,28 @@ def restore_fitted(vectorizer: CountVectorizer, state: Mapping[str, Any]) -> Non
     if not isinstance(ngrams, list) or not all(isinstance(ngram, str) for ngram in ngrams):
         raise ValueError("its vocabulary is no list of n-grams")
     vectorizer.vocabulary_ = {ngram: number for number, ngram in enumerate(ngrams)}
+    if len(vectorizer.vocabulary_) < max(
+        1, len(ngrams)
+    ):  # the numbers of its n-grams would lie outside of its matrices
+        raise ValueError("its vocabulary has no n-gram, or one of them twice")
     if isinstance(vectorizer, TfidfVectorizer):
         vectorizer.idf_ = finite_numbers(state["idf"], (len(ngrams),))
 
 
-def finite_numbers(tensor: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """A tensor of finite float64 numbers as an array. Raises ValueError for anything else, and for another shape than the one that is named."""
-    if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float64 or not tensor.isfinite().all():
-        raise ValueError("has something else where finite numbers are expected")
-    if shape is not None and tensor.shape != shape:
+def finite_numbers(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """A tensor of finite float64 numbers as an array. Raises ValueError for anything else, and for another shape.
+
+    A few bytes can describe a tensor of any size: only one whose numbers all stand in the file is read.
+    """
+    plain = type(tensor) is torch.Tensor and tensor.layout == torch.strided and tensor.device.type == "cpu"
+    if not plain or tensor.dtype != torch.float64 or tensor.requires_grad or tensor.is_neg():
+        raise ValueError("has something else where numbers are expected")
+    if tensor.shape != shape:
         raise ValueError(f"has {list(tensor.shape)} numbers where {list(shape)} are expected")
+    if not tensor.is_contiguous() or tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+        raise ValueError("lacks some of its numbers")
+    if not tensor.isfinite().all():
+        raise ValueError("has a number that is not finite")
     return tensor.numpy()
 
 
@@ -197,6 +210,8 @@ class TaskFeatures:
             self._scaler.mean_, self._scaler.scale_ = (
                 finite_numbers(state[name], (len(KINDS),)) for name in ("mean", "scale")
             )
+            if (self._scaler.scale_ < LEAST_SCALE).any():
+                raise ValueError("its cosines have no scale")
             self._scaler.n_features_in_ = len(KINDS)
 
     def _features(self, sides: Sequence[Vectors]) -> Matrix:

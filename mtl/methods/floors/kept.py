@@ -17,7 +17,7 @@ from mtl.base.files import write_checkpoint
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import Split, first_choices, make_split
 from mtl.data.examples import Row, make_example, span_texts
-from mtl.data.text import moses
+from mtl.data.text import UNKNOWN, moses
 from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, guess_for
 from mtl.methods.floors.features import Document, JoinedFeatures, KeptFeatures, Matrix, TaskFeatures, finite_numbers
 from mtl.methods.method import LoadRequest
@@ -27,16 +27,6 @@ from mtl.tasks.task import Task
 
 # Methods whose models can be kept. Of a damaged tree, scikit-learn would read any memory.
 KEEPABLE = ("svm", "logistic", "naive_bayes", "overlap")
-CLASSES = "classes_"
-# What is kept of each estimator, by attribute: numbers, the weights of its features first; and its classes.
-KEPT: dict[type, tuple[str, ...]] = {
-    LogisticRegression: ("coef_", "intercept_", CLASSES),
-    LinearSVC: ("coef_", "intercept_", CLASSES),
-    MultinomialNB: ("feature_log_prob_", "class_log_prior_", CLASSES),
-    Ridge: ("coef_", "intercept_"),
-    LinearSVR: ("coef_", "intercept_"),
-    CosineInRange: (),
-}
 NOT_KEPT = (
     "no such file: the models of this run were not kept; make the run again with floor.keep=true and another run_dir="
 )
@@ -84,18 +74,34 @@ def kept_content(kept: Kept) -> "KeptContent":
     """A model as tensors and plain values."""
     in_pairs = isinstance(kept.estimator, YesOrNo)
     estimator = kept.estimator.classifier if in_pairs else kept.estimator
-    attributes = KEPT[type(estimator)]
+    classes = estimator.classes_.tolist() if hasattr(estimator, "classes_") else None
     return KeptContent(
         in_pairs=in_pairs,
         numbers={
-            name: torch.as_tensor(getattr(estimator, name), dtype=torch.float64)
-            for name in attributes
-            if name != CLASSES
+            name: torch.as_tensor(getattr(estimator, name), dtype=torch.float64).contiguous()
+            for name in _shapes(estimator, 0, 0)
         },
-        classes=estimator.classes_.tolist() if CLASSES in attributes else None,
+        classes=classes,
         vectorizer=kept.vectorizer,
         features=kept.features.state(),
     )
+
+
+def _shapes(estimator: Any, width: int, classes: int) -> dict[str, tuple[int, ...]]:
+    """The shapes of the numbers that a trained estimator consists of, by attribute.
+
+    Args:
+        width: the number of its features.
+        classes: the number of its classes. Of two, a linear model has the weights of the second alone.
+    """
+    rows = 1 if classes == 2 else classes
+    if isinstance(estimator, LogisticRegression | LinearSVC):
+        return {"coef_": (rows, width), "intercept_": (rows,)}
+    if isinstance(estimator, MultinomialNB):
+        return {"feature_log_prob_": (classes, width), "class_log_prior_": (classes,)}
+    if isinstance(estimator, Ridge):
+        return {"coef_": (width,), "intercept_": ()}
+    return {"coef_": (width,), "intercept_": (1,)} if isinstance(estimator, LinearSVR) else {}
 
 
 def write_kept(path: Path, kept: Kept) -> None:
@@ -149,20 +155,15 @@ def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
     estimator = ESTIMATORS[method][kind.simple.estimator]()
     if isinstance(estimator, CosineInRange):
         return CosineInRange(*task.bounds)
-    names = [name for name in KEPT[type(estimator)] if name != CLASSES]
-    for name in names:
-        setattr(estimator, name, finite_numbers(content["numbers"][name]))
-    weights = np.atleast_2d(getattr(estimator, names[0]))
-    estimator.n_features_in_ = weights.shape[1]
-    if weights.shape[1] != width:
-        raise ValueError(f"it has weights for {weights.shape[1]} features, not for {width}")
+    classes = content["classes"] or []
     if kind.simple.estimator == "classifier":
-        classes = content["classes"] or []
         known = range(len(task.labels)) if task.labels else range(2) if task.candidates else classes
-        # Of two classes, a linear model has the weights of the second alone.
-        if not set(classes) <= set(known) or len(set(classes)) != max(2, len(weights)):
+        if len(classes) < 2 or len(set(classes)) < len(classes) or not set(classes) <= set(known):
             raise ValueError(f"its classes are {classes[:5]}")
         estimator.classes_ = np.array(classes)
+    for name, shape in _shapes(estimator, width, len(classes)).items():
+        setattr(estimator, name, finite_numbers(content["numbers"][name], shape))
+    estimator.n_features_in_ = width
     return YesOrNo(estimator) if content["in_pairs"] else estimator
 
 
@@ -217,7 +218,7 @@ class TrainedFloor:
         documents = [
             [Document(text, []) for text in (*texts, *span_texts(task, texts, example.spans))]
             if joined
-            else [Document(text, tokenize(text)[:length]) for text in texts]
+            else [Document(text, tokenize(text)[:length] or [UNKNOWN]) for text in texts]
             for example in examples
             for texts in example.inputs
         ]

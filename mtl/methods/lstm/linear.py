@@ -3,8 +3,9 @@ features of the floors.
 
 The sum of a linear model's log-probabilities and a head's outputs is a product of experts (Hinton 2002, "Training products of experts by
 minimizing contrastive divergence"): the LSTM learns what n-grams do not tell. So that it learns this from errors as they are on new rows, what
-a training row gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992, "Stacked generalization"). All other
-rows get the outputs of a model that was trained on all training rows. Dev rows choose nothing here: the penalty is chosen on the first fold.
+a training row gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992, "Stacked generalization"); the
+n-grams and their weights are those of all training texts. All other rows get the outputs of a model that was trained on all training rows.
+Dev rows choose nothing here: the penalty is chosen on the first fold.
 """
 
 import hashlib
@@ -33,6 +34,7 @@ from mtl.methods.coded import UNLABELLED, with_weights
 from mtl.methods.floors.estimators import new_estimator, numbers, quiet_fit
 from mtl.methods.floors.features import Document, Matrix, TaskFeatures
 from mtl.methods.floors.kept import (
+    RESTORE,
     Kept,
     KeptContent,
     TrainedFloor,
@@ -43,7 +45,7 @@ from mtl.methods.floors.kept import (
     write_kept,
 )
 from mtl.methods.method import LoadRequest
-from mtl.settings.schema import Config
+from mtl.settings.schema import Config, FloorConfig
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -103,9 +105,11 @@ class LinearModels:
         return sum(numbers(kept.estimator) for kept in self.kept.values())
 
 
-def versions() -> str:
-    """What the outputs depend on beside the data and the settings."""
-    return f"scikit-learn {sklearn.__version__}, scipy {scipy.__version__}, tokenizer {moses_version()}"
+def basis(floor: FloorConfig) -> str:
+    """What the outputs depend on beside the data and the settings of the LSTM: the n-grams, and versions."""
+    ngrams = [floor.word_ngrams, floor.char_ngrams, floor.min_count, floor.max_features]
+    versions = f"scikit-learn {sklearn.__version__}, scipy {scipy.__version__}, tokenizer {moses_version()}"
+    return f"format {FORMAT}, n-grams {json.dumps(ngrams, default=list)}, {versions}"
 
 
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
@@ -142,8 +146,11 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
 
 def load_linear(request: LoadRequest) -> TrainedFloor:
     """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
-    folder, tasks = request.seed_folder, request.suite.tasks
-    ids = [id for id in read_json(_list_file(folder), list[str]) if id in request.trained_tasks]
+    folder, tasks, listed = request.seed_folder, request.suite.tasks, _list_file(request.seed_folder)
+    ids = read_json(listed, list[str])
+    trained = [id for id in request.trained_tasks if id not in request.answers]
+    if odd := set(ids) - set(trained) or {id for id in trained if kept_file(folder, id).exists()} - set(ids):
+        raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}){RESTORE}", path=listed)
     kept = {id: read_kept(kept_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in ids}
     return TrainedFloor(request.config, request.suite.language, kept, request.answers)
 
@@ -161,8 +168,8 @@ def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
     """A hash of all that a task's outputs follow from."""
     further = dataset.unlabelled.get(task.id)
     rows = [] if further is None else [[dataset.texts[text] for text in row] for row in further.texts.tolist()]
-    settings = [config.max_length, config.held_out, config.loss.class_weights, vars(config.floor)]
-    followed = [FORMAT, mtl.__version__, versions(), np.__version__, language, task.id, settings, rows]
+    settings = [config.max_length, config.held_out, config.loss.class_weights]
+    followed = [mtl.__version__, basis(config.floor), np.__version__, language, task.id, settings, rows]
     content = json.dumps([followed, sorted(dataset.fingerprints.items())], default=list)
     return hashlib.sha256(content.encode()).hexdigest()
 

@@ -17,8 +17,7 @@ from mtl.data.text import moses_version, tokenized
 from mtl.embedders.find import build_embeddings
 from mtl.methods.coded import Coded
 from mtl.methods.floors.kept import TrainedFloor
-from mtl.methods.lstm.linear import LinearModels, train_linear
-from mtl.methods.lstm.linear import versions as linear_versions
+from mtl.methods.lstm.linear import LinearModels, basis, train_linear
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, records_beside, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.method import BuildRequest, Predictions, finetune_folder, pretrain_folder, read_stage
@@ -63,7 +62,7 @@ class TwoStages:
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints = {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:
-            self.fingerprints["linear"] = linear_versions()
+            self.fingerprints["linear"] = basis(config.floor)
         if teacher is not None:
             self.fingerprints["teacher"] = teacher.key
         self.facts: dict[str, Any] = {

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from default_settings import section
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -143,6 +143,13 @@ def test_what_is_kept_transforms_as_what_was_written(tmp_path: Path, method: str
         read.estimator.decision_function(features.transform(rows)).tolist()
         == estimator.decision_function(features.transform(rows)).tolist()
     )
+
+
+def test_a_kept_vocabulary_with_an_ngram_twice_is_refused() -> None:
+    """Its n-grams would have numbers beyond the columns of the matrix."""
+    for ngrams in ('["bra", "bra"]', "[]"):
+        with pytest.raises(ValueError, match="twice"):
+            restore_fitted(CountVectorizer(), {"ngrams": ngrams})
 
 
 @pytest.mark.parametrize("ngrams", ["{}", "[1]", "[", "3", "[" * 100_000, '["a", "b"]'])

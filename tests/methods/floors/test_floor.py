@@ -382,6 +382,13 @@ def test_a_kept_model_of_another_form_is_refused(pairs: list[str], tmp_path: Pat
         {**good, "numbers": {**numbers, "coef_": numbers["coef_"][:, :-1]}},
         {**good, "numbers": {**numbers, "coef_": numbers["coef_"] * float("nan")}},
         {**good, "numbers": {**numbers, "coef_": "1"}},
+        {**good, "numbers": {**numbers, "coef_": numbers["coef_"].clone().requires_grad_()}},
+        {**good, "numbers": {**numbers, "coef_": numbers["coef_"].to_sparse()}},
+        {**good, "numbers": {**numbers, "coef_": numbers["coef_"][:, :1].expand(numbers["coef_"].shape)}},
+        {**good, "numbers": {**numbers, "coef_": torch.zeros(1, dtype=torch.float64).as_strided((1, 10**15), (0, 0))}},
+        {**good, "numbers": {**numbers, "intercept_": torch.zeros(7, dtype=torch.float64)}},
+        {**good, "classes": [0, 1, 1]},
+        {**good, "features": {**good["features"], "scale": good["features"]["scale"] * 0}},
         {**good, "features": {**good["features"], "words": {"ngrams": "[", "idf": good["features"]["words"]["idf"]}}},
         {**good, "features": {**good["features"], "mean": good["features"]["mean"][:1]}},
     ]

@@ -22,7 +22,7 @@ from mtl.encoders.run import Predictor
 from mtl.jobs.together import run_baseline
 from mtl.methods.coded import UNLABELLED
 from mtl.methods.floors.features import Document, TaskFeatures
-from mtl.methods.lstm.linear import FOLDS, LinearModels, row_folds, train_linear
+from mtl.methods.lstm.linear import FOLDS, LinearModels, basis, row_folds, train_linear
 from mtl.tasks.task import Task
 
 
@@ -212,7 +212,8 @@ def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
 
 def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:
     file = run / "seed-1/models/mood.ckpt"
-    content = file.read_bytes()
+    listed = run / "seed-1/models/tasks.json"
+    content, tasks = file.read_bytes(), listed.read_text(encoding="utf-8")
     try:
         file.unlink()
         with raises_input_error(file="mood.ckpt"):
@@ -220,9 +221,18 @@ def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:
         torch.save({"in_pairs": 1}, file)
         with raises_input_error(file="mood.ckpt"):
             Predictor.load(run)
-        (run / "seed-1/models/tasks.json").rename(run / "moved.json")
+        listed.write_text('["answer", "stars"]', encoding="utf-8")
         with raises_input_error(file="tasks.json"):
             Predictor.load(run)
-        (run / "moved.json").rename(run / "seed-1/models/tasks.json")
+        listed.unlink()
+        with raises_input_error(file="tasks.json"):
+            Predictor.load(run)
     finally:
         file.write_bytes(content)
+        listed.write_text(tasks, encoding="utf-8")
+
+
+def test_the_basis_of_outputs_names_the_ngrams(parts: Parts) -> None:
+    """A suite may set them. A stage 1 is taken from another run only if that has the same."""
+    floor = parts.config.floor
+    assert basis(floor) == basis(floor) != basis(replace(floor, min_count=1))
