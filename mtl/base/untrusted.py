@@ -321,6 +321,7 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
         with open_regular(path) as file:
             check_stored(file)
             content = torch.load(file, map_location=device, weights_only=True)
+            _check_tensors(content)
     except FileNotFoundError:
         raise InputError(f"no such file{remedy}", path=path) from None
     except InputError:
@@ -330,6 +331,22 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
         raise InputError(f"not a checkpoint that can be read: {reason}{remedy}", path=path) from None
     _check_form(path, content, form, remedy)
     return cast(Content, content)
+
+
+def _check_tensors(content: object) -> None:
+    """Raise ValueError for a tensor that is sparse, or larger than the numbers in the file: a few bytes can describe a tensor of any size."""
+    import torch
+
+    known, left = set[int](), [content]
+    while left:
+        value = left.pop()
+        if isinstance(value, torch.Tensor):
+            dense = value.layout == torch.strided and not value.is_meta
+            if not dense or value.numel() * value.element_size() > value.untyped_storage().nbytes():
+                raise ValueError("it lacks numbers of a tensor")
+        elif isinstance(value, dict | list | tuple) and id(value) not in known:  # a list may hold itself
+            known.add(id(value))
+            left.extend(value.values() if isinstance(value, dict) else value)
 
 
 def check_stored(file: IO[bytes]) -> None:

@@ -154,7 +154,7 @@ class TrainerConfig:
 
 @dataclass
 class FloorConfig:
-    """Only floors (`mtl.methods.floors`) read this; the linear models of heads read its n-grams.
+    """Floors (`mtl.methods.floors`) read this; the linear models of heads (`mtl.methods.lstm.linear`) read its n-grams.
 
     Attributes:
         grid: settings of scikit-learn's estimator, each with the values to try on dev, or None for the estimator's default.

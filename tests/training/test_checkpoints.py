@@ -69,6 +69,26 @@ def test_a_missing_or_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
         read_weights(tmp_path / "none.ckpt")
 
 
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.zeros(1).as_strided((10**6, 10**6), (0, 0)),
+        torch.zeros(3).expand(2, 3),
+        torch.zeros(2, 2).to_sparse(),
+        torch.zeros(2, 2, device="meta"),
+    ],
+    ids=["without strides", "repeated", "sparse", "without numbers"],
+)
+def test_a_tensor_must_have_its_numbers_in_the_file(tmp_path: Path, tensor: torch.Tensor) -> None:
+    """A few bytes can describe a tensor that no memory holds. A list that holds itself is searched once."""
+    listed: list[object] = [tensor]
+    listed.append(listed)
+    for value in ({"w": tensor}, {"w": torch.zeros(1), "others": {"all": listed}}):
+        torch.save({"state_dict": value}, tmp_path / "best.ckpt")
+        with raises_input_error(file="best.ckpt"):
+            read_weights(tmp_path / "best.ckpt")
+
+
 @pytest.mark.parametrize("content", [None, b"", b"damaged"])
 def test_a_finished_stage_without_its_weights_says_what_to_delete(tmp_path: Path, content: bytes | None) -> None:
     (tmp_path / DONE).write_text("{}", encoding="utf-8")

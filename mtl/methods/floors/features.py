@@ -54,23 +54,6 @@ class RowFeatures(Protocol):
         """The features of rows, as `fit` returns them."""
 
 
-class KeptFeatures(RowFeatures, Protocol):
-    """Features whose state can be kept in a file."""
-
-    def state(self) -> dict[str, Any]:
-        """What they have learned, as tensors and plain values."""
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Learn what others, made with the same settings, have learned.
-
-        Args:
-            state: theirs. It is not trusted.
-
-        Raises:
-            KeyError, TypeError, ValueError: for a state of another form.
-        """
-
-
 def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:
     """The n-grams that a vectorizer has chosen, as one text, and their weights, if it weights them: what `restore_fitted` takes."""
     state: dict[str, Any] = {
@@ -82,34 +65,27 @@ def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:
 
 
 def restore_fitted(vectorizer: CountVectorizer, state: Mapping[str, Any]) -> None:
-    """Give an unfitted vectorizer the n-grams and weights of another one. Raises KeyError, TypeError or ValueError for a state of another form."""
+    """Give an unfitted vectorizer what `fitted_state` described, which is not trusted. Errors are those of `TaskFeatures.restore`."""
     ngrams = json.loads(state["ngrams"])
     if not isinstance(ngrams, list) or not all(isinstance(ngram, str) for ngram in ngrams):
         raise ValueError("its vocabulary is no list of n-grams")
-    vectorizer.vocabulary_ = {ngram: number for number, ngram in enumerate(ngrams)}
-    if len(vectorizer.vocabulary_) < max(
-        1, len(ngrams)
-    ):  # the numbers of its n-grams would lie outside of its matrices
+    # The numbers of n-grams that occur twice would lie outside of the matrices, and scipy would read other memory.
+    if not ngrams or len(set(ngrams)) < len(ngrams):
         raise ValueError("its vocabulary has no n-gram, or one of them twice")
+    vectorizer.vocabulary_ = {ngram: number for number, ngram in enumerate(ngrams)}
     if isinstance(vectorizer, TfidfVectorizer):
         vectorizer.idf_ = finite_numbers(state["idf"], (len(ngrams),))
 
 
 def finite_numbers(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """A tensor of finite float64 numbers as an array. Raises ValueError for anything else, and for another shape.
-
-    A few bytes can describe a tensor of any size: only one whose numbers all stand in the file is read.
-    """
-    plain = type(tensor) is torch.Tensor and tensor.layout == torch.strided and tensor.device.type == "cpu"
-    if not plain or tensor.dtype != torch.float64 or tensor.requires_grad or tensor.is_neg():
+    """A tensor of finite float64 numbers as an array. Raises ValueError for anything else, and for another shape."""
+    if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float64:
         raise ValueError("has something else where numbers are expected")
     if tensor.shape != shape:
         raise ValueError(f"has {list(tensor.shape)} numbers where {list(shape)} are expected")
-    if not tensor.is_contiguous() or tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
-        raise ValueError("lacks some of its numbers")
     if not tensor.isfinite().all():
         raise ValueError("has a number that is not finite")
-    return tensor.numpy()
+    return tensor.detach().resolve_neg().numpy()
 
 
 class Tfidf:
@@ -153,11 +129,11 @@ class Tfidf:
         return {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
 
     def state(self) -> dict[str, Any]:
-        """See `KeptFeatures.state`."""
+        """What it has learned, as tensors and plain values."""
         return {kind: fitted_state(vectorizer) for kind, vectorizer in self._vectorizers.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """See `KeptFeatures.restore`."""
+        """Learn what another one had learned. Argument and errors: as in `TaskFeatures.restore`."""
         for kind, vectorizer in self._vectorizers.items():
             restore_fitted(vectorizer, state[kind])
 
@@ -197,14 +173,21 @@ class TaskFeatures:
         return self._features(_sides(self._tfidf.transform(documents), indices))
 
     def state(self) -> dict[str, Any]:
-        """See `KeptFeatures.state`."""
+        """What they have learned, as tensors and plain values."""
         state = self._tfidf.state()
         if self._of_pair:
             state |= {name: torch.from_numpy(getattr(self._scaler, f"{name}_")) for name in ("mean", "scale")}
         return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """See `KeptFeatures.restore`."""
+        """Learn what others, made with the same settings, had learned.
+
+        Args:
+            state: theirs, of `state`. It is not trusted.
+
+        Raises:
+            KeyError, TypeError, ValueError, RecursionError: for a state of another form.
+        """
         self._tfidf.restore(state)
         if self._of_pair:
             self._scaler.mean_, self._scaler.scale_ = (
@@ -360,11 +343,11 @@ class JoinedFeatures:
         return self._vectorizer.transform(self._joined(rows))
 
     def state(self) -> dict[str, Any]:
-        """See `KeptFeatures.state`."""
+        """What they have learned, as tensors and plain values."""
         return fitted_state(self._vectorizer)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """See `KeptFeatures.restore`."""
+        """Learn what others had learned. Argument and errors: as in `TaskFeatures.restore`."""
         restore_fitted(self._vectorizer, state)
 
     def _joined(self, rows: Sequence[Sequence[Document]]) -> list[str]:

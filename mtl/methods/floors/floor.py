@@ -5,7 +5,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,7 +31,6 @@ from mtl.methods.floors.features import (
     COMPARES_PAIRS,
     Document,
     JoinedFeatures,
-    KeptFeatures,
     Matrix,
     RowFeatures,
     TaskFeatures,
@@ -123,9 +122,7 @@ class Floor:
 
     def _kept(self, task: Task) -> Kept:
         learned = self._trained[task.id]
-        return Kept(
-            learned.estimator, cast(KeptFeatures, self._task_features(task, learned.vectorizer)[0]), learned.vectorizer
-        )
+        return Kept(learned.estimator, self._task_features(task, learned.vectorizer)[0], learned.vectorizer)
 
     def _to_predict(self, task: Task) -> dict[str, Split]:
         return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}

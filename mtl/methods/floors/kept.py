@@ -19,18 +19,16 @@ from mtl.data.dataset import Split, first_choices, make_split
 from mtl.data.examples import Row, make_example, span_texts
 from mtl.data.text import UNKNOWN, moses
 from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, guess_for
-from mtl.methods.floors.features import Document, JoinedFeatures, KeptFeatures, Matrix, TaskFeatures, finite_numbers
+from mtl.methods.floors.features import Document, JoinedFeatures, Matrix, RowFeatures, TaskFeatures, finite_numbers
 from mtl.methods.method import LoadRequest
 from mtl.settings.schema import Config, FloorConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+from mtl.training.checkpoints import RESTORE
 
 # Methods whose models can be kept. Of a damaged tree, scikit-learn would read any memory.
 KEEPABLE = ("svm", "logistic", "naive_bayes", "overlap")
-NOT_KEPT = (
-    "no such file: the models of this run were not kept; make the run again with floor.keep=true and another run_dir="
-)
-RESTORE = "; restore the file, or make the run again with another run_dir="
+NOT_KEPT = "no such file: the models of this run were not kept; make it again with floor.keep=true and another run_dir="
 
 
 class Kept(NamedTuple):
@@ -43,7 +41,7 @@ class Kept(NamedTuple):
     """
 
     estimator: Any
-    features: KeptFeatures
+    features: RowFeatures
     vectorizer: str | None = None
 
 
@@ -55,7 +53,7 @@ class KeptContent(TypedDict):
         numbers: by attribute.
         classes: None for a regressor.
         vectorizer: see `Kept`.
-        features: see `KeptFeatures.state`.
+        features: see `TaskFeatures.state`.
     """
 
     in_pairs: bool
@@ -70,18 +68,18 @@ def kept_file(seed_folder: Path, task: str) -> Path:
     return seed_folder / "models" / f"{task}.ckpt"
 
 
-def kept_content(kept: Kept) -> "KeptContent":
-    """A model as tensors and plain values."""
+def kept_content(kept: Kept) -> KeptContent:
+    """A model of one of the KEEPABLE methods, as tensors and plain values."""
+    assert isinstance(kept.features, TaskFeatures | JoinedFeatures)
     in_pairs = isinstance(kept.estimator, YesOrNo)
     estimator = kept.estimator.classifier if in_pairs else kept.estimator
-    classes = estimator.classes_.tolist() if hasattr(estimator, "classes_") else None
     return KeptContent(
         in_pairs=in_pairs,
         numbers={
             name: torch.as_tensor(getattr(estimator, name), dtype=torch.float64).contiguous()
             for name in _shapes(estimator, 0, 0)
         },
-        classes=classes,
+        classes=estimator.classes_.tolist() if hasattr(estimator, "classes_") else None,
         vectorizer=kept.vectorizer,
         features=kept.features.state(),
     )
@@ -123,12 +121,12 @@ def read_kept(path: Path, method: str, settings: FloorConfig, task: Task) -> Kep
     """
     if not path.exists():
         raise InputError(NOT_KEPT, path=path)
-    content = read_checkpoint(path, KeptContent, RESTORE)
+    content = read_checkpoint(path, KeptContent, f"; {RESTORE}")
     try:
         return restored_kept(content, method, settings, task)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
-        raise InputError(f"is no model that the method {method} keeps ({reason}){RESTORE}", path=path) from None
+        raise InputError(f"is no model that the method {method} keeps ({reason}); {RESTORE}", path=path) from None
 
 
 def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task: Task) -> Kept:
@@ -164,6 +162,8 @@ def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
     for name, shape in _shapes(estimator, width, len(classes)).items():
         setattr(estimator, name, finite_numbers(content["numbers"][name], shape))
     estimator.n_features_in_ = width
+    if content["in_pairs"] and not task.candidates:
+        raise ValueError("it judges candidates, which the task has not")
     return YesOrNo(estimator) if content["in_pairs"] else estimator
 
 

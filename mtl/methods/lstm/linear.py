@@ -4,8 +4,8 @@ features of the floors.
 The sum of a linear model's log-probabilities and a head's outputs is a product of experts (Hinton 2002, "Training products of experts by
 minimizing contrastive divergence"): the LSTM learns what n-grams do not tell. So that it learns this from errors as they are on new rows, what
 a training row gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992, "Stacked generalization"); the
-n-grams and their weights are those of all training texts. All other rows get the outputs of a model that was trained on all training rows.
-Dev rows choose nothing here: the penalty is chosen on the first fold.
+n-grams and their weights are those of all training texts. All other rows get the outputs of a model that was trained on all training rows, and so
+do variants of training rows (`distill.augment`). Dev rows choose nothing here: the penalty is chosen on the first fold.
 """
 
 import hashlib
@@ -34,7 +34,6 @@ from mtl.methods.coded import UNLABELLED, with_weights
 from mtl.methods.floors.estimators import new_estimator, numbers, quiet_fit
 from mtl.methods.floors.features import Document, Matrix, TaskFeatures
 from mtl.methods.floors.kept import (
-    RESTORE,
     Kept,
     KeptContent,
     TrainedFloor,
@@ -49,6 +48,7 @@ from mtl.settings.schema import Config, FloorConfig
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+from mtl.training.checkpoints import RESTORE
 
 METHOD = "logistic"
 FOLDS = 5
@@ -99,6 +99,10 @@ class LinearModels:
             write_kept(kept_file(seed_folder, id), kept)
         write_json(_list_file(seed_folder), list(self.kept))
 
+    def predictor(self, config: Config, language: str) -> TrainedFloor:
+        """What gives new rows their outputs. language: of the suite."""
+        return TrainedFloor(config, language, self.kept)
+
     @property
     def parameters(self) -> int:
         """How many weights they have."""
@@ -122,21 +126,21 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
     """
     kept, outputs, seconds = dict[str, Kept](), dict[str, dict[str, np.ndarray]](), 0.0
     tasks = [task for task in dataset.trained_tasks if task.id not in dataset.answers]
-    with Progress("linear models", len(tasks) * _fits(), "fits") as bar:
+    with Progress("linear models", sum(map(_fits, tasks)), "fits") as bar:
         for task in tasks:
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
-            content = _read(path, config, task)
-            if content is None:
+            read = _read(path, config, task)
+            if read is not None:
+                bar.advance(_fits(task))
+                kept[task.id], content = read
+            else:
                 try:
-                    content = _trained(config, dataset, task, texts, bar)
+                    kept[task.id], content = _trained(config, dataset, task, texts, bar)
                 except _Unteachable as reason:
                     logger.info("%s has no linear model: %s", task.id, reason)
-                    bar.advance(_fits())
+                    bar.advance(_fits(task))
                     continue
                 write_checkpoint(path, content)
-            else:
-                bar.advance(_fits())
-            kept[task.id] = restored_kept(content["model"], METHOD, config.floor, task)
             outputs |= {
                 id: {name: part.numpy() for name, part in parts.items()} for id, parts in content["outputs"].items()
             }
@@ -150,7 +154,7 @@ def load_linear(request: LoadRequest) -> TrainedFloor:
     ids = read_json(listed, list[str])
     trained = [id for id in request.trained_tasks if id not in request.answers]
     if odd := set(ids) - set(trained) or {id for id in trained if kept_file(folder, id).exists()} - set(ids):
-        raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}){RESTORE}", path=listed)
+        raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}); {RESTORE}", path=listed)
     kept = {id: read_kept(kept_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in ids}
     return TrainedFloor(request.config, request.suite.language, kept, request.answers)
 
@@ -160,8 +164,9 @@ def _list_file(seed_folder: Path) -> Path:
     return seed_folder / "models" / "tasks.json"
 
 
-def _fits() -> int:
-    return len(PENALTIES["classifier"]) + FOLDS
+def _fits(task: Task) -> int:
+    """How many estimators are trained: on the first fold one with each penalty, one on each other fold, and one on all rows."""
+    return len(PENALTIES[target_kind(task).simple.estimator]) + FOLDS
 
 
 def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
@@ -174,19 +179,21 @@ def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _read(path: Path, config: Config, task: Task) -> _Content | None:
-    """The content of a file; None if it does not exist or is damaged."""
+def _read(path: Path, config: Config, task: Task) -> tuple[Kept, _Content] | None:
+    """The model in a file and the file's content; None if it does not exist or is damaged."""
     if not path.exists():
         return None
     try:
         content = read_checkpoint(path, _Content)
-        restored_kept(content["model"], METHOD, config.floor, task)
+        return restored_kept(content["model"], METHOD, config.floor, task), content
     except (InputError, KeyError, TypeError, ValueError, RecursionError):
         return None
-    return content
 
 
-def _trained(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress) -> _Content:
+def _trained(
+    config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress
+) -> tuple[Kept, _Content]:
+    """A task's model and the content of its file. Raises _Unteachable."""
     start = monotonic()
     splits = dataset.splits[task.id]
     train = splits["train"]
@@ -201,8 +208,8 @@ def _trained(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts
         raise _Unteachable("all its training rows have one target")
     head = with_weights(kind.head, task, train.targets, config.loss)
     fitting = _Fitting(task, head, train, matrix, targets)
-    own = {"train": fitting.out_of_fold(bar)}
-    estimator = fitting.fit(fitting.penalty, np.arange(len(targets)))
+    own, penalty = fitting.out_of_fold(bar)
+    estimator = fitting.fit(penalty, np.arange(len(targets)))
     bar.advance(1)
 
     def said(split: Split) -> torch.Tensor:
@@ -213,10 +220,11 @@ def _trained(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts
     for other in dataset.tasks:
         if task.id in (other.id, other.answered_by):
             outputs[other.id] = {name: said(part) for name, part in dataset.splits[other.id].items() if name != "train"}
-    outputs[task.id] |= own
+    outputs[task.id]["train"] = own
     if task.id in dataset.unlabelled:
         outputs[task.id][UNLABELLED] = said(dataset.unlabelled[task.id])
-    return _Content(model=kept_content(Kept(estimator, features)), outputs=outputs, seconds=monotonic() - start)
+    kept = Kept(estimator, features)
+    return kept, _Content(model=kept_content(kept), outputs=outputs, seconds=monotonic() - start)
 
 
 def _documents(split: Split, dataset: Dataset, texts: TokenizedTexts) -> list[list[Document]]:
@@ -237,8 +245,6 @@ class _Fitting:
     def __init__(self, task: Task, head: HeadTargets, train: Split, matrix: Matrix, targets: np.ndarray) -> None:
         self.task, self.head, self.train, self.matrix, self.targets = task, head, train, matrix, targets
         self.kind = target_kind(task)
-        self.candidates = PENALTIES[self.kind.simple.estimator]
-        self.penalty = self.candidates[0]
         self.weights = head.row_weights(train.targets)
 
     def fit(self, values: Mapping[str, Any], inputs: np.ndarray) -> Any:
@@ -247,30 +253,31 @@ class _Fitting:
         weights = None if self.weights is None else self.weights[inputs]
         return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
 
-    def out_of_fold(self, bar: Progress) -> torch.Tensor:
-        """For each training row, the outputs of a model that was trained on the other folds: float32 (inputs, outputs). Sets `penalty` to that
-        with the smallest loss on the first fold.
+    def out_of_fold(self, bar: Progress) -> tuple[torch.Tensor, dict[str, float]]:
+        """For each training row, the outputs of a model that was trained on the other folds, float32 (inputs, outputs); and the penalty, which
+        has the smallest loss on the first fold.
 
         Rows with the same first text are in one fold. Of a fold whose other folds have one target alone, all outputs are 0.
         """
         folds = row_folds(self.task, self.train)
         of_inputs = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
+        tried = PENALTIES[self.kind.simple.estimator]
         result = np.zeros((len(of_inputs), self.head.outputs([])), dtype=np.float32)
         for fold in range(FOLDS):
             inputs, others = np.flatnonzero(of_inputs == fold), np.flatnonzero(of_inputs != fold)
-            tried = self.candidates if fold == 0 else [self.penalty]
             learnable = len(inputs) and (
                 self.kind.simple.estimator == "regressor" or len(np.unique(self.targets[others])) > 1
             )
             if learnable and len(others):
                 made = [self._said(values, others, inputs) for values in tried]
-                if fold == 0:
-                    losses = [self._loss(outputs, np.flatnonzero(folds == fold)) for outputs in made]
-                    best = int(np.argmin(losses))
-                    self.penalty, made = self.candidates[best], made[best:]
-                result[inputs] = made[0]
+                losses = [self._loss(outputs, np.flatnonzero(folds == fold)) for outputs in made]
+                best = int(np.argmin(losses))
+                result[inputs] = made[best]
+            else:
+                best = 0
             bar.advance(len(tried))
-        return torch.from_numpy(result)
+            tried = tried[best : best + 1]
+        return torch.from_numpy(result), tried[0]
 
     def _said(self, values: Mapping[str, Any], others: np.ndarray, inputs: np.ndarray) -> np.ndarray:
         estimator = self.fit(values, others)

@@ -403,15 +403,6 @@ class TrainedLstm:
         return Network([task], heads, None if reads_outputs else encoder).to(self.encoder.device)
 
 
-def linear_of(request: LoadRequest) -> "TrainedFloor | None":
-    """The linear models of a seed; None if its heads have none. Raises InputError for a file that is missing or damaged."""
-    if not request.config.head.linear:
-        return None
-    from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
-
-    return load_linear(request)
-
-
 def load_trained(request: LoadRequest) -> TrainedLstm:
     """The encoder and the heads of a seed. Raises InputError if a file is missing or damaged, and for `task`."""
     config = request.config
@@ -437,6 +428,11 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     )
     encoder = new_encoder(config, reader.embedder, reader.dim)
     fill(encoder, weights, checkpoint)
+    linear = None
+    if config.head.linear:
+        from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
+
+        linear = load_linear(request)
     return TrainedLstm(
         config,
         request.suite.language,
@@ -448,5 +444,5 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         reader.table,
         request.trained_tasks,
         reader.learn,
-        linear_of(request),
+        linear,
     )

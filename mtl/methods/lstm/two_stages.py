@@ -16,7 +16,6 @@ from mtl.data.spans import with_token_spans
 from mtl.data.text import moses_version, tokenized
 from mtl.embedders.find import build_embeddings
 from mtl.methods.coded import Coded
-from mtl.methods.floors.kept import TrainedFloor
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, records_beside, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
@@ -172,7 +171,7 @@ class TwoStages:
             self.embeddings.uncached_sequences,
             self.embeddings,
             self.dataset.answers,
-            linear=None if self.linear is None else TrainedFloor(self.config, self.suite.language, self.linear.kept),
+            linear=None if self.linear is None else self.linear.predictor(self.config, self.suite.language),
         )
         speed = sentences_per_second(trained.predict, self.dataset)
         self.embeddings.to(device)
