@@ -321,7 +321,7 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
         with open_regular(path) as file:
             check_stored(file)
             content = torch.load(file, map_location=device, weights_only=True)
-            _check_tensors(content)
+            _check_tensors(content, torch.device(device))
     except FileNotFoundError:
         raise InputError(f"no such file{remedy}", path=path) from None
     except InputError:
@@ -333,15 +333,19 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
     return cast(Content, content)
 
 
-def _check_tensors(content: object) -> None:
-    """Raise ValueError for a tensor that is sparse, or larger than the numbers in the file: a few bytes can describe a tensor of any size."""
+def _check_tensors(content: object, device: "torch.device") -> None:
+    """Raise ValueError for a tensor that is sparse, or larger than the numbers in the file: a few bytes can describe a tensor of any size.
+
+    Args:
+        device: where the tensors were put; meta: their numbers were not read.
+    """
     import torch
 
     known, left = set[int](), [content]
     while left:
         value = left.pop()
         if isinstance(value, torch.Tensor):
-            dense = value.layout == torch.strided and not value.is_meta
+            dense = value.layout == torch.strided and value.is_meta == (device.type == "meta")
             if not dense or value.numel() * value.element_size() > value.untyped_storage().nbytes():
                 raise ValueError("it lacks numbers of a tensor")
         elif isinstance(value, dict | list | tuple) and id(value) not in known:  # a list may hold itself
