@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from mtl.audits.findings import Finding, Part, excerpt, places, plain
 from mtl.data.examples import Example
+from mtl.data.repeats import unordered
 from mtl.tasks.target_kind import Target
 
 Key = tuple[str, ...]
@@ -29,7 +30,7 @@ def _within(part: Part, source: Part, other: str) -> Finding | None:
         if (
             same := [
                 same_row
-                for same_row in index.get(_unordered(part, key), ())
+                for same_row in index.get(unordered(part.task, key), ())
                 if _marked(part, same_row) == _marked(part, row)
             ]
         )
@@ -95,7 +96,7 @@ def _across(part: Part, source: Part, index: dict[Key, list[Example]], own: dict
     hits = [
         (row, index[pair])
         for key, row in zip(part.keys, part.rows, strict=True)
-        if (pair := _unordered(part, key)) in index and pair not in own
+        if (pair := unordered(part.task, key)) in index and pair not in own
     ]
     if not hits:
         return None
@@ -112,20 +113,11 @@ def _pairs(part: Part, sides: bool = False) -> dict[Key, list[Example]]:
     """Rows by their texts, where the order of a pair does not count. sides: also by each single text of a pair."""
     index: dict[Key, list[Example]] = {}
     for key, rows in part.lines.items():
-        index.setdefault(_unordered(part, key), []).extend(rows)
+        index.setdefault(unordered(part.task, key), []).extend(rows)
         if sides and len(key) > 1:
             for text in key:
                 index.setdefault((text,), []).extend(rows)
     return index
-
-
-def _unordered(part: Part, key: Key) -> Key:
-    """A row's texts without the order that has no meaning: of the two texts of a pair, and of a choice's candidates.
-
-    The order of three or more texts has one: in an analogy, it says what is asked.
-    """
-    ordered = part.task.candidates is None and len(key) > 2
-    return key if ordered else tuple(sorted(key))
 
 
 def _marked(part: Part, row: Example) -> list[tuple[str, tuple[int, int]]]:
@@ -154,6 +146,6 @@ def texts_in_other_pairs(parts: Parts) -> list[tuple[str, int, int]]:
     texts = {text for key in train.lines for text in key}
     counts = []
     for part in (parts[split] for split in ("dev", "test") if split in parts):
-        count = sum(_unordered(part, key) not in pairs and not texts.isdisjoint(key) for key in part.keys)
+        count = sum(unordered(part.task, key) not in pairs and not texts.isdisjoint(key) for key in part.keys)
         counts.append((part.split, count, len(part.rows)))
     return [entry for entry in counts if entry[1]]

@@ -74,6 +74,30 @@ class Split:
         starts = np.cumsum(self.sizes) - self.sizes
         return np.concatenate([np.empty(0, np.int64), *(np.arange(self.sizes[row]) + starts[row] for row in rows)])
 
+    def take(self, rows: np.ndarray) -> "Split":
+        """The split with these rows alone.
+
+        Args:
+            rows: int64 (rows,), row numbers.
+        """
+        inputs = self.inputs(rows)
+
+        def taken(array: np.ndarray | None, numbers: np.ndarray) -> np.ndarray | None:
+            return None if array is None else array[numbers]
+
+        return Split(
+            self.texts[inputs],
+            self.targets[rows],
+            taken(self.sizes, rows),
+            {name: [values[row] for row in rows] for name, values in self.columns.items()},
+            overlap=taken(self.overlap, inputs),
+            teacher=taken(self.teacher, inputs),
+            base=taken(self.base, inputs),
+            spans=taken(self.spans, rows),
+            token_spans=taken(self.token_spans, rows),
+            marked=taken(self.marked, inputs),
+        )
+
 
 def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """For each model input of a choice, the number of the first input of its row with the same texts, int64 (inputs,).
@@ -154,6 +178,7 @@ class Dataset:
         changed: by task id, the splits whose files do not have the checksum that the suite names.
         scored_rows: by task id, as `describe_rows` returns; `lines` of the tasks in `samples`.
         unlabelled: by task id, further rows for training, whose targets are not known (`mtl.jobs.unlabelled`).
+        choosing: by task id, the numbers of the dev rows that choose, int64 (rows,), where not all of them do (`mtl.data.repeats`).
         samples: of the tasks that are scored on a sample of their rows, by task id; their splits have no other rows.
     """
 
@@ -167,6 +192,7 @@ class Dataset:
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     samples: dict[str, RowSample] = field(default_factory=dict)
     unlabelled: dict[str, Split] = field(default_factory=dict)
+    choosing: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def trained_tasks(self) -> list[Task]:
@@ -181,6 +207,10 @@ class Dataset:
     def scored(self, task: Task) -> Split:
         """The rows that the task is scored on."""
         return self.splits[task.id][task.scored_split]
+
+    def choosing_rows(self, task: Task) -> np.ndarray:
+        """The numbers of the dev rows that choose checkpoints, settings and thresholds, int64 (rows,)."""
+        return self.choosing.get(task.id, np.arange(len(self.splits[task.id]["dev"])))
 
     def distinct_texts(self, split: str) -> np.ndarray:
         """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order. Unlabelled rows are of train."""

@@ -33,14 +33,20 @@ from mtl.tasks.task import Task
 
 RUNS = "ensemble.runs"
 FORMAT = 1  # increase it when the same members give other predictions
-COPIED = ("suite", "data_dir", "held_out", "tasks")  # settings that an ensemble takes from its first run
+COPIED = (
+    "suite",
+    "data_dir",
+    "held_out",
+    "choose_on_repeats",
+    "tasks",
+)  # settings that an ensemble takes from its first run
 DESCRIBED = ("embeddings", "variant", "architecture", "preset")  # a summary's facts that members may have in common
 
 logger = logging.getLogger("mtl")
 
 
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
-    """The job of an ensemble. Its suite, data, held-out rows and tasks are those of the first run, and with `ensemble.by_seed` so are its seeds.
+    """The job of an ensemble. Its suite, data, dev rows and tasks are those of the first run, and with `ensemble.by_seed` so are its seeds.
     Settings that name others come first.
 
     Args:
@@ -97,7 +103,8 @@ class Ensemble:
         for task in self.dataset.trained_tasks:
             if self.choose_shift is not None and task.id in self.thresholds:
                 own, label = outputs[task.id], positive_label(task)
-                shift = self.choose_shift(own["dev"], self.dataset.splits[task.id]["dev"].targets, label)
+                rows, dev = self.dataset.choosing_rows(task), self.dataset.splits[task.id]["dev"]
+                shift = self.choose_shift(own["dev"][rows], dev.targets[rows], label)
                 logger.info("ensemble · %s · threshold on dev: %+.2f", task.id, shift)
                 for answered in self.dataset.tasks:
                     if task.id in (answered.id, answered.answered_by):

@@ -15,6 +15,7 @@ from mtl.base.files import listed, write_json, write_text
 from mtl.base.memory import keep_memory
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
+from mtl.data.repeats import choosing_notes, without_repeats
 from mtl.data.splits import check_present
 from mtl.fetching.fetch import write_generated
 from mtl.jobs.job import Job
@@ -42,7 +43,7 @@ class Prepared:
         changed: by task, the splits whose files do not have the checksum that the suite names.
         constants: by task, the score × 100 of the best constant answer.
         held_out: by task, the number of held-out rows.
-        facts: as `mtl.methods.method.Method.facts`.
+        facts: those of the method, with what is to be noted of the dev rows.
         shared: by seed, the key of the part of its training that other runs may share. Seeds that share nothing are left out.
     """
 
@@ -78,7 +79,9 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     held_out = {task: len(lines) for task, lines in dataset.held_out.items()}
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
     constants = _constants(dataset)
-    prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, method.facts, shared)
+    notes = [*method.facts.get("notes", []), *choosing_notes(dataset)]
+    facts = {**method.facts, **({"notes": notes} if notes else {})}
+    prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
     return prepared, dataset, method
 
 
@@ -111,6 +114,8 @@ def prepare(job: Job) -> tuple[Dataset, Method]:
     if config.trainer.threads:
         torch.set_num_threads(config.trainer.threads)
     dataset = load_dataset(job.suite, job.run_tasks, job.data_dir, config.held_out, config.imported.rows)
+    if not config.choose_on_repeats:
+        dataset = without_repeats(dataset)
     dataset = with_unlabelled(job, dataset)
     request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path, ask_teacher(job, dataset))
     return dataset, METHODS[config.method].build(request)

@@ -121,9 +121,14 @@ class Coded:
             if loss.choice == "pairs":
                 network.kinds[task.id] = network.kinds[task.id].separated()
 
+    def dev(self, task: Task) -> Split:
+        """The task's dev rows that choose checkpoints and thresholds."""
+        return self.splits[task.id]["dev"].take(self.dataset.choosing_rows(task))
+
     def dev_score(self, task: Task) -> TaskScore:
-        """The task's metric on its dev rows."""
-        return TaskScore(task, self.dataset.splits[task.id]["dev"].scored, self.answers(task))
+        """The task's metric on these rows."""
+        dev = self.dataset.splits[task.id]["dev"].take(self.dataset.choosing_rows(task))
+        return TaskScore(task, dev.scored, self.answers(task))
 
 
 def with_weights(head: HeadTargets, task: Task, codes: np.ndarray, loss: LossConfig) -> HeadTargets:
@@ -137,7 +142,7 @@ def with_weights(head: HeadTargets, task: Task, codes: np.ndarray, loss: LossCon
 
 
 class JointBatches:
-    """Batches of the training and dev rows of every trained task; each batch has rows of one task.
+    """Batches of the training rows of every trained task, and of its dev rows that choose; each batch has rows of one task.
 
     Args:
         parts: the rows by "train" or "dev" and task id.
@@ -155,7 +160,7 @@ class JointBatches:
         tasks = data.dataset.trained_tasks
         self.parts = {
             "train": {task.id: data.train(task, config.loss, seed) for task in tasks},
-            "dev": {task.id: data.splits[task.id]["dev"] for task in tasks},
+            "dev": {task.id: data.dev(task) for task in tasks},
         }
         token_counts = sequences.lengths.numpy()
         self._lengths = {
@@ -179,5 +184,5 @@ class JointBatches:
         return self._batches["train"].loader(ScheduleSampler(schedule, start, stop), self._pin_memory)
 
     def dev(self) -> DataLoader[Batch]:
-        """All dev rows."""
+        """The dev rows that choose, of all tasks."""
         return self._batches["dev"].loader(SortedSampler(self._lengths["dev"], self._sizes["dev"]), self._pin_memory)

@@ -330,5 +330,5 @@ def reads_texts(task: Task) -> bool:
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
-    *("held_out", "trainer.threads", "submission.", "engine", "resources."),
+    *("held_out", "choose_on_repeats", "trainer.threads", "submission.", "engine", "resources."),
 )

@@ -117,7 +117,7 @@ class Finetuning:
     def _choose_threshold(self, network: Network) -> None:
         if recorded_shift(self.folder) is not None:
             return
-        dev = self.data.splits[self.task.id]["dev"]
+        dev = self.data.dev(self.task)
         device = device_of(self.config.trainer.accelerator)
         with mixed_precision(self.config.trainer, device):
             outputs = row_outputs(network.to(device), self._batches(dev), self._in_order(dev), device)
@@ -127,7 +127,7 @@ class Finetuning:
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune
-        rows, dev = self.data.train(self.task, self.config.loss, self.seed), self.data.splits[self.task.id]["dev"]
+        rows, dev = self.data.train(self.task, self.config.loss, self.seed), self.data.dev(self.task)
         size = batch_rows(rows, settings.batch_size)
         steps = pass_batches(rows, settings.batch_size)  # of an epoch
         total_steps = steps * settings.max_epochs

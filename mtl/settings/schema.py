@@ -396,6 +396,7 @@ class Config:
     resources: ResourcesConfig = MISSING
     max_length: int = bounded(POSITIVE)
     held_out: float = bounded(PART)
+    choose_on_repeats: bool = MISSING
     encoder: EncoderConfig = MISSING
     head: HeadConfig = MISSING
     loss: LossConfig = MISSING

@@ -129,7 +129,8 @@ class Floor:
 
     def _learn(self, task: Task, seed: int, folder: Path) -> "Learned":
         """Train with each combination of settings. Return the estimator that is best on dev (among equals, the first one)."""
-        splits = self.dataset.splits[task.id]
+        rows = self.dataset.choosing_rows(task)
+        dev = self.dataset.splits[task.id]["dev"].take(rows)
         start = time.monotonic()
         candidates, done = self._candidates(task), chosen_file(folder, task.id)
         self._task_features(
@@ -145,7 +146,7 @@ class Floor:
             best, values = -np.inf, dict[str, Any]()
             for candidate in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
                 trained = self._trial(task, candidate, seed)
-                value = score(task, self._predicted(task, task, trained, "dev"), splits["dev"].scored)
+                value = score(task, self._predicted(task, task, trained, "dev")[rows], dev.scored)
                 trials.append({"settings": candidate, "score": value})
                 if value > best + TIE:
                     best, trial, values = value, trained, {"settings": candidate, "score": value}

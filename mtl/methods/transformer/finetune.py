@@ -128,7 +128,7 @@ class FineTuning:
         total_steps = steps * settings.epochs
         sizes = {self.task.id: batch_rows(split, settings.batch_size)}
         schedule = Schedule(self._lengths(split), sizes, total_steps, self.seed, pool=pool_size(steps))
-        train, dev = self._batches(split), self.data.splits[self.task.id]["dev"]
+        train, dev = self._batches(split), self.data.dev(self.task)
         pin_memory = device_of(self.config.trainer.accelerator).type == "cuda"
         fit(
             MultitaskModule(
