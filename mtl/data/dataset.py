@@ -89,7 +89,7 @@ class Split:
             self.texts[inputs],
             self.targets[rows],
             taken(self.sizes, rows),
-            {name: [values[row] for row in rows] for name, values in self.columns.items()},
+            {name: [values[row] for row in rows] if values else [] for name, values in self.columns.items()},
             overlap=taken(self.overlap, inputs),
             teacher=taken(self.teacher, inputs),
             base=taken(self.base, inputs),
