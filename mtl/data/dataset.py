@@ -178,7 +178,8 @@ class Dataset:
         changed: by task id, the splits whose files do not have the checksum that the suite names.
         scored_rows: by task id, as `describe_rows` returns; `lines` of the tasks in `samples`.
         unlabelled: by task id, further rows for training, whose targets are not known (`mtl.jobs.unlabelled`).
-        choosing: by task id, the numbers of the dev rows that choose, int64 (rows,), where not all of them do (`mtl.data.repeats`).
+        choosing: by task id, the numbers of the dev rows that choose, int64 (rows,), of the tasks whose dev rows repeat training rows
+            (`mtl.data.repeats`).
         samples: of the tasks that are scored on a sample of their rows, by task id; their splits have no other rows.
     """
 
@@ -209,7 +210,7 @@ class Dataset:
         return self.splits[task.id][task.scored_split]
 
     def choosing_rows(self, task: Task) -> np.ndarray:
-        """The numbers of the dev rows that choose checkpoints, settings and thresholds, int64 (rows,)."""
+        """The numbers of the dev rows that choose, int64 (rows,)."""
         return self.choosing.get(task.id, np.arange(len(self.splits[task.id]["dev"])))
 
     def distinct_texts(self, split: str) -> np.ndarray:

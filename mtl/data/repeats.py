@@ -1,6 +1,6 @@
-"""Dev rows that repeat a training row. A model that has memorised its training rows answers them, so they prefer such models.
+"""Dev rows that repeat a training row of their task. A model that has memorised its training rows answers them, so they prefer such models.
 
-With `choose_on_repeats=false`, they choose no checkpoint, setting or threshold. They are still predicted and scored.
+With `choose_on_repeats=false`, they choose no checkpoint, threshold, setting of a floor, or seed for new rows. They are still predicted and scored.
 """
 
 from collections.abc import Sequence
@@ -8,8 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from mtl.base.files import counted
-from mtl.base.progress import remark
 from mtl.data.dataset import Dataset, Split
 from mtl.tasks.task import Task
 
@@ -25,10 +23,7 @@ def unordered(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def without_repeats(dataset: Dataset) -> Dataset:
-    """The dataset where those dev rows choose that repeat no training row of their task.
-
-    Where fewer than LEAST are left, all dev rows choose.
-    """
+    """The dataset where those dev rows choose that repeat no training row of their task; all dev rows of the task, if these are fewer than LEAST."""
     choosing = {}
     for task in dataset.trained_tasks:
         splits = dataset.splits[task.id]
@@ -36,32 +31,38 @@ def without_repeats(dataset: Dataset) -> Dataset:
             continue
         trained = set(_keys(dataset, task, splits["train"]))
         new = np.flatnonzero([key not in trained for key in _keys(dataset, task, splits["dev"])])
-        if len(new) == len(splits["dev"]):
-            continue
-        if len(new) >= LEAST:
-            choosing[task.id] = new
-        else:
-            remark(f"{task.id}: only {counted(len(new), 'dev row')} repeat no training row, so all dev rows choose")
+        if len(new) < len(splits["dev"]):
+            choosing[task.id] = new if len(new) >= LEAST else np.arange(len(splits["dev"]))
     return replace(dataset, choosing=choosing)
 
 
 def choosing_notes(dataset: Dataset) -> list[str]:
-    """What tables say of dev rows that did not choose."""
-    repeats = [
-        f"{len(dataset.splits[id]['dev']) - len(rows):,} of {len(dataset.splits[id]['dev']):,} ({id})"
-        for id, rows in dataset.choosing.items()
+    """What tables say of dev rows that did not choose, and of tasks where they did."""
+    rows = {id: len(dataset.splits[id]["dev"]) for id in dataset.choosing}
+    left_out = {id: rows[id] - len(chosen) for id, chosen in dataset.choosing.items()}
+    counts = [f"{count:,} of {rows[id]:,} ({id})" for id, count in left_out.items() if count]
+    few = [id for id, count in left_out.items() if not count]
+    return [
+        *([f"Dev rows that repeat a training row chose nothing: {', '.join(counts)}."] if counts else []),
+        *([f"All dev rows chose, since fewer than {LEAST} repeat no training row: {', '.join(few)}."] if few else []),
     ]
-    return [f"Dev rows that repeat a training row chose nothing: {', '.join(repeats)}."] if repeats else []
 
 
 def _keys(dataset: Dataset, task: Task, split: Split) -> list[tuple[object, ...]]:
     """What two rows have in common if one repeats the other: the texts, up to whitespace and order, and the marked spans with their texts."""
+
+    def plain(text: str) -> str:
+        return " ".join(text.split())
+
     keys: list[tuple[object, ...]] = []
     sizes = np.ones(len(split), dtype=np.int64) if split.sizes is None else split.sizes
     for row, inputs in enumerate(np.split(split.texts, np.cumsum(sizes)[:-1])):
         numbers = inputs[0] if task.candidates is None else [*inputs[0, :-1], *inputs[:, -1]]
-        texts = [" ".join(dataset.texts[number].split()) for number in numbers]
-        marked = [] if split.spans is None else split.spans[row].tolist()
-        sides = [(texts[side], *span) for (side, _), span in zip(task.marked, marked, strict=False)]
-        keys.append((unordered(task, texts), *sorted(sides)))
+        texts = [dataset.texts[number] for number in numbers]
+        spans = [] if split.spans is None else split.spans[row].tolist()
+        marked = [
+            (plain(texts[side]), *(len(plain(texts[side][:end])) for end in span))
+            for (side, _), span in zip(task.marked, spans, strict=False)
+        ]
+        keys.append((unordered(task, [plain(text) for text in texts]), *sorted(marked)))
     return keys

@@ -190,8 +190,11 @@ def _form(task: Task) -> str:
 
 
 def _dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on dev: that of a task (or of the one whose head answers it), or the mean of all tasks. path: of scores.json."""
-    scores = content["dev_scores"]
+    """A seed's score × 100 on the dev rows that choose: that of a task (or of the one whose head answers it), or the mean of all tasks.
+
+    path: of scores.json.
+    """
+    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
     source = task if task is None or task in scores else suite.tasks[task].answered_by or task
     if not scores or (source is not None and source not in scores):
         raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")

@@ -33,21 +33,15 @@ from mtl.tasks.task import Task
 
 RUNS = "ensemble.runs"
 FORMAT = 1  # increase it when the same members give other predictions
-COPIED = (
-    "suite",
-    "data_dir",
-    "held_out",
-    "choose_on_repeats",
-    "tasks",
-)  # settings that an ensemble takes from its first run
+COPIED = ("suite", "data_dir", "held_out", "tasks")  # settings that an ensemble takes from its first run
 DESCRIBED = ("embeddings", "variant", "architecture", "preset")  # a summary's facts that members may have in common
 
 logger = logging.getLogger("mtl")
 
 
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
-    """The job of an ensemble. Its suite, data, dev rows and tasks are those of the first run, and with `ensemble.by_seed` so are its seeds.
-    Settings that name others come first.
+    """The job of an ensemble. Its suite, data, held-out rows and tasks are those of the first run, and with `ensemble.by_seed` so are its seeds.
+    Dev rows that repeat a training row choose if they chose in one of the runs. Settings that name others come first.
 
     Args:
         runs: the folders of finished runs.
@@ -58,8 +52,10 @@ def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
     """
     if not runs:
         raise InputError("name the folder of a finished run, or of several", key="RUN")
-    config = Member.open(runs[0], RUNS).summary["config"]
+    configs = [Member.open(run, RUNS).summary["config"] for run in runs]
+    config, repeats = configs[0], "choose_on_repeats"
     copied = {key: config[key] for key in COPIED if config.get(key) is not None}
+    copied[repeats] = any(own.get(repeats, True) for own in configs)
     given = {**copied, **settings, "method": "ensemble", RUNS: list(runs)}
     job = load_job(given)
     return load_job({"seeds": config["seeds"], **given}) if job.config.ensemble.by_seed else job

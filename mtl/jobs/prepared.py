@@ -79,7 +79,8 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     held_out = {task: len(lines) for task, lines in dataset.held_out.items()}
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
     constants = _constants(dataset)
-    notes = [*method.facts.get("notes", []), *choosing_notes(dataset)]
+    chosen = method.facts.get("chosen_on_dev", METHODS[config.method].chosen_on_dev(config))
+    notes = [*method.facts.get("notes", []), *(choosing_notes(dataset) if chosen else [])]
     facts = {**method.facts, **({"notes": notes} if notes else {})}
     prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
     return prepared, dataset, method

@@ -109,8 +109,9 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
     """Train one seed, and write its predictions, its submission and scores.json, unless it is done.
 
     Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), also (of the tasks with
-    further metrics, those × 100 by name), dev_scores (× 100 on dev), same_answer (the tasks whose scored rows all have the same
-    prediction), seconds, cost, versions, machine, remarks (what the user of the submission should know, one line each).
+    further metrics, those × 100 by name), dev_scores (× 100 on dev), choosing_scores (× 100 on the dev rows that choose, of the tasks in
+    `Dataset.choosing`), same_answer (the tasks whose scored rows all have the same prediction), seconds, cost, versions, machine,
+    remarks (what the user of the submission should know, one line each).
     """
     done = job.folder.scores(seed)
     with seed_lock(job.folder.seed(seed)):
@@ -131,7 +132,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
 def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
     """Train, write the predictions, and score them. Returns those entries of scores.json."""
     config, folder = job.config, job.folder
-    by_task, on_dev, further = {}, {}, dict[str, dict[str, float]]()
+    by_task, on_dev, on_choosing, further = {}, {}, {}, dict[str, dict[str, float]]()
     same_answer = list[str]()
     for task, predictions in method.predictions(seed, folder.seed(seed)):
         if task.is_scored:
@@ -142,7 +143,10 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
                 same_answer.append(task.id)
             show(Scored(seed, {task.id: job.suite.shown.show(by_task[task.id])}))
         if "dev" in predictions:
-            on_dev[task.id] = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
+            dev = dataset.splits[task.id]["dev"]
+            on_dev[task.id] = score(task, predictions["dev"], dev.scored)
+            if (rows := dataset.choosing.get(task.id)) is not None:
+                on_choosing[task.id] = score(task, predictions["dev"][rows], dev.take(rows).scored)
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
     scores = {task.id: by_task[task.id] for task in dataset.scored_tasks}
@@ -151,6 +155,7 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         "average": job.suite.mean(scores),
         "also": {task.id: further[task.id] for task in dataset.scored_tasks if further[task.id]},
         "dev_scores": {task.id: on_dev[task.id] for task in dataset.tasks if task.id in on_dev},
+        "choosing_scores": on_choosing,
         "same_answer": [task.id for task in dataset.tasks if task.id in same_answer],
     }
 

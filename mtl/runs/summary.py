@@ -84,6 +84,7 @@ class SeedScores(TypedDict):
     average: Score | None
     also: dict[str, dict[str, Score]]
     dev_scores: dict[str, Score]
+    choosing_scores: NotRequired[dict[str, Score]]
     same_answer: list[str]
     seconds: Amount
     cost: dict[str, Amount | None]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,11 @@ from kinds_suite import write_kinds_suite
 from tiny_transformers import write_bert
 
 import mtl.data.repeats as repeats
-from mtl.data.dataset import Dataset, build_dataset
+from mtl.data.dataset import Dataset, Split, build_dataset
 from mtl.data.examples import Example
 from mtl.data.repeats import choosing_notes, without_repeats
 from mtl.data.splits import TaskExamples
+from mtl.encoders.run import Predictor
 from mtl.jobs.ensemble import ensemble_job
 from mtl.jobs.together import run_baseline
 from mtl.tasks.task import Task
@@ -60,6 +62,13 @@ def test_the_same_texts_with_another_marked_word_are_a_new_row(monkeypatch: pyte
     assert dataset.choosing_rows(MARKED).tolist() == [1]
 
 
+def test_spaces_before_a_marked_word_do_not_make_a_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    train = rows(("the  one bank", "a  bank"), spans=((9, 13), (3, 7)))
+    again = rows(("a bank", "the one  bank"), spans=((2, 6), (9, 13)))
+    other = rows(("a bank", "the one  bank"), spans=((2, 6), (4, 7)))
+    assert choosing(monkeypatch, MARKED, train, [*again, *other]).choosing_rows(MARKED).tolist() == [1]
+
+
 def test_the_order_of_candidates_does_not_make_a_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
     train = [Example(2, (("q", "a"), ("q", "b"), ("q", "c")), 0.0), Example(3, (("q", "d"), ("q", "e")), 0.0)]
     dev = [
@@ -85,17 +94,39 @@ def test_a_note_counts_the_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choosing_notes(new) == [] and new.choosing_rows(TEXT).tolist() == [0, 1]
 
 
-def test_with_few_new_rows_all_rows_choose(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = list[str]()
-    monkeypatch.setattr(repeats, "remark", said.append)
+def test_with_few_new_rows_all_rows_choose() -> None:
     dev = single("a", *(f"new {number}" for number in range(repeats.LEAST)))
-    for rows_of_dev, count in ((dev, repeats.LEAST), (dev[:-1], repeats.LEAST)):
-        dataset = without_repeats(
-            build_dataset([TaskExamples(TEXT, {"train": single("a", "b"), "dev": rows_of_dev}, [])])
-        )
-        assert len(dataset.choosing_rows(TEXT)) == count
-    assert dataset.choosing == {} and choosing_notes(dataset) == []
-    assert said == ["text: only 49 dev rows repeat no training row, so all dev rows choose"]
+    train = single("a", "b")
+    enough = without_repeats(build_dataset([TaskExamples(TEXT, {"train": train, "dev": dev}, [])]))
+    assert enough.choosing_rows(TEXT).tolist() == list(range(1, repeats.LEAST + 1))
+    few = without_repeats(build_dataset([TaskExamples(TEXT, {"train": train, "dev": dev[:-1]}, [])]))
+    assert few.choosing_rows(TEXT).tolist() == list(range(repeats.LEAST))
+    assert choosing_notes(few) == ["All dev rows chose, since fewer than 50 repeat no training row: text."]
+
+
+def test_all_that_a_split_holds_is_taken() -> None:
+    by_input = {
+        name: np.arange(12.0).reshape(6, 2) + start for start, name in enumerate(("overlap", "teacher", "base"))
+    }
+    split = Split(
+        np.arange(12).reshape(6, 2),
+        np.array([1.0, 0.0, 0.0]),
+        np.array([2, 1, 3]),
+        {"topic": ["sun", "rain", "snow"], "unknown": []},
+        spans=np.arange(12).reshape(3, 2, 2),
+        token_spans=np.arange(12).reshape(3, 2, 2) + 1,
+        marked=np.arange(12).reshape(6, 2) + 2,
+        **by_input,
+    )
+    rows_taken, inputs = np.array([2, 0]), [3, 4, 5, 0, 1]
+    taken = split.take(rows_taken)
+    assert taken.columns == {"topic": ["snow", "sun"], "unknown": []}
+    for name in ("targets", "sizes", "spans", "token_spans"):
+        np.testing.assert_array_equal(getattr(taken, name), getattr(split, name)[rows_taken])
+    for name in ("texts", "overlap", "teacher", "base", "marked"):
+        np.testing.assert_array_equal(getattr(taken, name), getattr(split, name)[inputs])
+    plain = Split(np.array([[4], [5]]), np.array([1.0, 0.0])).take(np.array([1]))
+    assert plain.texts.tolist() == [[5]] and plain.sizes is None and plain.overlap is None
 
 
 REPEATED = 10
@@ -103,30 +134,58 @@ REPEATED = 10
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Two suites with a task of each kind. In the second, the first dev rows of `mood` and `answer` are training rows; no other dev row is."""
+    """Two suites with a task of each kind, and wrong labels in the first training rows of `mood` and `answer`. In the second suite, the
+    first dev rows of both are these rows; no other dev row is a training row."""
     plain, repeated = (tmp_path_factory.mktemp(name) for name in ("plain", "repeated"))
     for folder in (plain, repeated):
         suite = write_kinds_suite(folder)
         text = suite.read_text(encoding="utf-8").replace("metric: macro_f1", "metric: f1\n    positive: good", 1)
         suite.write_text(text, encoding="utf-8")
         for task, old, new in (("mood", " number ", " piece "), ("answer", "which one", "which thing")):
-            dev = folder / "data" / task / "dev.jsonl"
-            dev.write_text(dev.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    for task in ("mood", "answer"):
-        data = repeated / "data" / task
-        again = data.joinpath("train.jsonl").read_text(encoding="utf-8").splitlines()[:REPEATED]
-        if task == "answer":
-            again = [json.dumps(turned(json.loads(line))) for line in again]
-        dev = data / "dev.jsonl"
-        dev.write_text("".join(line + "\n" for line in again) + dev.read_text(encoding="utf-8"), encoding="utf-8")
+            train, dev = (folder / "data" / task / f"{split}.jsonl" for split in ("train", "dev"))
+            lines = [json.loads(line) for line in train.read_text(encoding="utf-8").splitlines()]
+            lines[:REPEATED] = [wrong(row) for row in lines[:REPEATED]]
+            train.write_text("".join(json.dumps(row) + "\n" for row in lines), encoding="utf-8")
+            new_rows = dev.read_text(encoding="utf-8").replace(old, new)
+            again = [turned(row) for row in lines[:REPEATED]] if folder == repeated else []
+            dev.write_text("".join(json.dumps(row) + "\n" for row in again) + new_rows, encoding="utf-8")
     return plain, repeated
 
 
-def turned(row: dict[str, object]) -> dict[str, object]:
-    """The row with its last candidate first."""
-    candidates, label = row["candidates"], row["label"]
-    assert isinstance(candidates, list) and isinstance(label, int)
-    return {**row, "candidates": [candidates[-1], *candidates[:-1]], "label": (label + 1) % len(candidates)}
+def wrong(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with another label."""
+    if "candidates" in row:
+        return {**row, "label": (row["label"] + 1) % len(row["candidates"])}
+    return {**row, "label": "bad" if row["label"] == "good" else "good"}
+
+
+def turned(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with its last candidate first, if it has candidates."""
+    if "candidates" not in row:
+        return row
+    candidates = row["candidates"]
+    return {**row, "candidates": [candidates[-1], *candidates[:-1]], "label": (row["label"] + 1) % len(candidates)}
+
+
+CHOICES = (
+    "average",
+    "curve",
+    "threshold_shift",
+    "settings",
+    "score",
+    "trials",
+)  # what records of trainings say of their choices
+
+
+def choices(run: Path) -> dict[str, Any]:
+    """What each training chose, and the scores that it chose by."""
+    files = [*run.rglob("done.json"), *run.rglob("chosen/*.json")]
+    records = {str(path.relative_to(run)): json.loads(path.read_text(encoding="utf-8")) for path in files}
+    kept = {path: {key: record[key] for key in CHOICES if key in record} for path, record in records.items()}
+    for record in kept.values():
+        for point in record.get("curve", []):
+            del point["seconds"]
+    return kept
 
 
 @pytest.mark.parametrize(
@@ -134,31 +193,70 @@ def turned(row: dict[str, object]) -> dict[str, object]:
     [
         ("method=svm",),
         ("embeddings.dim=12", "finetune.threshold=dev", "head.linear=true"),
-        ("method=transformer", "transformer.epochs=2", "tasks=[mood,answer]"),
+        ("method=transformer", "transformer.epochs=2", "transformer.checkpoint=best", "tasks=[mood,answer]"),
+        ("method=transformer", "variant=joint", "transformer.checkpoint=best", "tasks=[mood,answer]"),
     ],
 )
 def test_a_run_chooses_as_if_the_repeated_rows_were_not_there(
     folders: tuple[Path, Path], settings: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repeats, "LEAST", 10)
+    monkeypatch.setattr(repeats, "LEAST", REPEATED)
     if "method=transformer" in settings:
         texts = [line for path in folders[0].rglob("train.jsonl") for line in path.read_text(encoding="utf-8").split()]
         settings = (*settings, f"transformer.path={write_bert(tmp_path / 'bert', texts)}")
-    for folder, choose in zip(folders, ("true", "false"), strict=True):
+    plain, repeated = folders
+    for name, folder, choose in (("plain", plain, "true"), ("new", repeated, "false"), ("all", repeated, "true")):
         own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={tmp_path / 'cache'}"]
-        run = tmp_path / folder.name
-        run_baseline(job([*own, "seeds=[1,2]", f"run_dir={run}", f"choose_on_repeats={choose}", *settings]))
+        run = tmp_path / name
+        run_baseline(job([*own, "seeds=[1]", f"run_dir={run}", f"choose_on_repeats={choose}", *settings]))
         if "head.linear=true" in settings:
-            given = {"cache_dir": str(tmp_path / "cache"), "run_dir": str(run / "ensemble")}
+            given = {"cache_dir": str(tmp_path / "cache"), "run_dir": str(tmp_path / f"ensemble-{name}")}
             run_baseline(ensemble_job([str(run)], given))
-    plain, repeated = (tmp_path / folder.name for folder in folders)
+    assert choices(tmp_path / "plain") and choices(tmp_path / "new") == choices(tmp_path / "plain")
+    assert choices(tmp_path / "all") != choices(tmp_path / "plain")
     compared = 0
-    for path in sorted(plain.rglob("predictions/*.tsv")):
-        header, *answers = (repeated / path.relative_to(plain)).read_text(encoding="utf-8").splitlines()
+    for path in sorted(tmp_path.glob("*plain/seed-1/predictions/*.tsv")):
+        header, *answers = Path(str(path).replace("plain", "new")).read_text(encoding="utf-8").splitlines()
         first = REPEATED if path.name in ("dev_pred_mood.tsv", "dev_pred_answer.tsv") else 0
         assert [header, *answers[first:]] == path.read_text(encoding="utf-8").splitlines(), path
         compared += 1
-    assert compared >= 6
-    table = (repeated / "table.md").read_text(encoding="utf-8")
+    assert compared >= 3
+    own = json.loads((tmp_path / "new/seed-1/scores.json").read_text(encoding="utf-8"))
+    without = json.loads((tmp_path / "plain/seed-1/scores.json").read_text(encoding="utf-8"))
+    assert own["choosing_scores"] == {task: without["dev_scores"][task] for task in ("mood", "answer")}
+    table = (tmp_path / "new/table.md").read_text(encoding="utf-8")
     assert "Dev rows that repeat a training row chose nothing: 10 of 34 (mood), 10 of 34 (answer)." in table
-    assert "chose nothing" not in (plain / "table.md").read_text(encoding="utf-8")
+    assert not any(
+        "chose nothing" in (tmp_path / name / "table.md").read_text(encoding="utf-8") for name in ("plain", "all")
+    )
+
+
+def test_what_chooses_nothing_says_nothing(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    own = [f"suite={folders[1] / 'kinds.yaml'}", f"data_dir={folders[1] / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    run_baseline(job([*own, "seeds=[1]", "method=majority", "choose_on_repeats=false"]))
+    assert "chose" not in (tmp_path / "run/table.md").read_text(encoding="utf-8")
+
+
+def test_repeated_rows_choose_in_an_ensemble_if_they_chose_in_one_of_its_runs(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    own = [f"suite={folders[1] / 'kinds.yaml'}", f"data_dir={folders[1] / 'data'}", "seeds=[1]", "method=logistic"]
+    for name, choose in (("new", "false"), ("all", "true")):
+        given = ["floor.keep=true", "tasks=[mood]", f"run_dir={tmp_path / name}", f"choose_on_repeats={choose}"]
+        run_baseline(job([*own, *given]))
+    new, every = str(tmp_path / "new"), str(tmp_path / "all")
+    for runs, choose_on_repeats in (([new], False), ([new, every], True), ([every, new], True)):
+        assert ensemble_job(runs, {}).config.choose_on_repeats is choose_on_repeats
+    assert not ensemble_job([new, every], {"choose_on_repeats": False}).config.choose_on_repeats
+
+
+def test_the_seed_for_new_rows_is_the_best_on_the_rows_that_choose(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    own = [f"suite={folders[1] / 'kinds.yaml'}", f"data_dir={folders[1] / 'data'}", "seeds=[1,2]", "tasks=[mood]"]
+    run_baseline(job([*own, "method=logistic", "floor.keep=true", f"run_dir={tmp_path / 'run'}"]))
+    for choosing_scores, best in (({1: {}, 2: {}}, 1), ({1: {"mood": 50.0}, 2: {"mood": 60.0}}, 2)):
+        for seed, dev in ((1, 90.0), (2, 80.0)):
+            path = tmp_path / f"run/seed-{seed}/scores.json"
+            scores = json.loads(path.read_text(encoding="utf-8"))
+            changed = {**scores, "dev_scores": {"mood": dev}, "choosing_scores": choosing_scores[seed]}
+            path.write_text(json.dumps(changed), encoding="utf-8")
+        assert Predictor.load(tmp_path / "run").seed == best
