@@ -29,6 +29,7 @@ class Split:
         sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row
             has one.
         columns: the task's `further_columns`, by name, one string per row.
+        groups: int64 (rows,), equal for the rows of one group (`Example.group`), -1 for a row without a group; None if no row has one.
         overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.methods.coded`); None if no
             head reads it.
         teacher: float32 (inputs, outputs), the head outputs of other models (`mtl.jobs.teacher`); None if no head learns
@@ -47,6 +48,7 @@ class Split:
     targets: np.ndarray
     sizes: np.ndarray | None = None
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    groups: np.ndarray | None = None
     overlap: np.ndarray | None = None
     teacher: np.ndarray | None = None
     base: np.ndarray | None = None
@@ -90,6 +92,7 @@ class Split:
             self.targets[rows],
             taken(self.sizes, rows),
             {name: [values[row] for row in rows] if values else [] for name, values in self.columns.items()},
+            groups=taken(self.groups, rows),
             overlap=taken(self.overlap, inputs),
             teacher=taken(self.teacher, inputs),
             base=taken(self.base, inputs),
@@ -161,6 +164,7 @@ def with_further(split: Split, further: Split) -> Split:
         targets=np.concatenate([split.targets, further.targets]),
         overlap=joined(split.overlap, further.overlap),
         teacher=joined(split.teacher, further.teacher),
+        groups=joined(split.groups, further.groups),
         base=joined(split.base, further.base),
     )
 
@@ -345,7 +349,16 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     spans = None
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
-    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, spans=spans)
+    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, _groups(examples), spans=spans)
+
+
+def _groups(examples: Sequence[Example]) -> np.ndarray | None:
+    """`Split.groups`."""
+    named = dict.fromkeys(example.group for example in examples if example.group is not None)
+    if not named:
+        return None
+    numbers = {group: number for number, group in enumerate(named)}
+    return np.array([-1 if row.group is None else numbers[row.group] for row in examples], dtype=np.int64)
 
 
 def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] | None = None) -> list[Row]:

@@ -18,7 +18,7 @@ from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.embedders.interface import VectorTraining, note_source
 from mtl.embedders.static import static_kind
-from mtl.settings.bounds import AT_LEAST_ONE, NOT_NEGATIVE, bounded
+from mtl.settings.bounds import AT_LEAST_ONE, NOT_NEGATIVE, Interval, bounded
 
 if TYPE_CHECKING:
     import torch
@@ -38,6 +38,7 @@ class FastTextTraining:
         learning_rate: at the first step.
         window: words on each side.
         threads: 0: one for each core. With more than one, vectors differ a little each time.
+        seed: of the first vectors and of the noise.
     """
 
     dim: int = bounded(AT_LEAST_ONE, 300)
@@ -49,6 +50,7 @@ class FastTextTraining:
     learning_rate: float = bounded(NOT_NEGATIVE, 0.05)
     window: int = bounded(AT_LEAST_ONE, 5)
     threads: int = bounded(NOT_NEGATIVE, 0)
+    seed: int = bounded(Interval(1, 2**31, open_high=True), 1)  # fastText takes 0 as 1
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
         """Train with `train_fasttext`, on the CPU."""
@@ -91,6 +93,7 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
                 "ws": settings.window,
                 "thread": threads,
                 "verbose": 2,
+                "seed": settings.seed,
             }
             _in_new_process(arguments, partial, path, tokens * settings.epochs)
             note_source(path, source, threads)
@@ -108,7 +111,10 @@ if sys.platform == "linux":
 if os.getppid() != int(sys.argv[3]):
     sys.exit(1)
 import fasttext
-getattr(fasttext, sys.argv[4])(**json.loads(sys.argv[1])).save_model(sys.argv[2])
+arguments = json.loads(sys.argv[1])
+if sys.argv[4] == "train_unsupervised":  # which takes the seed from its defaults alone
+    fasttext.FastText.unsupervised_default["seed"] = arguments.pop("seed")
+getattr(fasttext, sys.argv[4])(**arguments).save_model(sys.argv[2])
 """
 
 

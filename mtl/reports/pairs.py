@@ -1,11 +1,12 @@
 """Paired tests between the runs of a leaderboard, with Holm's correction for all of them together."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 from mtl.reports.board import PairTests, Row, rank, tests_in
-from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, Sample, compare, with_holm
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, Sample, compare
+from mtl.stats.families import ColumnTests, family_tests, with_holm
 from mtl.stats.ranks import rank_intervals
 from mtl.tasks.suite import AVERAGE
 
@@ -34,19 +35,37 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
             if one != other and not (one in references_tested and one < other)
         ]
     tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
-    family = _number_of_all(rows) if by_score else tests_in(tests.values())
+    number = _number_of_all(rows) if by_score else tests_in(tests.values())
+    groups = comparable_samples(rows)
+    family = family_tests(groups)
+    positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
+    tails = {}
+    for ((one, other), column), test in tests.items():
+        if test.p is not None:
+            group = column, rows[one].comparable[column]
+            tails[(one, other), column] = float(family[group].tail[positions[group][one], positions[group][other]])
     comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
-    for (pair, column), test in with_holm(tests, family).items():
+    for (pair, column), test in with_holm(tests, tails, number).items():
         comparisons.setdefault(pair, {})[column] = test
-    return PairTests(comparisons, references_tested, by_score, family, {} if named else column_ranks(rows))
+    return PairTests(comparisons, references_tested, by_score, number, {} if named else _ranks(groups, family))
 
 
 def column_ranks(rows: Sequence[Row]) -> dict[str, dict[int, tuple[int, int]]]:
     """`PairTests.ranks`, with Holm's correction for the tests of every pair of runs, every task and the average."""
     groups = comparable_samples(rows)
+    return _ranks(groups, family_tests(groups))
+
+
+def _ranks(
+    groups: Mapping[tuple[str, str], Mapping[int, Sample]], family: Mapping[tuple[str, str], ColumnTests]
+) -> dict[str, dict[int, tuple[int, int]]]:
+    """The rank intervals of the columns whose runs are all on the same rows."""
     number_of_groups = Counter(column for column, _ in groups)
-    intervals = rank_intervals(groups)
-    return {column: intervals[column, key] for column, key in intervals if number_of_groups[column] == 1}
+    return {
+        column: dict(zip(groups[column, key], intervals, strict=True))
+        for (column, key), intervals in rank_intervals(family).items()
+        if number_of_groups[column] == 1
+    }
 
 
 def comparable_samples(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, Sample]]:

@@ -10,9 +10,11 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.reports.board import Column, Leaderboard, PairTests, Row
+from mtl.reports.pairs import comparable_samples
 from mtl.settings.bounds import POSITIVE, Interval, bounded, check_known, typed_settings
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Sample
-from mtl.stats.power import NEVER, POWER, Design, Expectation, other_rows, same_rows
+from mtl.stats.families import seed_parts
+from mtl.stats.power import NEVER, POWER, Design, Expectation, held_difference, other_rows, same_rows
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import PERCENT, Scale
 
@@ -91,9 +93,20 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
             f"{title}\n\nNo two runs have {LEAST_SEEDS} seeds or more and the same scored rows, so there are no tests."
         )
     wanted = board.scale.show(settings.difference)
-    header = ["", "metric", "rows", "seeds", "same rows", "other rows", f"rows for {wanted}", f"seeds for {wanted}"]
+    header = [
+        "",
+        "metric",
+        "rows",
+        "seeds",
+        "same rows",
+        "corrected",
+        "other rows",
+        f"rows for {wanted}",
+        f"seeds for {wanted}",
+    ]
+    held = held_differences(board, settings.seeds)
     body = [
-        [*_line(board, column, settings), f"{apart} of {made}"]
+        [*_line(board, column, settings, held[column]), f"{apart} of {made}"]
         for column in board.columns
         for apart, made in [counts.get(column, (0, 0))]
         if made
@@ -103,18 +116,20 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     if undecided:
         verdict = f"Tasks that cannot tell the runs apart: {', '.join(undecided)}."
     table = markdown_table([[*header, "told apart"], *body], left=2)
-    return "\n\n".join([title, table, legend(board.scale, wanted), escaped(verdict)])
+    return "\n\n".join([title, table, legend(board.scale, wanted, board.tests.family), escaped(verdict)])
 
 
-def legend(scale: Scale, wanted: str) -> str:
+def legend(scale: Scale, wanted: str, tests: int) -> str:
     """What the columns of the table mean.
 
     Args:
         wanted: the difference that rows and seeds are counted for, as shown.
+        tests: the number of tests that Holm's correction is for.
     """
     return (
         f"Same rows, other rows: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, "
-        f"where two runs are scored on the same rows, or each on as many other rows. Rows for {wanted}: the rows that such a difference on the "
+        "where two runs are scored on the same rows, or each on as many other rows. Corrected: the smallest one on the same rows that holds with "
+        f"Holm's correction for the {tests:,} tests of these runs, if no other does. Rows for {wanted}: the rows that such a difference on the "
         f"same rows needs at these seeds; seeds for {wanted}: the seeds that it needs at these rows; never: more rows, or more seeds, are not "
         "enough alone. All are medians over the pairs of runs that were tested. Told apart: the pairs with a verdict that holds with Holm's "
         "correction, of those tested."
@@ -145,7 +160,33 @@ def expectation_text(expectation: Expectation, difference: float) -> str:
     )
 
 
-def _line(board: Leaderboard, column: str, settings: PowerSettings) -> list[str]:
+def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, float]:
+    """By column with tests, the smallest difference × 100 whose verdict holds with Holm's correction (the median over pairs of runs).
+
+    Args:
+        seeds: of each run in place of those that it has.
+    """
+    groups = comparable_samples(board.rows)
+    parts = {}
+    for group, own in seed_parts(groups).items():
+        variance, freedom, counted = (own.with_seeds(seeds) if seeds else own).of_pairs()
+        parts[group] = {
+            (one, other): (float(variance[i, j]), float(freedom[i, j]), float(counted[i, j]))
+            for i, one in enumerate(groups[group])
+            for j, other in enumerate(groups[group])
+        }
+    found: dict[str, list[float]] = {}
+    for pair, by_column in board.tests.comparisons.items():
+        one, other = (board.rows[number] for number in pair)
+        for column, test in by_column.items():
+            if test.p is not None:
+                of_seeds = parts[column, one.comparable[column]][pair]
+                difference = held_difference(one.samples[column], other.samples[column], of_seeds, board.tests.family)
+                found.setdefault(column, []).append(difference)
+    return {column: median(differences) for column, differences in found.items()}
+
+
+def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float) -> list[str]:
     """The cells of a column of the leaderboard, but for the verdicts."""
     pairs = _tested_pairs(board.rows, board.tests, column)
     samples = _samples(pairs, column)
@@ -158,6 +199,7 @@ def _line(board: Leaderboard, column: str, settings: PowerSettings) -> list[str]
         _rows_text(pairs[0][0], column, same[0].groups),
         str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
         _shown(_smallest(same, settings.seeds), board.scale),
+        _shown(held, board.scale),
         _shown(_smallest(other, settings.seeds), board.scale),
         _count(_median([design.groups_for(settings.difference, settings.seeds) for design in varying])),
         _count(_median([design.seeds_for(settings.difference) for design in varying])),

@@ -18,14 +18,13 @@ v = S² / n for seeds. I is subtracted only as far as it makes the interval narr
 freedom are `FREEDOM`, unless they are fewer without the subtraction, too. (The interval's width, t √V, falls with V only down to there;
 below, t grows faster than √V falls, and without bound.)
 
-On small samples of seeds and many tests, see Dror et al. 2018, and Efron and Tibshirani 1993 (chapters 12 and 16).
-benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
+On small samples of seeds, see Dror et al. 2018, and Efron and Tibshirani 1993 (chapters 12 and 16). Many tests at once need more than these
+p-values: `mtl.stats.families`. benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,9 +37,6 @@ LEVEL = 1 - COVERAGE / 100  # the significance level of a test
 LEAST_SEEDS = 3  # the number of seeds that each run needs for a verdict
 FREEDOM = 5.8  # where t(f) ∜f, the 97.5 % quantile by the degrees of freedom, is smallest; f grows with V²
 NEGLIGIBLE = 1e-6  # a difference × 100 that may come from rounding
-
-Key = TypeVar("Key", bound=Hashable)
-
 
 Resampled = Mapping[RowSet, np.ndarray]
 """For each set of scored rows, what its tasks contribute to a score × 100 of each seed on each resample, (seeds, RESAMPLES)."""
@@ -70,10 +66,19 @@ class Sample:
         return self.is_one_system or len(self.by_seed) >= LEAST_SEEDS
 
     @cached_property
+    def variance(self) -> float:
+        """S², for three or more seeds. Fewer seeds are too few to estimate it, and it counts as 0."""
+        return float(self.by_seed.var(ddof=1)) if len(self.by_seed) >= LEAST_SEEDS else 0.0
+
+    @property
     def seed_variance(self) -> float:
-        """S² / n, for three or more seeds. Fewer seeds are too few to estimate it, and it counts as 0."""
-        seeds = len(self.by_seed)
-        return float(self.by_seed.var(ddof=1)) / seeds if seeds >= LEAST_SEEDS else 0.0
+        """S² / n."""
+        return self.variance / len(self.by_seed)
+
+    @property
+    def varies(self) -> bool:
+        """Whether seeds differ, in their scores or in the rows that they answer right."""
+        return max(self.variance, self.counted_with_rows) > NEGLIGIBLE**2 and len(self.by_seed) >= LEAST_SEEDS
 
 
 @dataclass(frozen=True)
@@ -82,14 +87,12 @@ class Estimate:
 
     Args:
         groups: how many of scored rows.
-        whole_error: the standard error without the subtraction of I.
     """
 
     value: float
     error: float
     freedom: float
     groups: int
-    whole_error: float
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -99,19 +102,14 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """The probability of a value at least as far from 0 if 0 is expected: the smaller one of those with and without the subtraction.
-        (Far from 0, more degrees of freedom are worth more than a smaller error. At 0.05 the one with it is the smaller, as intervals are.)
+        """The probability of a value at least as far from 0 if 0 is expected. It is below 0.05 where the interval does not contain 0.
 
         With few groups of rows, all resamples may be equal. So p is at least that of a sign test in which one run is better on
         every group.
         """
         if abs(self.value) < NEGLIGIBLE:
             return 1.0
-        p = 0.0
-        if self.error:
-            whole_freedom = self.freedom * (self.whole_error / self.error) ** 4
-            pairs = ((self.freedom, self.error), (whole_freedom, self.whole_error))
-            p = min(2 * float(stdtr(freedom, -abs(self.value) / error)) for freedom, error in pairs)
+        p = 2 * float(stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else 0.0
         return max(p, 2.0 ** (1 - self.groups))
 
 
@@ -121,7 +119,7 @@ class Comparison:
 
     Args:
         p: None if either run has fewer than three seeds.
-        p_holm: p with Holm's correction; None until `with_holm` has set it.
+        p_holm: p with Holm's correction; None until `mtl.stats.families.with_holm` has set it.
     """
 
     difference: float
@@ -172,7 +170,7 @@ def counted_with_rows(resampled: Resampled) -> float:
     total, seeds = 0.0, 0
     for rows, scores in resampled.items():
         seeds = len(scores)
-        total += _bessel(rows) * float((scores - scores.mean(axis=0)).var(axis=1).sum())
+        total += bessel(rows) * float((scores - scores.mean(axis=0)).var(axis=1).sum())
     return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
 
 
@@ -203,7 +201,7 @@ def estimate(one: Sample, other: Sample | None = None) -> Estimate:
     variance = float(total_variance(of_rows + of_seeds, whole, spread))
     value = float(one.by_seed.mean()) - (float(other.by_seed.mean()) if other else 0.0)
     groups = min(rows.count for rows in one.means)
-    return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups, whole**0.5)
+    return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
 
 
 def total_variance(subtracted: ArrayLike, whole: ArrayLike, spread: ArrayLike) -> np.ndarray:
@@ -220,7 +218,7 @@ def rows_parts(one: Sample, other: Sample | None = None) -> list[tuple[float, in
     parts = []
     for rows, means in one.means.items():
         differences = means - other.means[rows] if other else means
-        parts.append((_bessel(rows) * float(np.var(differences)), rows.count - 1))
+        parts.append((bessel(rows) * float(np.var(differences)), rows.count - 1))
     return parts
 
 
@@ -231,61 +229,6 @@ def compare(one: Sample, other: Sample) -> Comparison:
     return Comparison(difference.value, *difference.interval, difference.p if enough else None)
 
 
-def compare_all(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """The tests of `compare` between every two of many runs on the same scored rows.
-
-    Returns:
-        the differences × 100, each run (first axis) minus each other one (second axis), and their p, both (runs, runs).
-    """
-    scores = np.array([sample.by_seed.mean() for sample in samples])
-    difference = scores[:, None] - scores
-    variance, spread = np.zeros_like(difference), np.zeros_like(difference)
-    for rows in samples[0].means:
-        means = np.stack([sample.means[rows] for sample in samples])
-        means -= means.mean(axis=1, keepdims=True)
-        products = means @ means.T / means.shape[1]
-        own = np.diag(products)
-        part = _bessel(rows) * np.maximum(own[:, None] + own - 2 * products, 0.0)
-        variance += part
-        spread += part**2 / (rows.count - 1) if rows.count > 1 else 0.0
-    of_seeds = np.array([sample.seed_variance for sample in samples])
-    left = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
-    squares = of_seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
-    spread += squares[:, None] + squares
-    whole = variance + (of_seeds[:, None] + of_seeds)
-    variance = total_variance(variance + (left[:, None] + left), whole, spread)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        both = [
-            2 * stdtr(np.where(spread > 0, each**2 / spread, 1.0), -np.abs(difference) / np.sqrt(each))
-            for each in (variance, whole)
-        ]
-    p = np.minimum(*both)
-    p = np.maximum(np.where(variance > 0, p, 0.0), 2.0 ** (1 - min(rows.count for rows in samples[0].means)))
-    return difference, np.where(np.abs(difference) < NEGLIGIBLE, 1.0, p)
-
-
-def with_holm(family: Mapping[Key, Comparison], tests: int = 0) -> dict[Key, Comparison]:
-    """The comparisons with Holm's step-down correction (1979): the probability that any of the verdicts is false is at
-    most 5 %.
-
-    That can only raise the corrected p of these.
-
-    Args:
-        tests: the number of tests that the correction is for, where it is larger than that of these comparisons: the
-            others were left out because of the scores, and count as if they had p = 1.
-    """
-    tested = sorted(
-        (comparison.p, number) for number, comparison in enumerate(family.values()) if comparison.p is not None
-    )
-    total = max(tests, len(tested))
-    corrected: list[float | None] = [None] * len(family)
-    least = 0.0
-    for done, (p, number) in enumerate(tested):
-        least = max(least, min(1.0, (total - done) * p))
-        corrected[number] = least
-    return {key: replace(one, p_holm=p) for (key, one), p in zip(family.items(), corrected, strict=True)}
-
-
-def _bessel(rows: RowSet) -> float:
+def bessel(rows: RowSet) -> float:
     """The factor that makes the variance over resamples of G groups unbiased."""
     return rows.count / (rows.count - 1) if rows.count > 1 else 1.0

@@ -1,6 +1,7 @@
 """Power: the smallest difference that a test shows in most cases, and how many rows or seeds a difference needs.
 
-The test is that of `mtl.stats.comparison`: a difference over its standard error, at 5 %, two-sided, without Holm's correction. If the true
+The test is that of `mtl.stats.comparison`: a difference over its standard error, at 5 %, two-sided, without Holm's correction
+(`held_difference`: with it, as `mtl.stats.families` tests). If the true
 difference is d and its standard error e, the quotient follows a noncentral t distribution with noncentrality d / e. The smallest difference is
 the d with which the quotient exceeds the critical value in 80 % of the cases (Cohen 1988, section 2.3; for benchmarks of language understanding,
 Card et al. 2020, "With little power comes great responsibility"). The common approximation of d / e as the sum of two quantiles of Student's t
@@ -13,19 +14,21 @@ Rows and seeds give the variance of a difference, and each part follows their nu
 - seeds that are better or worse on all rows: divided by the number of seeds.
 
 On the same rows, the part of rows is the variance of the paired difference. On other rows, each system has rows of its own of the same kind, and the
-variances of both scores add. benchmarks/power.py measures how often differences of the stated size are shown.
+variances of both scores add. benchmarks/power.py and false_verdicts.py measure how often differences of the stated size are shown.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from omegaconf import MISSING
-from scipy.special import nctdtrinc, stdtrit
+from scipy.special import nctdtrinc, ndtri, stdtrit
 
 from mtl.base.errors import InputError
 from mtl.settings.bounds import LARGEST_NUMBER, Interval, bounded
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, rows_parts, total_variance
+from mtl.stats.tails import Variance
 
 POWER = 0.8  # the share of cases in which the smallest difference is shown
 LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %
@@ -110,6 +113,23 @@ class Design:
     def seeds_for(self, difference: float) -> float:
         """The fewest seeds of each system with which the smallest difference × 100 is at most this one, a whole number or NEVER."""
         return _fewest(lambda seeds: self.smallest_difference(seeds=seeds) <= difference, LEAST_SEEDS)
+
+
+def held_difference(one: Sample, other: Sample, seeds: tuple[float, float, float], tests: int) -> float:
+    """The smallest difference × 100 of two runs on the same rows whose verdict holds with Holm's correction in 80 % of the cases, or NEVER.
+
+    Args:
+        seeds: of the two runs, the variance over seeds, its degrees of freedom, and the part of it that rows include (`SeedParts.of_pairs`).
+        tests: the number of tests that the correction is for, as if no other verdict held.
+    """
+    if 2.0 ** (1 - min(rows.count for rows in one.means)) * tests >= LEVEL:
+        return NEVER
+    parts = rows_parts(one, other)
+    rows = sum(part for part, _ in parts)
+    spread = sum(part**2 / freedom for part, freedom in parts if freedom)
+    numbers = (rows, rows**2 / spread if spread else math.inf, *seeds)
+    variance = Variance(*(np.array([number], dtype=np.float64) for number in numbers))
+    return variance.critical(LEVEL / tests) + float(ndtri(POWER)) * float(variance.total[0]) ** 0.5
 
 
 def same_rows(one: Sample, other: Sample) -> Design:

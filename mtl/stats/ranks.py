@@ -11,34 +11,24 @@ from typing import TypeVar
 
 import numpy as np
 
-from mtl.stats.comparison import LEVEL, Sample, compare_all
+from mtl.stats.comparison import LEVEL
+from mtl.stats.families import ColumnTests, largest_rejected
 
-Run = TypeVar("Run", bound=Hashable)
 Column = TypeVar("Column", bound=Hashable)
 
 
-def rank_intervals(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, dict[Run, tuple[int, int]]]:
-    """The lowest and the highest rank of each run in each column, 1 for the best.
-
-    Every two runs of a column are tested, with Holm's correction for the tests of all columns together.
+def rank_intervals(family: Mapping[Column, ColumnTests]) -> dict[Column, list[tuple[int, int]]]:
+    """The lowest and the highest rank of each run in each column, 1 for the best, in the order of the tests' runs.
 
     Args:
-        columns: by column, the samples of its runs, all on the same rows and all with a verdict (`Sample.is_tested`).
+        family: by column, the tests of every two of its runs (`mtl.stats.families.family_tests`). Holm's correction is for all columns together.
     """
-    tests = {column: compare_all(list(samples.values())) for column, samples in columns.items()}
-    pairs = [p[np.triu_indices(len(p), 1)] for _, p in tests.values()]
-    largest = _largest_rejected(np.concatenate([*pairs, np.empty(0)]))
+    tails = [tests.tail[np.triu_indices(len(tests.tail), 1)] for tests in family.values()]
+    largest = largest_rejected(np.concatenate([*tails, np.empty(0)]))
     intervals = {}
-    for column, (difference, p) in tests.items():
-        better = (difference > 0) & (p <= largest)  # run (first axis) than run (second axis)
-        lows, highs = 1 + better.sum(axis=0), len(p) - better.sum(axis=1)
-        intervals[column] = dict(zip(columns[column], zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
+    for column, tests in family.items():
+        # run (first axis) than run (second axis)
+        better = (tests.difference > 0) & (tests.tail <= largest) & (tests.p < LEVEL)
+        lows, highs = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+        intervals[column] = list(zip(lows.tolist(), highs.tolist(), strict=True))
     return intervals
-
-
-def _largest_rejected(p: np.ndarray) -> float:
-    """The largest p whose verdict holds with Holm's correction for all of these tests; -1 if none does."""
-    ordered = np.sort(p)
-    corrected = np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
-    rejected = int(np.searchsorted(corrected, LEVEL))
-    return float(ordered[rejected - 1]) if rejected else -1.0

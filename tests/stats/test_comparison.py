@@ -1,7 +1,6 @@
 """Standard errors, tests and corrections against closed formulas, scipy, and what simulated runs show."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,17 +8,7 @@ import pytest
 from scipy import stats
 from scipy.stats import binomtest
 
-from mtl.stats.comparison import (
-    Comparison,
-    Resampled,
-    Sample,
-    compare,
-    compare_all,
-    estimate,
-    over_tasks,
-    sample,
-    with_holm,
-)
+from mtl.stats.comparison import Resampled, Sample, compare, estimate, over_tasks, sample
 from mtl.stats.resampling import RowGroups, RowSet, row_groups, row_weights
 
 Scores = tuple[np.ndarray, Resampled]  # by seed, and on resamples
@@ -135,21 +124,6 @@ def test_the_average_follows_seeds_over_tasks_and_shared_rows() -> None:
     assert estimate(average(apart)).freedom == pytest.approx(2 * 199, rel=0.05)
 
 
-def test_holm_against_its_definition() -> None:
-    p_values = [0.01, 0.04, None, 0.03, 0.005, 0.6]
-    family = {place: Comparison(1.0, 0.0, 0.0, p) for place, p in enumerate(p_values)}
-    corrected = [found.p_holm for found in with_holm(family).values()]
-    assert corrected == pytest.approx([0.04, 0.09, None, 0.09, 0.025, 0.6])
-    assert [with_holm(family)[place].verdict_holm for place in (0, 1, 2, 4)] == [
-        *("better", "undecided", "too few seeds", "better")
-    ]
-    assert [found.verdict for found in family.values()].count("better") == 4
-    # Three tests that were left out count as if they had p = 1.
-    whole = {**family, **{place: Comparison(1.0, 0.0, 0.0, 1.0) for place in range(6, 9)}}
-    expected = [found.p_holm for found in with_holm(whole).values()][:6]
-    assert [found.p_holm for found in with_holm(family, 8).values()] == expected
-
-
 def test_a_sample_keeps_what_the_tests_need_of_each_seed_s_resamples() -> None:
     """Against the formulas on the resamples of every seed, of three tasks of which two are on the same rows."""
     rng = np.random.default_rng(8)
@@ -187,11 +161,22 @@ def test_subtracting_what_the_rows_include_never_widens_an_interval() -> None:
         widths.append(high - low)
     assert all(wide >= narrow - 1e-9 for wide, narrow in pairwise(widths))
     assert 30 < widths[-1] <= widths[0] < 50  # 113 to each side with all of it subtracted
-    # Far from 0, the test without the subtraction says more. Against the tests of many runs at once.
-    samples = [Sample(by_seed + shift, {rows.rows: means + shift}, 30.0) for shift in (0.0, 25.0)]
-    assert compare_all(samples)[1][0, 1] == pytest.approx(compare(*samples).p, rel=1e-9)
-    whole = [replace(one, counted_with_rows=0.0) for one in samples]
-    assert compare(*samples).p <= compare(*whole).p
+
+
+@pytest.mark.parametrize("shift", [0.5, 3.0, 10.0, 40.0])
+def test_p_belongs_to_the_interval_s_distribution(shift: float) -> None:
+    """One error and one number of degrees of freedom for both, however far from 0 the difference is."""
+    rows = row_groups("few", np.arange(30))
+    rng = np.random.default_rng(1)
+    one, other = (Sample(rng.normal(size=3) + d, {rows.rows: rng.normal(size=1000)}, 0.1) for d in (shift, 0.0))
+    found = estimate(one, other)
+    low, high = found.interval
+    reach = stats.t.ppf(0.975, found.freedom) * found.error
+    assert (low, high) == pytest.approx((found.value - reach, found.value + reach))
+    assert found.p == pytest.approx(
+        max(2 * stats.t.sf(abs(found.value) / found.error, found.freedom), 2.0**-29), rel=1e-9
+    )
+    assert (found.p < 0.05) == (low > 0 or high < 0)
 
 
 @pytest.mark.parametrize("seeds", [3, 5])

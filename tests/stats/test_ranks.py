@@ -1,9 +1,11 @@
+from collections.abc import Hashable, Mapping
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from mtl.stats.comparison import Sample, compare, compare_all, with_holm
+from mtl.stats.comparison import Sample, compare
+from mtl.stats.families import family_tests, with_holm
 from mtl.stats.ranks import rank_intervals
 from mtl.stats.resampling import RowSet
 
@@ -18,19 +20,28 @@ def drawn(mean: float, number: int, noise: float = 1.0, seeds: int = 3, sets: tu
     return Sample(by_seed, {rows: mean + rng.normal(0, noise, 1000) for rows in sets}, 0.0)
 
 
+Ranks = dict[Hashable, dict[Hashable, tuple[int, int]]]
+
+
+def ranks(columns: Mapping[Hashable, Mapping[Hashable, Sample]]) -> Ranks:
+    """By column and run."""
+    intervals = rank_intervals(family_tests(columns))
+    return {column: dict(zip(runs, intervals[column], strict=True)) for column, runs in columns.items()}
+
+
 def test_ranks_of_an_order_with_a_tie() -> None:
     runs = {"a": drawn(80, 1), "b": drawn(70.1, 2), "c": drawn(70, 3), "d": drawn(50, 4)}
-    assert rank_intervals({"task": runs}) == {"task": {"a": (1, 1), "b": (2, 3), "c": (2, 3), "d": (4, 4)}}
+    assert ranks({"task": runs}) == {"task": {"a": (1, 1), "b": (2, 3), "c": (2, 3), "d": (4, 4)}}
 
 
 def test_equal_runs_share_all_ranks() -> None:
     runs = {name: drawn(70 + number / 100, number) for number, name in enumerate("xyz")}
-    assert rank_intervals({"task": runs}) == {"task": dict.fromkeys("xyz", (1, 3))}
+    assert ranks({"task": runs}) == {"task": dict.fromkeys("xyz", (1, 3))}
 
 
 def test_a_chain_whose_ends_alone_are_separated() -> None:
     runs = {"a": drawn(73, 1), "b": drawn(70, 2), "c": drawn(67, 3)}
-    assert rank_intervals({"task": runs}) == {"task": {"a": (1, 2), "b": (1, 3), "c": (2, 3)}}
+    assert ranks({"task": runs}) == {"task": {"a": (1, 2), "b": (1, 3), "c": (2, 3)}}
 
 
 def test_ranks_are_those_of_the_tests_of_every_pair_in_all_columns() -> None:
@@ -43,9 +54,10 @@ def test_ranks_are_those_of_the_tests_of_every_pair_in_all_columns() -> None:
         for column, runs in columns.items()
         for pair in combinations(runs, 2)
     }
-    corrected = with_holm(tests)
+    family = family_tests(columns)
+    corrected = with_holm(tests, {(column, pair): family[column].tail[pair] for column, pair in tests})
     assert 0 < sum(test.holds for test in corrected.values()) < len(corrected)
-    for column, intervals in rank_intervals(columns).items():
+    for column, intervals in ranks(columns).items():
         for run, interval in intervals.items():
             won = lost = 0
             for (of, (first, second)), test in corrected.items():
@@ -58,24 +70,12 @@ def test_ranks_are_those_of_the_tests_of_every_pair_in_all_columns() -> None:
 def test_a_holm_correction_for_more_tests_leaves_more_ranks_open() -> None:
     pair = {"a": drawn(73.2, 1), "b": drawn(69.8, 2)}
     equal = {number: drawn(70, number) for number in range(30)}
-    assert rank_intervals({"task": pair})["task"] == {"a": (1, 1), "b": (2, 2)}
-    assert rank_intervals({"task": pair, "other": equal})["task"] == {"a": (1, 2), "b": (1, 2)}
+    assert ranks({"task": pair})["task"] == {"a": (1, 1), "b": (2, 2)}
+    assert ranks({"task": pair, "other": equal})["task"] == {"a": (1, 2), "b": (1, 2)}
 
 
 def test_no_columns_have_no_ranks() -> None:
-    assert rank_intervals({}) == {}
-
-
-def test_all_tests_at_once_equal_those_of_each_pair() -> None:
-    samples = [drawn(70 + 2 * number, number, seeds=3 + number % 4, sets=(ROWS, OTHERS)) for number in range(6)]
-    samples.append(samples[0])  # equal answers
-    difference, p = compare_all(samples)
-    for one, other in combinations(range(7), 2):
-        test = compare(samples[one], samples[other])
-        assert difference[one, other] == pytest.approx(test.difference, abs=1e-9)
-        assert p[one, other] == pytest.approx(test.p, rel=1e-6, abs=1e-12)
-        assert p[other, one] == pytest.approx(p[one, other])
-    assert p[0, 6] == 1.0
+    assert ranks({}) == {}
 
 
 def test_one_system_has_a_verdict_and_two_seeds_have_none() -> None:
@@ -85,7 +85,7 @@ def test_one_system_has_a_verdict_and_two_seeds_have_none() -> None:
     assert compare(one, other).probability is None
     test = compare(*systems)
     assert test.verdict == "better"
-    assert test.probability == pytest.approx(1 - compare_all(systems)[1][0, 1] / 2)
+    assert test.p is not None and test.probability == pytest.approx(1 - test.p / 2)
     assert compare(systems[1], systems[0]).probability == pytest.approx(1 - test.probability)
     assert compare(systems[0], drawn(70, 3, seeds=2)).p is None
     assert compare(systems[0], drawn(70, 3, seeds=3)).verdict == "better"

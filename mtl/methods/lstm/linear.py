@@ -22,6 +22,8 @@ import numpy as np
 import scipy
 import sklearn
 import torch
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 import mtl
 from mtl.base.errors import InputError
@@ -58,7 +60,7 @@ PENALTIES = {
 }
 logger = logging.getLogger("mtl")
 
-FORMAT = 1  # increase it when the same data gives other outputs, or when the file changes
+FORMAT = 2  # increase it when the same data gives other outputs, or when the file changes
 
 
 class _Unteachable(Exception):
@@ -257,7 +259,7 @@ class _Fitting:
         """For each training row, the outputs of a model that was trained on the other folds, float32 (inputs, outputs); and the penalty, which
         has the smallest loss on the first fold.
 
-        Rows with the same first text are in one fold. Of a fold whose other folds have one target alone, all outputs are 0.
+        Rows that belong together are in one fold (`row_folds`). Of a fold whose other folds have one target alone, all outputs are 0.
         """
         folds = row_folds(self.task, self.train)
         of_inputs = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
@@ -290,10 +292,35 @@ class _Fitting:
 
 
 def row_folds(task: Task, train: Split) -> np.ndarray:
-    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows with the same first text."""
-    rows = np.arange(len(train))
-    first = rows if train.sizes is None else np.cumsum(train.sizes) - train.sizes
-    texts, groups = np.unique(train.texts[first, 0], return_inverse=True)
-    order = np.random.default_rng(zlib.crc32(task.id.encode())).permutation(len(texts))
-    folds: np.ndarray = order[groups.ravel()] % FOLDS
+    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together.
+
+    These are the rows of one of the suite's groups, and those that share a text, on either side of a pair. If this joins more rows than half a
+    fold has, through one text or a chain of them, only rows with the same first text stay together: a text in so many rows is known to
+    a model on new rows, too.
+    """
+    joined, first = (_joined_rows(train, sides) for sides in (train.texts.shape[1], 1))
+    most = max(len(train) / (2 * FOLDS), np.bincount(first).max(initial=0))
+    groups = joined if np.bincount(joined).max(initial=0) <= most else first
+    order = np.random.default_rng(zlib.crc32(task.id.encode())).permutation(groups.max(initial=-1) + 1)
+    folds: np.ndarray = order[groups] % FOLDS
     return folds
+
+
+def _joined_rows(train: Split, sides: int) -> np.ndarray:
+    """The number of each row's set of rows that share a group or one of the first `sides` texts of an input, in order of the sets' first texts."""
+    rows = len(train)
+    owner = np.arange(rows) if train.sizes is None else np.repeat(np.arange(rows), train.sizes)
+    texts = train.texts[:, :sides]
+    nodes = [texts.ravel()]
+    owners = [np.repeat(owner, sides)]
+    if train.groups is not None:
+        named = train.groups >= 0
+        nodes.append(train.groups[named] + texts.max(initial=-1) + 1)
+        owners.append(np.flatnonzero(named))
+    linked = np.concatenate(nodes) + rows
+    size = int(linked.max(initial=rows - 1)) + 1
+    edges = csr_matrix((np.ones(len(linked), dtype=np.int8), (np.concatenate(owners), linked)), shape=(size, size))
+    labels = connected_components(edges, directed=False)[1][:rows]
+    least = np.full(size, size)
+    np.minimum.at(least, labels[owner], texts.min(axis=1, initial=size))
+    return np.unique(least[labels], return_inverse=True)[1].ravel()

@@ -1,0 +1,224 @@
+"""Tests of every two runs on every column at once: the probability of even one false verdict is at most 5 %.
+
+Holm's correction (1979) reads small p-values alone. A test that estimates the variance over seeds from the seeds of two runs is right at 5 %
+(`mtl.stats.comparison.compare`), but not at 0.01 %: of many runs of three seeds, some have nearly equal scores by chance, and differences between
+these look certain. So the p-values that Holm's correction reads, the tails, take from the family what the seeds of one run cannot say:
+
+- The variance S² of a run's seeds is never below that of the other runs' seeds, pooled on the same column. Where the run's seeds differ more than
+  the others' over all columns together, the pooled variance is that many times larger: such a run is not taken for one of the others.
+- S² has more degrees of freedom than those of the run's own seeds: the others' count as a prior, as in moderated t-tests (Smyth 2004,
+  "Linear models and empirical Bayes methods for assessing differential expression in microarray experiments"). As runs need not have the same
+  variance, the prior has at most `PRIOR_FREEDOM` degrees, however many runs there are.
+- The tail is the mean over what the variance of seeds may be (`mtl.stats.tails`), which errs on the safe side.
+
+One system, and a run whose seeds give the same answers, have no variance over seeds. Their tails are the p-values of `compare`.
+
+A verdict holds if it is one at 5 % alone and its tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false
+verdict, with equal and unequal variances of seeds.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import stdtr
+
+from mtl.stats.comparison import LEVEL, NEGLIGIBLE, Comparison, Sample, bessel, total_variance
+from mtl.stats.tails import Variance
+
+PRIOR_FREEDOM = (
+    8.0  # of more, one run that differs more than the others gives false verdicts; of less, few true ones hold
+)
+
+Key = TypeVar("Key", bound=Hashable)
+Run = TypeVar("Run", bound=Hashable)
+Column = TypeVar("Column", bound=Hashable)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnTests:
+    """The tests of every two of some runs on one column, each array (runs, runs).
+
+    Args:
+        difference: × 100, each run (first axis) minus each other one (second axis).
+        p: of the test alone, as `mtl.stats.comparison.compare` computes it.
+        tail: the p-value for Holm's correction.
+    """
+
+    difference: np.ndarray
+    p: np.ndarray
+    tail: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class SeedParts:
+    """What seeds add to the variance of each run's mean on one column, each array (runs,).
+
+    Args:
+        seeds: their number n.
+        variance: S² / n as the family estimates it; 0 for a run without a variance over seeds.
+        counted: I, the part of it that the variance over rows includes.
+        freedom: the degrees of freedom of S²; infinite for a run without a variance over seeds.
+    """
+
+    seeds: np.ndarray
+    variance: np.ndarray
+    counted: np.ndarray
+    freedom: np.ndarray
+
+    def with_seeds(self, seeds: int) -> "SeedParts":
+        """What as many seeds of each run would add."""
+        share = self.seeds / seeds
+        return SeedParts(
+            np.full_like(self.seeds, seeds),
+            self.variance * share,
+            self.counted * share,
+            self.freedom + seeds - self.seeds,
+        )
+
+    def of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs).
+
+        The degrees of freedom are the fewer ones: a variance of the other run that is known better does not make this one's known.
+        """
+        return (
+            self.variance[:, None] + self.variance,
+            np.minimum(self.freedom[:, None], self.freedom),
+            self.counted[:, None] + self.counted,
+        )
+
+
+def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:
+    """The tests of every two runs of each column.
+
+    Args:
+        columns: by column, the samples of its runs, all on the same rows and all with a verdict (`Sample.is_tested`). All tests are one family.
+    """
+    parts = seed_parts(columns)
+    return {column: _column_tests(list(samples.values()), parts[column]) for column, samples in columns.items()}
+
+
+def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, SeedParts]:
+    """The variance over seeds of each run on each column, as the family estimates it."""
+    pooled: dict[Column, tuple[np.ndarray, np.ndarray]] = {}
+    # Summed over columns, S² of the run and what the other runs let expect, both relative to the column's median.
+    own, expected = dict[Run, float](), dict[Run, float]()
+    for column, samples in columns.items():
+        pooled[column] = variance, prior = _pooled(list(samples.values()))
+        scale = float(np.median([each.variance for each in samples.values() if each.varies] or [0.0])) or 1.0
+        for number, (run, each) in enumerate(samples.items()):
+            if prior[number]:
+                own[run] = own.get(run, 0.0) + each.variance / scale
+                expected[run] = expected.get(run, 0.0) + float(variance[number]) / scale
+    parts = {}
+    for column, samples in columns.items():
+        variance, prior = pooled[column]
+        more = [max(1.0, own[run] / expected[run]) if expected.get(run) else 1.0 for run in samples]
+        seeds = np.array([len(each.by_seed) for each in samples.values()])
+        varies = np.array([each.varies for each in samples.values()])
+        spread = np.maximum([each.variance for each in samples.values()], variance * more)
+        parts[column] = SeedParts(
+            seeds,
+            np.where(varies, spread / seeds, 0.0),
+            np.where(varies, [each.counted_with_rows for each in samples.values()], 0.0),
+            np.where(varies, prior + seeds - 1, np.inf),
+        )
+    return parts
+
+
+def _pooled(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
+    """For each run, the variance that the seeds of the other runs let expect of its own, and the degrees of freedom of this prior; 0 without others.
+
+    Runs differ in the errors that each seed makes on rows of its own, which are known from the resamples. The rest of S², by which some
+    seeds are better on all rows, is pooled.
+    """
+    freedom = np.array([(len(each.by_seed) - 1) * each.varies for each in samples], dtype=np.float64)
+    errors = np.array([len(each.by_seed) * each.counted_with_rows for each in samples])
+    skill = freedom * ([each.variance for each in samples] - errors)
+    others = freedom.sum() - freedom
+    number = np.count_nonzero(freedom) - (freedom > 0)  # of the other runs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.maximum(0.0, (skill.sum() - skill) / others) + errors
+        prior = 1 / (1 / PRIOR_FREEDOM + 1 / (PRIOR_FREEDOM * number) + 1 / others)
+    has_prior = (freedom > 0) & (others > 0)
+    return np.where(has_prior, variance, 0.0), np.where(has_prior, prior, 0.0)
+
+
+def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
+    scores = np.array([sample.by_seed.mean() for sample in samples])
+    difference = scores[:, None] - scores
+    rows, spread = rows_variance(samples)
+    least = 2.0 ** (1 - min(rows.count for rows in samples[0].means))
+
+    def bounded(p: np.ndarray) -> np.ndarray:
+        """p, but not below that of a sign test in which one run is better on every group, and 1 for equal scores."""
+        return np.where(np.abs(difference) < NEGLIGIBLE, 1.0, np.maximum(p, least))
+
+    p = bounded(_alone(samples, difference, rows, spread))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows_freedom = np.where(spread > 0, rows**2 / spread, np.inf)
+    variance, freedom, counted = parts.of_pairs()
+    pairs = np.triu(variance > 0, 1)
+    whole = Variance(rows[pairs], rows_freedom[pairs], variance[pairs], freedom[pairs], counted[pairs])
+    tail = p.copy()
+    tail[pairs] = tail.T[pairs] = whole.p(difference[pairs])
+    return ColumnTests(difference, p, bounded(tail))
+
+
+def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
+    """The variance of each difference over rows, and the sum over sets of rows of v² / f, both (runs, runs)."""
+    variance = np.zeros((len(samples), len(samples)))
+    spread = np.zeros_like(variance)
+    for rows in samples[0].means:
+        means = np.stack([sample.means[rows] for sample in samples])
+        means -= means.mean(axis=1, keepdims=True)
+        products = means @ means.T / means.shape[1]
+        own = np.diag(products)
+        part = bessel(rows) * np.maximum(own[:, None] + own - 2 * products, 0.0)
+        variance += part
+        spread += part**2 / (rows.count - 1) if rows.count > 1 else 0.0
+    return variance, spread
+
+
+def _alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """p of `compare`, but for its least value."""
+    of_seeds = np.array([sample.seed_variance for sample in samples])
+    left = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
+    squares = of_seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
+    spread = spread + (squares[:, None] + squares)
+    variance = total_variance(rows + (left[:, None] + left), rows + (of_seeds[:, None] + of_seeds), spread)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = np.where(spread > 0, variance**2 / spread, 1.0)
+        p = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
+    return np.where(variance > 0, p, 0.0)
+
+
+def with_holm(family: Mapping[Key, Comparison], tails: Mapping[Key, float], tests: int = 0) -> dict[Key, Comparison]:
+    """The comparisons with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %.
+
+    The corrected p is never below that of the test alone.
+
+    Args:
+        tails: of each comparison that has a p (`ColumnTests.tail`).
+        tests: the number of tests that the correction is for, where it is larger than that of these comparisons: the
+            others were left out because of the scores, and count as if they had p = 1. That can only raise the corrected p of these.
+    """
+    keys = sorted(tails, key=tails.__getitem__)
+    total = max(tests, len(keys))
+    corrected: dict[Key, float] = {}
+    least = 0.0
+    for done, key in enumerate(keys):
+        least = max(least, min(1.0, (total - done) * tails[key]))
+        corrected[key] = least
+    return {
+        key: one if one.p is None else replace(one, p_holm=max(one.p, corrected[key])) for key, one in family.items()
+    }
+
+
+def largest_rejected(tails: np.ndarray) -> float:
+    """The largest tail whose verdict holds with Holm's correction for all of these tests; -1 if none does."""
+    ordered = np.sort(tails)
+    corrected = np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
+    rejected = int(np.searchsorted(corrected, LEVEL))
+    return float(ordered[rejected - 1]) if rejected else -1.0

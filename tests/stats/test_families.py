@@ -1,0 +1,140 @@
+"""The tests of a family: against those of each pair, their definitions, and what simulated families show."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from mtl.stats.comparison import Comparison, Sample, compare, sample
+from mtl.stats.families import PRIOR_FREEDOM, family_tests, largest_rejected, seed_parts, with_holm
+from mtl.stats.resampling import RowSet
+
+ROWS, OTHERS = RowSet("rows", 400), RowSet("others", 30)
+
+
+def drawn(mean: float, number: int, seeds: int = 3, spread: float = 0.1, sets: tuple[RowSet, ...] = (ROWS,)) -> Sample:
+    """A sample whose seeds have this standard deviation exactly."""
+    rng = np.random.default_rng(number)
+    by_seed = rng.normal(size=seeds)
+    by_seed = mean + spread * (by_seed - by_seed.mean()) / by_seed.std(ddof=1)
+    return Sample(by_seed, {rows: mean + rng.normal(0, 1, 1000) for rows in sets}, 0.0)
+
+
+def system(mean: float, number: int) -> Sample:
+    made = drawn(mean, number)
+    return Sample(np.array([mean]), made.means, 0.0, is_one_system=True)
+
+
+def test_p_of_all_pairs_is_that_of_each() -> None:
+    samples = [drawn(70 + 2 * number, number, 3 + number % 4, sets=(ROWS, OTHERS)) for number in range(6)]
+    samples.append(samples[0])  # equal answers
+    found = family_tests({"task": dict(enumerate(samples))})["task"]
+    for one, other in combinations(range(7), 2):
+        test = compare(samples[one], samples[other])
+        assert found.difference[one, other] == pytest.approx(test.difference, abs=1e-9)
+        assert found.p[one, other] == pytest.approx(test.p, rel=1e-6, abs=1e-12)
+        assert found.p[other, one] == pytest.approx(found.p[one, other])
+        assert found.tail[other, one] == found.tail[one, other]
+    assert found.p[0, 6] == found.tail[0, 6] == 1.0
+
+
+def test_systems_and_runs_whose_seeds_agree_have_the_same_tail_as_alone() -> None:
+    same = drawn(71, 9)
+    fixed = Sample(np.full(3, 71.0), same.means, 0.0)
+    columns = {"task": {"a": system(70, 1), "b": system(76, 2), "c": fixed, "d": drawn(72, 3), "e": drawn(73, 4)}}
+    found, parts = family_tests(columns)["task"], seed_parts(columns)["task"]
+    assert parts.variance[:3].tolist() == [0, 0, 0] and np.isinf(parts.freedom[:3]).all()
+    np.testing.assert_array_equal(found.tail[:3, :3], found.p[:3, :3])
+    assert (found.tail[3:, :3] != found.p[3:, :3]).all()
+    # They are no evidence of how much other runs' seeds differ.
+    two = seed_parts({"task": {name: columns["task"][name] for name in "de"}})["task"]
+    np.testing.assert_allclose(parts.variance[3:], two.variance)
+    np.testing.assert_allclose(parts.freedom[3:], two.freedom)
+
+
+def test_a_run_has_at_least_the_others_pooled_variance() -> None:
+    spreads = {"a": 1.0, "b": 2.0, "c": 0.1}
+    parts = seed_parts({"task": {name: drawn(70, ord(name), spread=spread) for name, spread in spreads.items()}})[
+        "task"
+    ]
+    expected = [(4 + 0.01) / 2, 4.0, (1 + 4) / 2]  # of a: the others'; of b: its own; of c: the others'
+    np.testing.assert_allclose(parts.variance * 3, expected)
+    np.testing.assert_allclose(parts.freedom, 2 + 1 / (1 / PRIOR_FREEDOM + 1 / (2 * PRIOR_FREEDOM) + 1 / 4))
+
+
+def test_more_seeds_weigh_more_in_the_pool_and_errors_on_own_rows_are_not_pooled() -> None:
+    runs = {"a": drawn(70, 1, 3, 0.0), "b": drawn(70, 2, 3, 1.0), "c": drawn(70, 3, 5, 2.0)}
+    runs["a"] = replace(runs["a"], counted_with_rows=0.02)
+    runs["b"] = replace(runs["b"], counted_with_rows=0.1)
+    parts = seed_parts({"task": runs})["task"]
+    pooled = (2 * (1 - 0.3) + 4 * 4.0) / 6 + 3 * 0.02
+    assert parts.variance[0] == pytest.approx(pooled / 3)
+
+
+def test_a_run_that_differs_more_than_others_on_all_tasks_is_not_taken_for_one_of_them() -> None:
+    """On the task where its seeds are nearly equal by chance, its other tasks warn."""
+    columns = {
+        task: {run: drawn(70, 10 * run + task, spread=5.0 if run == 0 and task else 0.2) for run in range(6)}
+        for task in range(5)
+    }
+    parts = seed_parts(columns)[0]
+    assert parts.variance[0] * 3 == pytest.approx(0.04 * (0.04 + 4 * 25) / (5 * 0.04), rel=0.01)
+    assert parts.variance[1] > 0.04 / 3  # the others stay apart from it, too
+    alone = seed_parts({0: columns[0]})[0]
+    np.testing.assert_allclose(alone.variance * 3, 0.04)
+
+
+def test_equal_seeds_by_chance_do_not_make_a_difference_certain() -> None:
+    """Two of twelve runs have seeds that differ little, and means far apart for the others' spread."""
+    runs = {number: drawn(70 + number / 10, number, spread=3.0) for number in range(10)}
+    runs |= {10: drawn(67, 10, spread=0.01), 11: drawn(73, 11, spread=0.01)}
+    quiet = Sample(np.full(3, 70.0), {ROWS: 70 + np.random.default_rng(0).normal(0, 0.1, 1000)}, 0.0).means
+    runs = {
+        number: Sample(each.by_seed, {ROWS: quiet[ROWS] + each.by_seed.mean()}, 0.0) for number, each in runs.items()
+    }
+    found = family_tests({"task": runs})["task"]
+    assert found.p[10, 11] < 1e-6 and found.tail[10, 11] > 0.01
+
+
+def test_holm_against_its_definition() -> None:
+    p_values = [0.01, 0.04, None, 0.03, 0.005, 0.6]
+    family = {place: Comparison(1.0, 0.0, 0.0, p) for place, p in enumerate(p_values)}
+    tails = {place: p for place, p in enumerate(p_values) if p is not None}
+    corrected = with_holm(family, tails)
+    assert [found.p_holm for found in corrected.values()] == pytest.approx([0.04, 0.09, None, 0.09, 0.025, 0.6])
+    assert [corrected[place].verdict_holm for place in (0, 1, 2, 4)] == [
+        *("better", "undecided", "too few seeds", "better")
+    ]
+    assert [found.verdict for found in family.values()].count("better") == 4
+    assert largest_rejected(np.array(list(tails.values()))) == 0.01
+    assert largest_rejected(np.array([0.03, 0.04])) == -1.0 == largest_rejected(np.empty(0))
+    # Three tests that were left out count as if they had p = 1.
+    whole = {**family, **{place: Comparison(1.0, 0.0, 0.0, 1.0) for place in range(6, 9)}}
+    expected = [found.p_holm for found in with_holm(whole, {**tails, 6: 1.0, 7: 1.0, 8: 1.0}).values()][:6]
+    assert [found.p_holm for found in with_holm(family, tails, 8).values()] == expected
+
+
+def test_no_verdict_holds_that_is_none_alone() -> None:
+    corrected = with_holm({0: Comparison(1.0, -0.1, 2.1, 0.07)}, {0: 0.01})[0]
+    assert corrected.p_holm == 0.07 and not corrected.holds
+
+
+def test_families_of_equal_runs_seldom_have_a_verdict() -> None:
+    """Rates of a fixed random state. Twelve runs of three seeds that differ much: 5 % of 200 has a standard error of 1.5 points."""
+    rng = np.random.default_rng(5)
+    rows = RowSet("t", 500)
+    weights = rng.multinomial(500, np.full(500, 1 / 500), 400).T / 500
+    false = false_alone = 0
+    for _ in range(200):
+        difficulty = rng.normal(size=500)
+        runs = {}
+        for run in range(12):
+            latent = 1 + difficulty + 0.5 * rng.normal(size=500) + 0.3 * rng.normal(size=(3, 1))
+            right = (latent + 0.5 * rng.normal(size=(3, 500)) > 0).astype(float)
+            runs[run] = sample(100 * right.mean(axis=1), {rows: 100 * right @ weights})
+        found = family_tests({"t": runs})["t"]
+        pairs = np.triu_indices(12, 1)
+        false += ((found.tail[pairs] <= largest_rejected(found.tail[pairs])) & (found.p[pairs] < 0.05)).any()
+        false_alone += (found.p[pairs] <= largest_rejected(found.p[pairs])).any()
+    assert false <= 0.05 * 200 < false_alone
