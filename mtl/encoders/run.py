@@ -190,7 +190,8 @@ def _form(task: Task) -> str:
 
 
 def _dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on the dev rows that choose: that of a task (or of the one whose head answers it), or the mean of all tasks.
+    """A seed's score × 100 on the dev rows that choose: that of a task (or of the one whose head answers it), or the suite's average; the mean of
+    all tasks if the suite averages none of them.
 
     path: of scores.json.
     """
@@ -198,7 +199,10 @@ def _dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) 
     source = task if task is None or task in scores else suite.tasks[task].answered_by or task
     if not scores or (source is not None and source not in scores):
         raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
-    return fmean(scores.values()) if source is None else scores[source]
+    if source is not None:
+        return scores[source]
+    average = suite.mean(scores)
+    return fmean(scores.values()) if average is None else average
 
 
 FLOAT = 4  # bytes of a weight

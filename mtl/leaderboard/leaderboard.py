@@ -48,10 +48,13 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
         InputError: if there is no submission, or no data to compare with.
     """
     tasks = read_public_rows(suite, data_dir, rules.split)
-    admitted, refused = _admit(folder, rules)
-    for path, about in progress(admitted, "checking", "submissions"):
+    described, refused = _describe(folder)
+    limit = _Limit(rules.limit)
+    for path, about in progress(described, "checking", "submissions"):
         try:
+            limit.check(path, about)
             read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
+            limit.count(about)
         except InputError as error:
             refused[path.name] = str(error)
     return {path.name: refused.get(path.name, "") for path in find_submissions(folder)}
@@ -85,41 +88,63 @@ def make_leaderboard(
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
     scorer = Scorer(suite, rules.split, tasks, cache)
-    admitted, refused = _admit(folder, rules)
+    described, refused = _describe(folder)
+    limit = _Limit(rules.limit)
     scored = []
-    for path, about in progress(admitted, "scoring", "submissions"):
+    for path, about in progress(described, "scoring", "submissions"):
         try:
+            limit.check(path, about)
             scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
+            limit.count(about)
         except InputError as error:
             refused[path.name] = str(error)
+    scored.sort(key=lambda each: each.name)
     board = build_board(suite, tasks, scored, rules.split)
     write_site(f"{suite.title} leaderboard", board, scored, refused, out, url)
     return {path.name: refused.get(path.name, "") for path in find_submissions(folder)}
 
 
-def _admit(folder: Path, rules: Rules) -> tuple[list[tuple[Path, Entrant]], dict[str, str]]:
-    """The submissions whose descriptions can be read and that are within the limit, in order of their names; and by name, why the others
-    are refused."""
+def _describe(folder: Path) -> tuple[list[tuple[Path, Entrant]], dict[str, str]]:
+    """The submissions whose descriptions can be read, the earliest first; and by name, why the others are refused."""
     refused: dict[str, str] = {}
-    admitted: list[tuple[Path, Entrant]] = []
+    described: list[tuple[Path, Entrant]] = []
     for path in find_submissions(folder):
         try:
-            admitted.append((path, read_about(path)))
+            described.append((path, read_about(path)))
         except InputError as error:
             refused[path.name] = str(error)
-    if rules.limit is None:
-        return admitted, refused
-    made: Counter[tuple[str, str]] = Counter()
-    for path, about in sorted(admitted, key=lambda each: (each[1].date or "", each[0].name)):
+    return sorted(described, key=lambda each: (each[1].date or "", each[0].name)), refused
+
+
+class _Limit:
+    """How many submissions of each team in a month are on the board. Those that are refused do not count."""
+
+    def __init__(self, most: int | None) -> None:
+        """
+        Args:
+            most: of a team in a month; None: any number.
+        """
+        self.most = most
+        self.made: Counter[tuple[str, str]] = Counter()
+
+    def check(self, path: Path, about: Entrant) -> None:
+        """Raise InputError if the submission is one too many, or does not say whose and when it is."""
+        if self.most is None:
+            return
         if about.team is None or about.date is None:
-            refused[path.name] = f"{path / ABOUT}: needs team and date, as this leaderboard limits a team's submissions"
-            continue
-        team, month = about.team.strip().casefold(), about.date[:7]
-        made[team, month] += 1
-        if made[team, month] > rules.limit:
-            limit = counted(rules.limit, "submission")
-            refused[path.name] = f"{path}: team {about.team} may make {limit} a month, and this is one more in {month}"
-    return [each for each in admitted if each[0].name not in refused], refused
+            raise InputError("needs team and date, as this leaderboard limits a team's submissions", path=path / ABOUT)
+        if self.made[self._key(about)] >= self.most:
+            limit = counted(self.most, "submission")
+            raise InputError(
+                f"team {about.team} may make {limit} a month, and this is one more in {about.date[:7]}", path=path
+            )
+
+    def count(self, about: Entrant) -> None:
+        """Count a submission that is not refused."""
+        self.made[self._key(about)] += 1
+
+    def _key(self, about: Entrant) -> tuple[str, str]:
+        return (about.team or "").strip().casefold(), (about.date or "")[:7]
 
 
 def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Scored], split: str) -> Leaderboard:

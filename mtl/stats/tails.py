@@ -67,7 +67,7 @@ class Variance:
 
     def critical(self, level: float) -> float:
         """The distance from 0 at which the first value has this p."""
-        error = float(self.total[0]) ** 0.5
+        error = float(self.rows[0] + self.seeds[0]) ** 0.5
         if not error:
             return 0.0
 

@@ -260,3 +260,21 @@ def test_the_seed_for_new_rows_is_the_best_on_the_rows_that_choose(folders: tupl
             changed = {**scores, "dev_scores": {"mood": dev}, "choosing_scores": choosing_scores[seed]}
             path.write_text(json.dumps(changed), encoding="utf-8")
         assert Predictor.load(tmp_path / "run").seed == best
+
+
+def test_the_seed_for_new_rows_has_the_best_average_of_the_suite(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    """Tasks that the average counts as one count as one here, too."""
+    text = (folders[1] / "kinds.yaml").read_text(encoding="utf-8")
+    (tmp_path / "kinds.yaml").write_text(f"{text}\naverage: [[mood, answer], stars]\n", encoding="utf-8")
+    own = [f"suite={tmp_path / 'kinds.yaml'}", f"data_dir={folders[1] / 'data'}", "seeds=[1,2]", "floor.keep=true"]
+    run_baseline(job([*own, "method=logistic", "tasks=[mood,answer,stars]", f"run_dir={tmp_path / 'run'}"]))
+    scores = {  # the plain mean is higher for seed 1, the suite's average for seed 2
+        1: {"mood": 62.0, "answer": 62.0, "stars": 40.0},
+        2: {"mood": 50.0, "answer": 50.0, "stars": 60.0},
+    }
+    for seed, own_scores in scores.items():
+        path = tmp_path / f"run/seed-{seed}/scores.json"
+        content = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**content, "dev_scores": own_scores, "choosing_scores": {}}), encoding="utf-8")
+    assert Predictor.load(tmp_path / "run").seed == 2
+    assert Predictor.load(tmp_path / "run", task="mood").seed == 1

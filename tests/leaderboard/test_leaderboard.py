@@ -16,7 +16,7 @@ from report_browser import Page, in_browser
 from selenium import webdriver
 
 from mtl.cli import main
-from mtl.leaderboard.leaderboard import Rules, make_leaderboard
+from mtl.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
 from mtl.tasks.suite import load_suite
 
 ROWS = 60
@@ -244,6 +244,22 @@ def test_the_limit_of_a_team_in_a_month(home: Path) -> None:
     assert set(refused) == {"more-0", "poor"}
     assert refused["more-0"].endswith("team a may make 2 submissions a month, and this is one more in 2026-11")
     assert "needs team and date" in refused["poor"]
+
+
+def test_a_refused_submission_does_not_use_up_the_limit(home: Path) -> None:
+    for number in range(3):
+        write_submission(home / f"all/more-{number}", 0.5, number, f"team: a\ndate: 2026-12-0{number + 1}\n")
+    next((home / "all/more-0").rglob("*.tsv")).write_text("target\n", encoding="utf-8")
+    assert main([*RUN, "limit=1"]) == 0
+    refused = {each["name"]: each["reason"] for each in content(home)["refused"]}
+    assert "one more in" not in refused["more-0"] and "more-1" not in refused
+    assert refused["more-2"].endswith("team a may make 1 submission a month, and this is one more in 2026-12")
+    checked = check_submissions(load_suite(home / "tiny.yaml"), home / "all", home / "public", Rules(limit=1))
+    assert {name: bool(reason) for name, reason in checked.items() if name.startswith("more")} == {
+        "more-0": True,
+        "more-1": False,
+        "more-2": True,
+    }
 
 
 Damage = Callable[[Path], object]

@@ -9,7 +9,7 @@ from run_folders import make_run, right
 
 from mtl.cli import main
 from mtl.reports.leaderboard import Leaderboard, leaderboard
-from mtl.reports.power import PowerSettings, power_text, read_settings
+from mtl.reports.power import PowerSettings, held_differences, power_text, read_settings
 from mtl.reports.report import power_report
 from mtl.runs.finished import find_runs
 from mtl.stats.power import other_rows, same_rows
@@ -44,18 +44,29 @@ def cells_of(text: str) -> dict[str, list[str]]:
 def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None:
     cells = cells_of(power_text(board, PowerSettings(difference=8.0)))
     assert cells[""] == [
-        *("metric", "rows", "seeds", "same rows", "other rows", "rows for 8.0", "seeds for 8.0", "told apart")
+        *(
+            "metric",
+            "rows",
+            "seeds",
+            "same rows",
+            "corrected",
+            "other rows",
+            "rows for 8.0",
+            "seeds for 8.0",
+            "told apart",
+        )
     ]
     assert list(cells)[2:] == ["AVG", "CBD", "DYK", "AR"]
     samples = {row.name: row.samples for row in board.rows if row.run}
     pairs = [
         (samples[a]["ar"], samples[b]["ar"]) for a, b in (("one", "other"), ("one", "better"), ("other", "better"))
     ]
-    metric, rows, seeds, same, other, needed_rows, needed_seeds, apart = cells["AR"]
+    metric, rows, seeds, same, held, other, needed_rows, needed_seeds, apart = cells["AR"]
     assert (metric, rows, seeds, apart) == ("1 − wMAE", "60", "3–5", "2 of 3")
     designs = [same_rows(*pair) for pair in pairs]
     assert same == f"{median(design.smallest_difference() for design in designs):.1f}"
     assert other == f"{median(other_rows(*pair).smallest_difference() for pair in pairs):.1f}"
+    assert held == f"{held_differences(board)['ar']:.1f}" and float(held) > float(same)
     assert needed_rows == f"{median(design.groups_for(8.0) for design in designs):,.0f}"
     assert needed_seeds in (f"{median(design.seeds_for(8.0) for design in designs):,.0f}", "never")
     assert cells["DYK"][1] == "15 groups" and cells["AVG"][1] == "135 groups" and cells["CBD"][-1] == "0 of 1"
@@ -63,7 +74,8 @@ def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None
 
 def test_seeds_in_place_of_the_present_ones(board: Leaderboard) -> None:
     now, more = (cells_of(power_text(board, PowerSettings(seeds=seeds)))["CBD"] for seeds in (None, 50))
-    assert (now[2], more[2]) == ("3–5", "50") and float(more[3]) < float(now[3]) and more[6] == now[6]
+    assert (now[2], more[2]) == ("3–5", "50") and float(more[3]) < float(now[3]) and more[7] == now[7]
+    assert float(more[4]) < float(now[4])
 
 
 def test_tasks_that_cannot_tell_the_runs_apart_are_named(board: Leaderboard) -> None:
@@ -86,8 +98,8 @@ def test_runs_with_equal_answers_differ_by_their_seeds_alone(tmp_path: Path) -> 
     for name in ("one", "other"):
         make_run(tmp_path / name, right(0.5), tasks=["ar"])
     found = leaderboard(find_runs(tmp_path))
-    same, other, *rest = cells_of(power_text(found, PowerSettings()))["AR"][3:]
-    assert 0 < float(same) < float(other) and rest[-1] == "0 of 1"
+    same, held, other, *rest = cells_of(power_text(found, PowerSettings()))["AR"][3:]
+    assert 0 < float(same) < float(other) and float(same) < float(held) and rest[-1] == "0 of 1"
     assert any(f"AR {same}" in note for note in found.facts)
 
 

@@ -18,11 +18,13 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import mtl.methods.lstm.linear as linear
 from mtl.data.dataset import Dataset, Split, input_rows, load_dataset, with_one_wrong
+from mtl.data.splits import read_task
 from mtl.encoders.run import Predictor
 from mtl.jobs.together import run_baseline
 from mtl.methods.coded import UNLABELLED
 from mtl.methods.floors.features import Document, TaskFeatures
 from mtl.methods.lstm.linear import FOLDS, LinearModels, basis, row_folds, train_linear
+from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
 
 
@@ -85,12 +87,56 @@ def test_every_candidate_has_an_output_and_tasks_on_words_have_no_model(parts: P
     assert models.parameters > 0 and models.seconds > 0
 
 
-def test_rows_with_the_same_first_text_are_in_one_fold() -> None:
-    texts = np.array([[0, 5], [1, 6], [0, 7], [2, 8], [1, 9]])
-    folds = row_folds(NUMBERS, Split(texts, np.zeros(5)))
-    assert folds[0] == folds[2] and folds[1] == folds[4] and len(set(folds)) == 3
-    candidates = Split(texts, np.zeros(2), sizes=np.array([3, 2]))
-    assert len(row_folds(CHOICE, candidates)) == 2
+def together(folds: np.ndarray, *rows: int) -> bool:
+    return len({int(folds[row]) for row in rows}) == 1
+
+
+def test_rows_that_share_a_text_on_either_side_are_in_one_fold() -> None:
+    texts = np.array([[100 + 2 * row, 101 + 2 * row] for row in range(60)])
+    texts[3] = texts[17, ::-1]  # the same pair, the other way round
+    texts[20, 1] = texts[41, 1]
+    texts[41, 0] = texts[52, 1]  # 20 and 52 through 41
+    folds = row_folds(NUMBERS, Split(texts, np.zeros(60)))
+    assert together(folds, 3, 17) and together(folds, 20, 41, 52) and set(folds) == set(range(FOLDS))
+    candidates = Split(texts, np.zeros(30), sizes=np.full(30, 2))
+    folds = row_folds(CHOICE, candidates)
+    assert len(folds) == 30 and together(folds, 3 // 2, 17 // 2) and together(folds, 20 // 2, 41 // 2, 52 // 2)
+
+
+def test_rows_of_a_group_are_in_one_fold() -> None:
+    texts = np.arange(120).reshape(60, 2)
+    groups = np.full(60, -1)
+    groups[[5, 30, 31]], groups[[7, 8]] = 0, 1
+    folds = row_folds(NUMBERS, Split(texts, np.zeros(60), groups=groups))
+    assert together(folds, 5, 30, 31) and together(folds, 7, 8)
+    assert set(folds) == set(range(FOLDS))  # rows without a group are no group
+    # What the suite says counts even where it fills more than a fold.
+    groups = np.repeat([0, 1], [40, 20])
+    assert len(set(row_folds(NUMBERS, Split(texts, np.zeros(60), groups=groups)).tolist())) == 2
+
+
+def test_where_texts_join_most_rows_the_first_text_alone_does() -> None:
+    """A chain of pairs, and one text that stands in many rows, such as a topic."""
+    chain = np.array([[row // 2, 100 + (row + 1) // 2] for row in range(60)])
+    topics = np.column_stack([np.arange(60), 100 + np.arange(60) % 4])
+    topics[9, 0] = topics[4, 0]
+    for texts, same in ((chain, (10, 11)), (topics, (4, 9))):
+        folds = row_folds(NUMBERS, Split(texts, np.zeros(60)))
+        assert together(folds, *same) and set(folds) == set(range(FOLDS))
+
+
+def test_folds_know_the_groups_of_the_suite_s_file(tmp_path: Path) -> None:
+    suite = load_suite(write_kinds_suite(tmp_path))
+    task = suite.tasks["stars"]
+    split = load_dataset(suite, [task], tmp_path / "data", 0.1).splits["stars"]["train"]
+    examples = read_task(task, tmp_path / "data", 0.1).rows["train"]
+    authors = [example.group for example in examples]
+    assert split.groups is not None and len(set(authors)) > FOLDS
+    assert len({*zip(split.groups.tolist(), authors, strict=True)}) == len(set(authors)) == len(set(split.groups))
+    folds = row_folds(task, split)
+    assert len({*zip(folds.tolist(), authors, strict=True)}) == len(set(authors))
+    taken = split.take(np.array([3, 1]))
+    assert taken.groups is not None and taken.groups.tolist() == split.groups[[3, 1]].tolist()
 
 
 def test_labels_are_weighted_as_in_the_loss_of_the_heads(tmp_path: Path) -> None:
