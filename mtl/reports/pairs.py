@@ -111,7 +111,13 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
         note += (
             f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average)"
         )
-    return [f"{note}; the probability of even one such error is then at most {100 * LEVEL:g} %."]
+    note += f"; the probability of even one such error is then at most {100 * LEVEL:g} %."
+    if any(sample.varies for row in rows for sample in row.samples.values()):
+        note += (
+            " For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
+            "agree. With three seeds, only large differences hold."
+        )
+    return [note]
 
 
 def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
