@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from mtl.jobs.job import Job, load_job
-from mtl.runs.folder import RunFolder
+from mtl.runs.folder import FORMAT, RunFolder
 from mtl.runs.summary import summarize
 from mtl.settings.layers import flatten_config, save_config
 from mtl.tasks.metrics import score
@@ -118,6 +118,7 @@ def make_run(folder: Path, number: int, job: Job, gold: Mapping[str, np.ndarray]
     summary |= {"held_out": {}, "config": flatten_config(job.config), "inputs": inputs, "command": "mtl baseline"}
     save_config(job.config, run.config)
     shutil.copyfile(folder / "suite.yaml", run.suite)
+    write_json(run.inputs, {**inputs, "format": FORMAT, "precision": "32-true"})
     write_json(run.held_out, {})
     write_json(run.scored_rows, {task.id: {"texts": task.id, "groups": None} for task in tasks})
     write_summary(run, number, summary)
@@ -156,10 +157,11 @@ def write_seed(
         scores[task.id] = score(task, predicted, ScoredRows(right))
     curve = [{"step": 500 * n, "dev/average": 50.0 + n, "train/loss": 1 / (n + 1)} for n in range(STEPS)]
     whole = [{**point, **{f"dev/{task.id}": 50.0 + place for place, task in enumerate(tasks)}} for point in curve]
-    write_json(run.seed(seed) / "pretrain/done.json", {"curve": whole})
+    write_json(run.seed(seed) / "pretrain/done.json", {"curve": whole, "seconds": 300.0, "peak_memory": 2**30})
     for task in tasks:
-        write_json(run.seed(seed) / "finetune" / task.id / "done.json", {"curve": curve})
-    return {"scores": scores, "also": {}, "cost": COST, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
+        write_json(run.seed(seed) / "finetune" / task.id / "done.json", {"curve": curve, "seconds": 60.0, "peak_memory": 2**30})
+    kept = {"cost": COST, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
+    return {"scores": scores, "also": {}, "same_answer": [], **kept}
 
 
 def write_targets(path: Path, task: Task, targets: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Simulated families of runs for false_verdicts.py and rank_coverage.py.
+"""Simulated families of runs for false_verdicts.py.
 
 A run answers rows right or wrong; its score is the share of right answers × 100, on one task or on nine and on average. Each row has a
 difficulty, in part common to all runs. Each seed makes errors of its own, and is better or worse on all rows: its effect, a standard deviation in

@@ -1,7 +1,7 @@
 """Measure how often a test calls a run "better" or "worse" than another that differs only by chance, in per cent.
 
-    python benchmarks/false_verdicts.py
-    python benchmarks/false_verdicts.py --runs runs/klej-sample/random-frozen
+    python benchmarks/single_tests.py
+    python benchmarks/single_tests.py --runs runs/klej-sample/random-frozen
 
 The first command simulates runs on four tasks of 300 dev rows in groups of three; a score is the share of correct rows.
 There are two kinds of equal runs: seeds of one configuration on the same rows; and two configurations that are correct on

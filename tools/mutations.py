@@ -167,10 +167,24 @@ MUTATIONS = (
     ),
     Mutation(
         "statistics: Holm's correction does not step down",
-        "stats/comparison.py",
-        "min(1.0, (total - done) * p)",
-        "min(1.0, p)",
+        "stats/families.py",
+        "min(1.0, (total - done) * tails[key])",
+        "min(1.0, tails[key])",
         ("stats",),
+    ),
+    Mutation(
+        "statistics: a run whose seeds agree by chance has no more variance than they show",
+        "stats/families.py",
+        "np.maximum([each.variance for each in samples.values()], variance * more)",
+        "np.array([each.variance for each in samples.values()])",
+        ("stats",),
+    ),
+    Mutation(
+        "fold: rows of a group may be in several folds of the linear models",
+        "methods/lstm/linear.py",
+        "if train.groups is not None:",
+        "if False:",
+        ("methods",),
     ),
     Mutation(
         "submission: a zip has the time at which it was written",

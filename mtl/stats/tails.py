@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import gammainccinv, gammaincinv, ndtr, stdtr
 
 NODES = 48  # of the mean over χ²
@@ -67,6 +66,8 @@ class Variance:
 
     def critical(self, level: float) -> float:
         """The distance from 0 at which the first value has this p."""
+        from scipy.optimize import brentq  # not at the top: reports do without it, and it takes 25 MB
+
         error = float(self.rows[0] + self.seeds[0]) ** 0.5
         if not error:
             return 0.0
