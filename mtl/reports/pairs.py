@@ -104,14 +104,14 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
             f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
             f"({against}); mtl report --reference NAME names another. These were chosen by their scores on the same rows, so without "
             f"Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the {tests.family:,} tests of every "
-            f"pair of runs, every task and the average, of which {tests.made:,} are shown"
+            f"pair of runs, every task and the average, of which {tests.made:,} are shown. With it,"
         )
     else:
         pairs = f"every run against {against}" if tests.references else "every pair of runs"
         note += (
-            f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average)"
+            f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average),"
         )
-    note += f"; the probability of even one such error is then at most {100 * LEVEL:g} %."
+    note += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
     if any(sample.varies for row in rows for sample in row.samples.values()):
         note += (
             " For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "

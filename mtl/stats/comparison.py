@@ -37,6 +37,7 @@ LEVEL = 1 - COVERAGE / 100  # the significance level of a test
 LEAST_SEEDS = 3  # the number of seeds that each run needs for a verdict
 FREEDOM = 5.8  # where t(f) ∜f, the 97.5 % quantile by the degrees of freedom, is smallest; f grows with V²
 NEGLIGIBLE = 1e-6  # a difference × 100 that may come from rounding
+SAME = 0.01  # a standard deviation × 100 of seeds that give the same answers but for a few rows, as of an SVM's solver
 
 Resampled = Mapping[RowSet, np.ndarray]
 """For each set of scored rows, what its tasks contribute to a score × 100 of each seed on each resample, (seeds, RESAMPLES)."""
@@ -77,8 +78,9 @@ class Sample:
 
     @property
     def varies(self) -> bool:
-        """Whether seeds differ, in their scores or in the rows that they answer right."""
-        return max(self.variance, self.counted_with_rows) > NEGLIGIBLE**2 and len(self.by_seed) >= LEAST_SEEDS
+        """Whether seeds differ, in their scores or in the rows that they answer right: not those of a method without randomness."""
+        errors = len(self.by_seed) * self.counted_with_rows
+        return len(self.by_seed) >= LEAST_SEEDS and max(self.variance, errors) > SAME**2
 
 
 @dataclass(frozen=True)
