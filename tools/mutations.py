@@ -168,15 +168,15 @@ MUTATIONS = (
     Mutation(
         "statistics: Holm's correction does not step down",
         "stats/families.py",
-        "min(1.0, (total - done) * tails[key])",
-        "min(1.0, tails[key])",
+        "np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))",
+        "ordered",
         ("stats",),
     ),
     Mutation(
         "statistics: a run whose seeds agree by chance has no more variance than they show",
         "stats/families.py",
-        "np.maximum([each.variance for each in samples.values()], variance * more)",
-        "np.array([each.variance for each in samples.values()])",
+        "np.maximum(alone, variance * more)",
+        "alone",
         ("stats",),
     ),
     Mutation(

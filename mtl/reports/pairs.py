@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
-from mtl.reports.board import PairTests, Row, rank, tests_in
+from mtl.reports.board import PairTests, Row, rank
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, Sample, compare
-from mtl.stats.families import ColumnTests, family_tests, with_holm
+from mtl.stats.families import ColumnTests, all_tails, family_tests, with_holm
 from mtl.stats.ranks import rank_intervals
 from mtl.tasks.suite import AVERAGE
 
@@ -35,9 +35,9 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
             if one != other and not (one in references_tested and one < other)
         ]
     tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
-    number = _number_of_all(rows) if by_score else tests_in(tests.values())
     groups = comparable_samples(rows)
     family = family_tests(groups)
+    whole = all_tails(family) if by_score else None
     positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
     tails = {}
     for ((one, other), column), test in tests.items():
@@ -45,8 +45,9 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
             group = column, rows[one].comparable[column]
             tails[(one, other), column] = float(family[group].tail[positions[group][one], positions[group][other]])
     comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
-    for (pair, column), test in with_holm(tests, tails, number).items():
+    for (pair, column), test in with_holm(tests, tails, whole).items():
         comparisons.setdefault(pair, {})[column] = test
+    number = len(tails) if whole is None else len(whole)
     return PairTests(comparisons, references_tested, by_score, number, {} if named else _ranks(groups, family))
 
 
@@ -126,14 +127,6 @@ def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
     for number in sorted(runs, key=lambda number: rank(rows[number]), reverse=True):
         best.setdefault(rows[number].split_of(AVERAGE), number)
     return sorted(best.values())
-
-
-def _number_of_all(rows: Sequence[Row]) -> int:
-    """The number of tests that every pair of runs would give."""
-    counts = Counter(
-        (column, key) for row in rows for column, key in row.comparable.items() if row.samples[column].is_tested
-    )
-    return sum(count * (count - 1) // 2 for count in counts.values())
 
 
 def _compared(one: Row, other: Row) -> dict[str, Comparison]:

@@ -106,7 +106,7 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     ]
     held = held_differences(board, settings.seeds)
     body = [
-        [*_line(board, column, settings, held[column]), f"{apart} of {made}"]
+        [*_line(board, column, settings, held.get(column)), f"{apart} of {made}"]
         for column in board.columns
         for apart, made in [counts.get(column, (0, 0))]
         if made
@@ -167,26 +167,32 @@ def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, 
         seeds: of each run in place of those that it has.
     """
     groups = comparable_samples(board.rows)
-    parts = {}
-    for group, own in seed_parts(groups).items():
-        variance, freedom, counted = (own.with_seeds(seeds) if seeds else own).of_pairs()
-        parts[group] = {
-            (one, other): (float(variance[i, j]), float(freedom[i, j]), float(counted[i, j]))
-            for i, one in enumerate(groups[group])
-            for j, other in enumerate(groups[group])
-        }
-    found: dict[str, list[float]] = {}
+    places = {group: {run: place for place, run in enumerate(samples)} for group, samples in groups.items()}
+    present = {group: own.of_pairs() for group, own in seed_parts(groups).items()}
+    asked = present
+    if seeds is not None:
+        asked = {group: own.with_seeds(seeds).of_pairs() for group, own in seed_parts(groups).items()}
+    differences: dict[str, list[float]] = {}
     for pair, by_column in board.tests.comparisons.items():
         one, other = (board.rows[number] for number in pair)
         for column, test in by_column.items():
             if test.p is not None:
-                of_seeds = parts[column, one.comparable[column]][pair]
-                difference = held_difference(one.samples[column], other.samples[column], of_seeds, board.tests.family)
-                found.setdefault(column, []).append(difference)
-    return {column: median(differences) for column, differences in found.items()}
+                group = column, one.comparable[column]
+                i, j = (places[group][number] for number in pair)
+                variance, freedom, counted = (float(part[i, j]) for part in asked[group])
+                found = held_difference(
+                    one.samples[column],
+                    other.samples[column],
+                    (variance, freedom, counted),
+                    board.tests.family,
+                    float(present[group][2][i, j]) - counted,
+                )
+                if found > NEGLIGIBLE:  # runs with equal answers say nothing about others
+                    differences.setdefault(column, []).append(found)
+    return {column: median(each) for column, each in differences.items()}
 
 
-def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float) -> list[str]:
+def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float | None) -> list[str]:
     """The cells of a column of the leaderboard, but for the verdicts."""
     pairs = _tested_pairs(board.rows, board.tests, column)
     samples = _samples(pairs, column)

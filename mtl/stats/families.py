@@ -8,7 +8,8 @@ these look certain. So the p-values that Holm's correction reads, the tails, tak
   the others' over all columns together, the pooled variance is that many times larger: such a run is not taken for one of the others.
 - S² has more degrees of freedom than those of the run's own seeds: the others' count as a prior, as in moderated t-tests (Smyth 2004,
   "Linear models and empirical Bayes methods for assessing differential expression in microarray experiments"). As runs need not have the same
-  variance, the prior has at most `PRIOR_FREEDOM` degrees, however many runs there are.
+  variance, the prior has at most `PRIOR_FREEDOM` degrees, however many runs there are, and fewer for a run whose S² is above theirs: S² is then its
+  own alone, and the others say little about it.
 - The tail is the mean over what the variance of seeds may be (`mtl.stats.tails`), which errs on the safe side.
 
 One system, and a run whose seeds give the same answers, have no variance over seeds. Their tails are the p-values of `compare`.
@@ -117,12 +118,14 @@ def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, S
         more = [max(1.0, own[run] / expected[run]) if expected.get(run) else 1.0 for run in samples]
         seeds = np.array([len(each.by_seed) for each in samples.values()])
         varies = np.array([each.varies for each in samples.values()])
-        spread = np.maximum([each.variance for each in samples.values()], variance * more)
+        alone = np.array([each.variance for each in samples.values()])
+        # The more a run's S² exceeds the others', the less they say about it.
+        share = np.divide(variance, alone, out=np.ones_like(alone), where=alone > variance)
         parts[column] = SeedParts(
             seeds,
-            np.where(varies, spread / seeds, 0.0),
+            np.where(varies, np.maximum(alone, variance * more) / seeds, 0.0),
             np.where(varies, [each.counted_with_rows for each in samples.values()], 0.0),
-            np.where(varies, prior + seeds - 1, np.inf),
+            np.where(varies, prior * share + seeds - 1, np.inf),
         )
     return parts
 
@@ -156,6 +159,8 @@ def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
         return np.where(np.abs(difference) < NEGLIGIBLE, 1.0, np.maximum(p, least))
 
     p = bounded(_alone(samples, difference, rows, spread))
+    above = np.triu_indices(len(p), 1)
+    p.T[above] = p[above]  # a matrix product may round its two halves differently
     with np.errstate(divide="ignore", invalid="ignore"):
         rows_freedom = np.where(spread > 0, rows**2 / spread, np.inf)
     variance, freedom, counted = parts.of_pairs()
@@ -194,31 +199,41 @@ def _alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, 
     return np.where(variance > 0, p, 0.0)
 
 
-def with_holm(family: Mapping[Key, Comparison], tails: Mapping[Key, float], tests: int = 0) -> dict[Key, Comparison]:
+def with_holm(
+    family: Mapping[Key, Comparison], tails: Mapping[Key, float], whole: np.ndarray | None = None
+) -> dict[Key, Comparison]:
     """The comparisons with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %.
 
     The corrected p is never below that of the test alone.
 
     Args:
         tails: of each comparison that has a p (`ColumnTests.tail`).
-        tests: the number of tests that the correction is for, where it is larger than that of these comparisons: the
-            others were left out because of the scores, and count as if they had p = 1. That can only raise the corrected p of these.
+        whole: the tails of all tests that the correction is for, where these are more; None: `tails`.
     """
-    keys = sorted(tails, key=tails.__getitem__)
-    total = max(tests, len(keys))
-    corrected: dict[Key, float] = {}
-    least = 0.0
-    for done, key in enumerate(keys):
-        least = max(least, min(1.0, (total - done) * tails[key]))
-        corrected[key] = least
+    every = np.sort(np.array(list(tails.values())) if whole is None else whole)
+    corrected = _stepped_down(every)
     return {
-        key: one if one.p is None else replace(one, p_holm=max(one.p, corrected[key])) for key, one in family.items()
+        key: one
+        if one.p is None
+        else replace(one, p_holm=max(one.p, float(corrected[np.searchsorted(every, tails[key])])))
+        for key, one in family.items()
     }
+
+
+def all_tails(family: Mapping[Column, ColumnTests]) -> np.ndarray:
+    """The tails of every two runs of all columns, (tests,)."""
+    tails = [tests.tail[np.triu_indices(len(tests.tail), 1)] for tests in family.values()]
+    return np.concatenate([*tails, np.empty(0)])
 
 
 def largest_rejected(tails: np.ndarray) -> float:
     """The largest tail whose verdict holds with Holm's correction for all of these tests; -1 if none does."""
     ordered = np.sort(tails)
-    corrected = np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
-    rejected = int(np.searchsorted(corrected, LEVEL))
+    rejected = int(np.searchsorted(_stepped_down(ordered), LEVEL))
     return float(ordered[rejected - 1]) if rejected else -1.0
+
+
+def _stepped_down(ordered: np.ndarray) -> np.ndarray:
+    """Holm's correction of p-values in ascending order."""
+    corrected: np.ndarray = np.minimum(1.0, np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))
+    return corrected

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from omegaconf import MISSING
-from scipy.special import nctdtrinc, ndtri, stdtrit
+from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
 from mtl.settings.bounds import LARGEST_NUMBER, Interval, bounded
@@ -115,21 +115,30 @@ class Design:
         return _fewest(lambda seeds: self.smallest_difference(seeds=seeds) <= difference, LEAST_SEEDS)
 
 
-def held_difference(one: Sample, other: Sample, seeds: tuple[float, float, float], tests: int) -> float:
+def held_difference(
+    one: Sample, other: Sample, seeds: tuple[float, float, float], tests: int, fewer_errors: float = 0.0
+) -> float:
     """The smallest difference × 100 of two runs on the same rows whose verdict holds with Holm's correction in 80 % of the cases, or NEVER.
 
     Args:
         seeds: of the two runs, the variance over seeds, its degrees of freedom, and the part of it that rows include (`SeedParts.of_pairs`).
         tests: the number of tests that the correction is for, as if no other verdict held.
+        fewer_errors: the variance of errors on own rows that the runs have more, with their present seeds, than with those that are asked for.
     """
     if 2.0 ** (1 - min(rows.count for rows in one.means)) * tests >= LEVEL:
         return NEVER
     parts = rows_parts(one, other)
     rows = sum(part for part, _ in parts)
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
-    numbers = (rows, rows**2 / spread if spread else math.inf, *seeds)
-    variance = Variance(*(np.array([number], dtype=np.float64) for number in numbers))
-    return variance.critical(LEVEL / tests) + float(ndtri(POWER)) * float(variance.total[0]) ** 0.5
+    rows_freedom = rows**2 / spread if spread else math.inf
+    rows = max(0.0, rows - fewer_errors)
+    variance = Variance(*(np.array([number], dtype=np.float64) for number in (rows, rows_freedom, *seeds)))
+    if not rows + seeds[0]:
+        return 0.0
+    error = float(rows + max(0.0, seeds[0] - seeds[2])) ** 0.5 or seeds[0] ** 0.5
+    known = rows**2 / rows_freedom + (seeds[0] ** 2 / seeds[1] if seeds[0] else 0.0)
+    freedom = min(max(error**4 / known if known else MOST_FREEDOM, LEAST_FREEDOM), MOST_FREEDOM)
+    return float(nctdtrinc(freedom, 1 - POWER, variance.critical(LEVEL / tests) / error)) * error
 
 
 def same_rows(one: Sample, other: Sample) -> Design:

@@ -9,10 +9,8 @@ Goeman and van Zwet 2022). Runs that no test separates share their ranks: "2–5
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
-import numpy as np
-
 from mtl.stats.comparison import LEVEL
-from mtl.stats.families import ColumnTests, largest_rejected
+from mtl.stats.families import ColumnTests, all_tails, largest_rejected
 
 Column = TypeVar("Column", bound=Hashable)
 
@@ -23,8 +21,7 @@ def rank_intervals(family: Mapping[Column, ColumnTests]) -> dict[Column, list[tu
     Args:
         family: by column, the tests of every two of its runs (`mtl.stats.families.family_tests`). Holm's correction is for all columns together.
     """
-    tails = [tests.tail[np.triu_indices(len(tests.tail), 1)] for tests in family.values()]
-    largest = largest_rejected(np.concatenate([*tails, np.empty(0)]))
+    largest = largest_rejected(all_tails(family))
     intervals = {}
     for column, tests in family.items():
         # run (first axis) than run (second axis)

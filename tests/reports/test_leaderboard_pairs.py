@@ -15,7 +15,7 @@ from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.reports.markdown import render_markdown
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import estimate
-from mtl.stats.families import family_tests
+from mtl.stats.families import all_tails, family_tests
 from mtl.tasks.suite import AVERAGE
 
 TASKS = ["cbd", "ar"]
@@ -49,21 +49,24 @@ def differences(board: Leaderboard) -> dict[tuple[str, str, str], tuple[float, f
     return found
 
 
-def expected_holm(board: Leaderboard, tests: int) -> list[float]:
-    """Holm's correction of the tails of the board's tests, in their order, and never below their p."""
+def expected_holm(board: Leaderboard, every: bool) -> list[float]:
+    """Holm's correction of the board's tests, in their order, and never below their p.
+
+    Args:
+        every: whether it is for the tests of all pairs, not only of those that are shown.
+    """
     groups = pairs.comparable_samples(board.rows)
     found = family_tests(groups)
-    made = []
+    shown = []
     for (one, other), by_column in board.tests.comparisons.items():
         for column, test in by_column.items():
             if test.p is not None:
                 group = column, board.rows[one].comparable[column]
                 runs = list(groups[group])
-                made.append((float(found[group].tail[runs.index(one), runs.index(other)]), test.p))
-    order = sorted(range(len(made)), key=lambda number: made[number][0])
-    corrected = np.maximum.accumulate([min(1, (tests - n) * made[number][0]) for n, number in enumerate(order)])
-    by_number = dict(zip(order, corrected.tolist(), strict=True))
-    return [max(p, by_number[number]) for number, (_, p) in enumerate(made)]
+                shown.append((float(found[group].tail[runs.index(one), runs.index(other)]), test.p))
+    tails = sorted(all_tails(found).tolist() if every else [tail for tail, _ in shown])
+    corrected = np.maximum.accumulate([min(1, (len(tails) - n) * tail) for n, tail in enumerate(tails)])
+    return [max(p, corrected[tails.index(tail)]) for tail, p in shown]
 
 
 def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +83,7 @@ def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkey
     whole = [test.p for tests in every.tests.comparisons.values() for test in tests.values() if test.p is not None]
     made = [test for tests in board.tests.comparisons.values() for test in tests.values() if test.p is not None]
     assert board.tests.family == len(whole) == 3 * 3 + 3 and len(made) == 3
-    assert [test.p_holm for test in made] == pytest.approx(expected_holm(board, 12))
+    assert [test.p_holm for test in made] == pytest.approx(expected_holm(board, True))
     note = " ".join(board.facts)
     assert "only the tests of each one against the one with the best average of each split are shown (partial)" in note
     assert "of the 12 tests of every pair of runs, every task and the average, of which 3 are shown" in note
@@ -104,7 +107,7 @@ def test_comparisons_without_a_test_do_not_count_for_the_correction(runs_dir: Pa
     made = [test for tests in board.tests.comparisons.values() for test in tests.values()]
     with_p = {key: test for key, test in enumerate(made) if test.p is not None}
     assert board.tests.family == board.tests.made == len(with_p) < len(made)
-    assert [test.p_holm for test in with_p.values()] == pytest.approx(expected_holm(board, len(with_p)))
+    assert [test.p_holm for test in with_p.values()] == pytest.approx(expected_holm(board, False))
     assert f"for the {len(with_p)} tests of this suite (every pair of runs" in " ".join(board.facts)
 
 

@@ -38,6 +38,18 @@ def test_both_parts_against_drawn_variances(counted: float) -> None:
     assert variance(1.5, 1e9, 2.0, seeds_freedom, counted).p(np.array([value])) == pytest.approx(expected, rel=0.01)
 
 
+@pytest.mark.parametrize("rows_freedom", [5, 11, 29, 199])
+@pytest.mark.parametrize("value", [3.0, 6.0])
+def test_with_few_groups_of_rows_it_is_not_below_the_mean_over_both_variances(rows_freedom: int, value: float) -> None:
+    """2 million draws of both variances: the Behrens-Fisher solution."""
+    rng = np.random.default_rng(0)
+    of_rows = rows_freedom / rng.chisquare(rows_freedom, 2_000_000)
+    of_seeds = 4.0 / rng.chisquare(4.0, 2_000_000)
+    expected = np.mean(2 * stats.norm.sf(value / np.sqrt(of_rows + of_seeds)))
+    found = variance(1.0, rows_freedom, 1.0, 4.0, 0.0).p(np.array([value]))[0]
+    assert 0.98 * expected <= found <= (3.0 if rows_freedom < 29 else 1.3) * expected
+
+
 def test_many_values_are_those_of_each() -> None:
     rng = np.random.default_rng(1)
     count = 70_000  # more than a block
