@@ -159,7 +159,9 @@ def write_seed(
     whole = [{**point, **{f"dev/{task.id}": 50.0 + place for place, task in enumerate(tasks)}} for point in curve]
     write_json(run.seed(seed) / "pretrain/done.json", {"curve": whole, "seconds": 300.0, "peak_memory": 2**30})
     for task in tasks:
-        write_json(run.seed(seed) / "finetune" / task.id / "done.json", {"curve": curve, "seconds": 60.0, "peak_memory": 2**30})
+        write_json(
+            run.seed(seed) / "finetune" / task.id / "done.json", {"curve": curve, "seconds": 60.0, "peak_memory": 2**30}
+        )
     kept = {"cost": COST, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
     return {"scores": scores, "also": {}, "same_answer": [], **kept}
 

@@ -20,10 +20,17 @@ ACCURACY = 0.8
 COMMON, OWN, ERRORS = 1.0, 0.5, 0.5  # variances of a row's difficulty: for all runs, for one, and for one seed
 AVERAGE = "average"
 
-SPREADS = ("equal", "halves", "one", "tenth", "cells", "random", "fixed")
-"""How the seeds' effects of runs differ: not at all; half of the runs have a fifth; all but one have a twentieth; all but a tenth of the runs have a
-tenth; each run on each task has, with a probability of 0.9, a tenth; log-normal factors (standard deviation 0.5) of runs; half of the runs are
-single systems and a quarter gives the same answers with every seed."""
+SPREADS = {
+    "equal": "the seeds of all runs differ alike",
+    "halves": "half of the runs have a fifth of the effect",
+    "one": "all runs but one have a twentieth",
+    "tenth": "all but a tenth of the runs have a tenth",
+    "by-task": "on each task, all runs but one have a tenth, and it is another run on each task",
+    "cells": "each run on each task has a tenth, with a probability of 0.9",
+    "random": "log-normal factors of runs, standard deviation 0.5",
+    "numbers": "every second run has ten seeds and a tenth of the effect",
+    "fixed": "half of the runs are single systems, and a quarter give the same answers with every seed",
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Family:
     Args:
         runs, tasks, rows, seeds: their numbers; with more than one task, the average is tested too.
         effect: of a seed, in points.
-        spread: one of SPREADS.
+        spread: how the effects of runs differ, one of SPREADS.
     """
 
     runs: int
@@ -64,13 +71,16 @@ class Simulation:
         fixed = np.arange(family.runs) % 4 if family.spread == "fixed" else np.full(family.runs, 3)
         effects = self._effects() * (fixed == 3)[:, None]
         aimed = norm.ppf(ACCURACY + np.array(shifts if shifts is not None else np.zeros(family.runs)) / 100)
-        common = rng.normal(size=(family.runs, 1, family.seeds))
-        skills = (common + rng.normal(size=(family.runs, family.tasks, family.seeds))) / 2**0.5
+        numbers = np.full(family.runs, family.seeds)
+        if family.spread == "numbers":
+            numbers[1::2] = 10
+        common = rng.normal(size=(family.runs, 1, numbers.max()))
+        skills = (common + rng.normal(size=(family.runs, family.tasks, numbers.max()))) / 2**0.5
         by_run: list[list[tuple[np.ndarray, dict[RowSet, np.ndarray]]]] = [[] for _ in range(family.runs)]
         for task, rows in enumerate(self.sets):
             difficulty = COMMON**0.5 * rng.normal(size=family.rows, scale=1.0).astype(np.float32)
             for run in range(family.runs):
-                seeds = family.seeds if fixed[run] > 1 else 1
+                seeds = numbers[run] if fixed[run] > 1 else 1
                 errors = ERRORS if fixed[run] == 3 else 0.0
                 effect = effects[run, task]
                 deviation = (COMMON + OWN + errors + effect**2) ** 0.5
@@ -79,7 +89,7 @@ class Simulation:
                 level = aimed[run] * deviation + effect * skills[run, task, :seeds]
                 right = (level[:, None] + latent > 0).astype(np.float32)
                 if fixed[run] == 2:
-                    right = np.repeat(right[:1], family.seeds, axis=0)
+                    right = np.repeat(right[:1], seeds, axis=0)
                 by_run[run].append((100 * right.mean(axis=1, dtype=np.float64), {rows: right @ self.weights[task]}))
         columns: dict[str, dict[int, Sample]] = {}
         for run, tasks in enumerate(by_run):
@@ -104,6 +114,11 @@ class Simulation:
             factors[1:] = 0.05
         elif family.spread == "tenth":
             factors[max(1, family.runs // 10) :] = 0.1
+        elif family.spread == "by-task":
+            factors[:] = 0.1
+            factors[np.arange(family.tasks) % family.runs, np.arange(family.tasks)] = 1.0
+        elif family.spread == "numbers":
+            factors[1::2] = 0.1
         elif family.spread == "cells":
             factors[rng.random(factors.shape) < 0.9] = 0.1
         elif family.spread == "random":
