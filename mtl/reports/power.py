@@ -129,7 +129,8 @@ def legend(scale: Scale, wanted: str, tests: int) -> str:
     return (
         f"Same rows, other rows: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, "
         "where two runs are scored on the same rows, or each on as many other rows. Corrected: one on the same rows that holds with Holm's "
-        f"correction for the {tests:,} tests of these runs in 60 to {100 * POWER:g} % of the cases, if no other does. Rows for {wanted}: the rows that such a difference on the "
+        f"correction for the {tests:,} tests of these runs in 60 to {100 * POWER:g} % of the cases, if no other does. "
+        f"Rows for {wanted}: the rows that such a difference on the "
         f"same rows needs at these seeds; seeds for {wanted}: the seeds that it needs at these rows; never: more rows, or more seeds, are not "
         "enough alone. All are medians over the pairs of runs that were tested. Told apart: the pairs with a verdict that holds with Holm's "
         "correction, of those tested."
