@@ -169,10 +169,11 @@ def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, 
     """
     groups = comparable_samples(board.rows)
     places = {group: {run: place for place, run in enumerate(samples)} for group, samples in groups.items()}
-    present = {group: own.of_pairs() for group, own in seed_parts(groups).items()}
+    parts = seed_parts(groups)
+    present = {group: own.of_pairs() for group, own in parts.items()}
     asked = present
     if seeds is not None:
-        asked = {group: own.with_seeds(seeds).of_pairs() for group, own in seed_parts(groups).items()}
+        asked = {group: own.with_seeds(seeds).of_pairs() for group, own in parts.items()}
     differences: dict[str, list[float]] = {}
     for pair, by_column in board.tests.comparisons.items():
         one, other = (board.rows[number] for number in pair)

@@ -14,7 +14,7 @@ Rows and seeds give the variance of a difference, and each part follows their nu
 - seeds that are better or worse on all rows: divided by the number of seeds.
 
 On the same rows, the part of rows is the variance of the paired difference. On other rows, each system has rows of its own of the same kind, and the
-variances of both scores add. benchmarks/power.py and false_verdicts.py measure how often differences of the stated size are shown.
+variances of both scores add. benchmarks/power.py and corrected_power.py measure how often differences of the stated size are shown.
 """
 
 import math
