@@ -33,7 +33,7 @@ def main() -> None:
             parts = seed_parts({"task": samples})["task"].of_pairs()
             pairs = [
                 (samples[i], samples[j], (parts[0][i, j], parts[1][i, j], parts[2][i, j]))
-                for i, j in zip(*upper, strict=True)
+                for i, j in zip(*(axis.tolist() for axis in upper), strict=True)
             ]
             stated.append(np.median([held_difference(*pair, tests) for pair in pairs]))
         shifts = np.zeros(runs)
