@@ -18,8 +18,8 @@ from mtl.base.untrusted import read_json
 from mtl.jobs.engines.engine import Unit
 from mtl.jobs.job import load_job
 from mtl.jobs.prepared import Prepared, sum_up
-from mtl.methods.method import read_stage
 from mtl.reports.report import write_report
+from mtl.runs.layout import read_stage
 from mtl.runs.summary import SeedScores, read_summary
 
 SMALL_RUNS = 10  # for the report

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mtl.base.version import VERSION
+
 if TYPE_CHECKING:
     from mtl.api.comparison import Comparison, compare, report
     from mtl.api.run import Run, import_predictions, open, run
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from mtl.base.errors import InputError
     from mtl.encoders.run import Predictor
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AuditReport",

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-import mtl
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
 from mtl.base.extras import installed_extras, missing_package
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import one_line, standard_streams
+from mtl.base.version import VERSION
 from mtl.commands import add_commands
 
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
@@ -62,7 +62,7 @@ class _Version(argparse.Action):
     """Prints the version and the extras that are installed. Looking for them takes time, so only this option does."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        print(f"mtl {mtl.__version__}; extras: {', '.join(installed_extras()) or 'none'}")
+        print(f"mtl {VERSION}; extras: {', '.join(installed_extras()) or 'none'}")
         parser.exit()
 
 

@@ -10,12 +10,15 @@ import numpy as np
 
 from mtl.base.files import write_json, write_text
 from mtl.jobs.job import Job, load_job, parse_settings
-from mtl.methods.method import FORMAT, finetune_folder, pretrain_folder
+from mtl.methods import METHODS
 from mtl.runs.folder import RunFolder
+from mtl.runs.layout import FORMAT, MethodFacts, finetune_folder, pretrain_folder
 from mtl.runs.summary import summarize
 from mtl.settings.layers import find_suite, flatten_config, save_config
+from mtl.settings.schema import Config
 from mtl.submissions.format import write_predictions
 from mtl.tasks.metrics import further_scores, score
+from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 from mtl.training.checkpoints import DONE
@@ -26,6 +29,11 @@ CANDIDATES = 4  # of each row of a choice
 VALUES = ("", "a", "b; a", "c")  # of a breakdown's column, in turn
 
 Predict = Callable[[Task, np.ndarray, np.random.Generator], np.ndarray]
+
+
+def facts(config: Config, suite: Suite) -> MethodFacts:
+    """What the configured method says of itself in a summary."""
+    return METHODS[config.method].summary(config, suite)
 
 
 def answers_of(task: Task) -> np.ndarray:
@@ -77,7 +85,9 @@ def make_run(
     rows = {t.id: {**(t.rows or {t.scored_split: ROWS})} for t in chosen}
     for id in reduced:
         rows[id]["train"] -= 1
-    summary = summarize(job.suite, chosen, job.config, done, rows, {task.id: CONSTANT for task in chosen})
+    summary = summarize(
+        job.suite, chosen, job.config, facts(job.config, job.suite), done, rows, {task.id: CONSTANT for task in chosen}
+    )
     summary |= {"held_out": {id: len(lines) for id, lines in held_out.items()}, "config": flatten_config(job.config)}
     files = [task.path(task.scored_split, Path()) or task.path("train", Path()) for task in chosen]
     summary["inputs"] = {file.as_posix(): dev for file in files if file}

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import mtl
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress, hidden_progress
+from mtl.base.version import VERSION
 from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
@@ -220,7 +220,7 @@ class AverageEncoder:
 
     def versions(self) -> dict[str, str]:
         """Those of mtl and of the tokenizer."""
-        return {"mtl": mtl.__version__, "tokenizer": moses_version()}
+        return {"mtl": VERSION, "tokenizer": moses_version()}
 
     def fingerprint(self) -> str:
         """A hash of the word vectors, the settings, and what the texts gave, but of no path."""

@@ -18,11 +18,10 @@ from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.find import read_embeddings
 from mtl.methods import METHODS, method_name
-from mtl.methods.method import matches
 from mtl.runs.folder import RunFolder
 from mtl.sample import SAMPLES
 from mtl.settings.bounds import reason, unknown_message
-from mtl.settings.layers import find_suite, find_yaml, flatten, shipped
+from mtl.settings.layers import find_suite, find_yaml, flatten, matches, shipped
 from mtl.settings.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config, check_config
 from mtl.submissions import submission_problem
 from mtl.tasks.suite import Suite, load_suite

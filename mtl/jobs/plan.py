@@ -18,8 +18,8 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.dataset import load_dataset
 from mtl.jobs.job import Job, NamedRun
 from mtl.methods import METHODS
-from mtl.methods.method import pretrain_folder, read_stage
 from mtl.runs.folder import TRAINING, holder
+from mtl.runs.layout import pretrain_folder, read_stage
 from mtl.runs.summary import SeedScores
 from mtl.settings.layers import flatten
 

@@ -227,7 +227,10 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
             raise InputError(f"are not of the run's tasks; {AGAIN}", path=folder.scores(seed), key="scores")
     for remark in done[config.seeds[-1]]["remarks"]:  # equal for all seeds
         logger.info("submission: %s", remark)
-    summary = summarize(job.suite, job.run_tasks, config, done, prepared.rows, prepared.constants, prepared.changed)
+    method = METHODS[config.method].summary(config, job.suite)
+    summary = summarize(
+        job.suite, job.run_tasks, config, method, done, prepared.rows, prepared.constants, prepared.changed
+    )
     summary["held_out"] = prepared.held_out
     summary |= prepared.facts
     summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}

@@ -12,19 +12,20 @@ from typing import Any, cast
 
 import torch
 
-import mtl
 from mtl.base.device import CPU_INFORMATION, device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.events import Scored
 from mtl.base.files import write_json
 from mtl.base.progress import detail, show
 from mtl.base.untrusted import read_json
+from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import prepare
+from mtl.methods import METHODS
 from mtl.methods.method import Method
 from mtl.runs.folder import seed_lock
-from mtl.runs.summary import SeedScores, description
+from mtl.runs.summary import SeedScores
 from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.format import Submitted, write_predictions
 from mtl.tasks.metrics import further_scores, score
@@ -46,7 +47,7 @@ PACKAGES = (
 
 def versions() -> dict[str, str]:
     """The version of mtl, of Python, and of each installed package that a score may depend on, by name."""
-    installed = {"mtl": mtl.__version__, "python": platform.python_version()}
+    installed = {"mtl": VERSION, "python": platform.python_version()}
     for package in PACKAGES:
         try:
             installed[package] = version(package)
@@ -190,7 +191,7 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
     ]
     if lacking:
         return [f"none is written, since predictions are missing for rows of {', '.join(dict.fromkeys(lacking))}"]
-    described = description(config)
+    described = METHODS[config.method].summary(config, job.suite)
     facts = {
         "name": config.submission.name or described["title"],
         "family": described["family"],

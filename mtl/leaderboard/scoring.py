@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-import mtl
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
+from mtl.base.version import VERSION
 from mtl.leaderboard.rows import LabelledRows, TaskRows
 from mtl.leaderboard.submission import Entrant, Submission, read_predictions
 from mtl.stats.comparison import Sample, over_tasks
@@ -57,7 +57,7 @@ class Scorer:
         """
         self._suite, self._split, self._tasks, self._cache = suite, split, tasks, cache
         keys = [(id, rows.task.fingerprint(), _labels(rows).key) for id, rows in tasks.items()]
-        self._key = repr((FORMAT, mtl.__version__, np.__version__, RESAMPLES, split, suite.submission.ids, keys))
+        self._key = repr((FORMAT, VERSION, np.__version__, RESAMPLES, split, suite.submission.ids, keys))
         self.averaged = [id for id in suite.averaged if id in tasks]
 
     def score(self, submission: Submission) -> Scored:

@@ -9,11 +9,11 @@ from typing import Any
 
 import yaml
 
-import mtl
 from mtl.audits.sheets.draft import draft_sheet
 from mtl.audits.sheets.form import TO_COMPLETE
 from mtl.base.errors import InputError
 from mtl.base.files import sha256, write_json, write_text
+from mtl.base.version import VERSION
 from mtl.data.columns import LIST, Value, listed
 from mtl.data.examples import read_examples
 from mtl.data.records import write_records
@@ -96,7 +96,7 @@ def write_all(
         folder / PROVENANCE,
         {
             "format": FORMAT,
-            "mtl": mtl.__version__,
+            "mtl": VERSION,
             "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
             "seed": recipe.form.seed,
             "sources": {

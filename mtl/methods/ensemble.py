@@ -40,5 +40,5 @@ ENSEMBLE = MethodKind(
     check=check,
     sources=lambda config, suite: [Path(run) / "summary.json" for run in config.ensemble.runs],
     answers=reads_texts,
-    is_one_system=lambda config: not config.get("ensemble.by_seed"),
+    is_one_system=lambda config: not config.ensemble.by_seed,
 )

@@ -1,16 +1,14 @@
-"""The interface of a method: how it describes itself, is built for a run, and is loaded from a finished run; and the folders of a seed
-with the records in them."""
+"""The interface of a method: how it describes itself, is built for a run, and is loaded from a finished run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from msgspec import Meta
 
-from mtl.base.errors import InputError
-from mtl.base.untrusted import AGAIN, Amount, Count, read_json
+from mtl.runs.layout import MethodFacts
+from mtl.settings.layers import matches
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
@@ -22,70 +20,6 @@ if TYPE_CHECKING:
     from mtl.data.dataset import Dataset
     from mtl.data.examples import Row
     from mtl.model.encoder import EncoderParts
-
-
-# Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
-# no version of the code continues a run that an incompatible version started, or takes a stage 1 from it.
-FORMAT = "3"
-
-
-def seed_folder(folder: Path, seed: int) -> Path:
-    """The folder of a seed.
-
-    Args:
-        folder: the folder of the run.
-    """
-    return folder / f"seed-{seed}"
-
-
-def pretrain_folder(seed_folder: Path) -> Path:
-    """The folder of stage 1."""
-    return seed_folder / "pretrain"
-
-
-def finetune_folder(seed_folder: Path, task: str) -> Path:
-    """The folder of one task's stage 2."""
-    return seed_folder / "finetune" / task
-
-
-class StageRecord(TypedDict):
-    """The content of a finished stage's done.json: seconds, peak_memory (bytes), and a row of the learning curve for
-    each validation, with scores × 100 by `dev/TASK`.
-
-    Args:
-        key, trained_in: see `mtl.methods.lstm.stage1`.
-    """
-
-    seconds: Amount
-    peak_memory: Count
-    curve: Annotated[list[dict[str, Annotated[float, Meta(ge=-1e300, le=1e300)]]], Meta(min_length=1)]
-    key: NotRequired[str]
-    trained_in: NotRequired[str]
-
-
-def read_stage(path: Path) -> StageRecord:
-    """The record of a finished stage. Raises InputError if it is missing or of another form."""
-    record = read_json(path, StageRecord)
-    if not all({"step", "dev/average"} <= set(row) for row in record["curve"]):
-        raise InputError(f"a row has no step or no dev/average; {AGAIN}", path=path, key="curve")
-    return record
-
-
-def chosen_file(seed_folder: Path, task: str) -> Path:
-    """What a floor has chosen for a task, in the form of `Chosen`."""
-    return seed_folder / "chosen" / f"{task}.json"
-
-
-class Chosen(TypedDict):
-    """The settings that were best, and what it took to choose them.
-
-    Args:
-        peak_memory: in bytes.
-    """
-
-    settings: dict[str, Any]
-    seconds: Amount
-    peak_memory: NotRequired[Count]
 
 
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
@@ -273,8 +207,7 @@ class MethodKind:
             suite names; they need not exist.
         load: loads the models of a finished run; None if they are not kept.
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
-        is_one_system: whether a run of one seed, with this configuration as its summary has it, is a system of its own, whose tests need no
-            further seeds.
+        is_one_system: whether a run of one seed with this configuration is a system of its own, whose tests need no further seeds.
         family_of: the group that a configuration names; None: `family`.
         answers: whether it can answer a task; its runs leave out the others.
         shared: `Method.shared` of any seed, estimated from the configuration alone, before any data is read; None:
@@ -295,7 +228,7 @@ class MethodKind:
     check: Callable[[Config, Suite], None] = _nothing
     sources: Callable[[Config, Suite], list[Path]] = lambda config, suite: []
     is_constant: bool = False
-    is_one_system: Callable[[Mapping[str, Any]], bool] = lambda config: False
+    is_one_system: Callable[[Config], bool] = lambda config: False
     family_of: Callable[[Config], str | None] = lambda config: None
     answers: Callable[[Task], bool] = lambda task: True
     shared: Callable[[Config], str] | None = None
@@ -309,17 +242,30 @@ class MethodKind:
         """Whether its runs compute on the device that `trainer.accelerator` chooses, and that is not the CPU."""
         return self.reads_key("trainer.accelerator") and config.trainer.accelerator != "cpu"
 
+    def summary(self, config: Config, suite: Suite) -> MethodFacts:
+        """What a run's summary says of its method, so that tables, tests and reports never ask which method it was."""
+        described = self.describe(config)
+        return MethodFacts(
+            embeddings=described.get("embeddings"),
+            variant=described.get("variant"),
+            architecture=described.get("architecture"),
+            preset=described.get("preset"),
+            family=self.family_of(config) or self.family,
+            title=self.title(config),
+            folder=self.folder(config),
+            chosen_on_dev=self.chosen_on_dev(config),
+            is_constant=self.is_constant,
+            is_one_system=self.is_one_system(config),
+            reads=[*COMMON_KEYS, *self.reads],
+            unanswered=self.unanswered(suite),
+        )
+
     def unanswered(self, suite: Suite) -> list[str]:
         """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""
         tasks = suite.tasks
         return [
             id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
         ]
-
-
-def matches(key: str, names: Sequence[str]) -> bool:
-    """Whether a configuration key is one of these; a name that ends in a dot means all keys that begin with it."""
-    return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
 
 
 def reads_texts(task: Task) -> bool:

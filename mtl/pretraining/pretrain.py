@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import torch
 
-import mtl
 from mtl.base.clock import format_duration
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
@@ -23,6 +22,7 @@ from mtl.base.files import check_new_folder, check_space, new_folder, replacing,
 from mtl.base.locks import waiting_lock
 from mtl.base.loop import check_claim, claim_of
 from mtl.base.untrusted import read_json
+from mtl.base.version import VERSION
 from mtl.pretraining.settings import PretrainingSettings, import_transformers, library_versions
 from mtl.pretraining.tokens import PretrainingTexts
 
@@ -78,7 +78,7 @@ def training_log(
         **figures,
         "steps": int(rows[-1]["step"]),
         "seconds": rows[-1]["seconds"],
-        "versions": {"mtl": mtl.__version__, **packages},
+        "versions": {"mtl": VERSION, **packages},
         "validations": rows,
     }
 

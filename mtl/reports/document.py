@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-import mtl
+from mtl.base.version import VERSION
 from mtl.reports.board import FAMILIES, Breakdown, Group, Leaderboard, Row, Score, rank
 from mtl.runs.finished import Run
 from mtl.tasks.metrics import metric_named
@@ -24,7 +24,7 @@ def document(boards: Sequence[Leaderboard], generated: str, command: str, title:
         "title": title,
         "generated": generated,
         "command": command,
-        "version": mtl.__version__,
+        "version": VERSION,
         "suites": [*map(_suite, boards)],
     }
 

@@ -6,10 +6,10 @@ from statistics import median, pstdev
 from typing import Any
 
 from mtl.base.files import listed
-from mtl.methods import METHODS
 from mtl.reports.board import Row, SettingsSpread
 from mtl.runs.finished import Run
 from mtl.runs.summary import below_constant, same_answers
+from mtl.settings.layers import matches
 from mtl.settings.schema import INDIFFERENT
 from mtl.stats.comparison import COVERAGE, LEAST_SEEDS
 from mtl.stats.resampling import RESAMPLES
@@ -149,13 +149,13 @@ def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | N
 def _setting(run: Run) -> dict[str, Any]:
     """The values that make a run's setting, by dotted key: those that its method reads and that are not null.
 
-    All keys of an unknown method count.
+    All keys of a run of an earlier version, which does not say what its method reads, count.
     """
-    method = METHODS.get(str(run.summary["method"]))
+    read = run.summary.get("reads")
     return {
         key: value
         for key, value in run.summary["config"].items()
-        if value is not None and _makes_setting(key) and (method is None or method.reads_key(key))
+        if value is not None and _makes_setting(key) and (read is None or matches(key, read))
     }
 
 

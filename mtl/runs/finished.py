@@ -14,8 +14,8 @@ from mtl.base.errors import InputError
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_predicted, read_targets
-from mtl.methods.method import read_stage
 from mtl.runs.folder import RecordedRows, RunFolder
+from mtl.runs.layout import read_stage
 from mtl.runs.predictions import recorded_rows
 from mtl.runs.summary import SeedScores, Summary, read_summary
 from mtl.tasks.suite import Suite, load_suite

@@ -14,7 +14,7 @@ from mtl.base.locks import Busy, Holder, holder_of, lock, named_lock
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import MOST_CANDIDATES
-from mtl.methods.method import FORMAT, seed_folder
+from mtl.runs.layout import FORMAT, seed_folder
 from mtl.settings.layers import differences, save_config
 from mtl.settings.schema import Config
 

@@ -9,13 +9,10 @@ from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
-from mtl.methods import METHODS
+from mtl.runs.layout import MethodFacts
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale, Task
-
-NAMES = ("architecture", "preset")
-DESCRIPTION = ("family", "title", "folder", "chosen_on_dev")
 
 
 class MetricScores(TypedDict):
@@ -43,25 +40,16 @@ class TaskScores(MetricScores):
     also: NotRequired[dict[str, MetricScores]]
 
 
-class Summary(TypedDict):
+class Summary(MethodFacts):
     """The content of summary.json (`summarize` explains the keys), which a method may add facts to."""
 
     suite: str
     method: str
-    embeddings: str | None
-    variant: str | None
-    architecture: str | None
-    preset: str | None
-    family: str
-    title: str
-    folder: str
-    chosen_on_dev: str
     seeds: Annotated[list[Seed], Meta(min_length=1)]
     tasks: Annotated[dict[str, TaskScores], Meta(min_length=1)]
     average: Score | None
     partial: bool
     missing: list[str]
-    unanswered: list[str]
     reduced: list[str]
     changed: dict[str, list[str]]
     not_above_constant: list[str]
@@ -119,6 +107,7 @@ def summarize(
     suite: Suite,
     tasks: Sequence[Task],
     config: Config,
+    method: MethodFacts,
     seeds: Mapping[int, Mapping[str, Any]],
     rows: Mapping[str, Mapping[str, int]],
     constants: Mapping[str, float],
@@ -132,10 +121,10 @@ def summarize(
     sizes than the published ones, or changed files, or that are scored on a sample of their rows, or whose head belongs
     to such a task; `changed` has the changed splits of those that have the published sizes. `not_above_constant` lists
     those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict the
-    same for every scored row. A task's `also` has the further metrics that every seed has. DESCRIPTION describes the
-    method, so that tables do not depend on methods.
+    same for every scored row. A task's `also` has the further metrics that every seed has.
 
     Args:
+        method: what the method says of itself (`mtl.methods.method.MethodKind.summary`).
         seeds: the content of each seed's scores.json; scores are × 100 on the split that the task is scored on.
         rows: the number of rows in the files, by task id and split.
         constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.metrics`) on the scored split.
@@ -160,14 +149,12 @@ def summarize(
     return {
         "suite": suite.name,
         "method": config.method,
-        **{**dict.fromkeys(("embeddings", "variant", *NAMES)), **METHODS[config.method].describe(config)},
-        **description(config),
+        **method,
         "seeds": sorted(seeds),
         "tasks": by_task,
         "average": suite.mean({id: values["median"] for id, values in by_task.items()}),
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
-        "unanswered": METHODS[config.method].unanswered(suite),
         "reduced": [
             task.id for task in tasks if task.id in sampled or {task.id, task.answered_by} & {*resized, *other}
         ],
@@ -215,23 +202,6 @@ def _further(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, An
     }
 
 
-def description(config: Config) -> dict[str, str]:
-    """The family and the title of a run's method, the default name of the run's folder, and what is chosen on dev."""
-    kind = METHODS[config.method]
-    return dict(
-        zip(
-            DESCRIPTION,
-            (
-                kind.family_of(config) or kind.family,
-                kind.title(config),
-                kind.folder(config),
-                kind.chosen_on_dev(config),
-            ),
-            strict=True,
-        )
-    )
-
-
 def splits_text(summary: Mapping[str, Any]) -> str:
     """The splits that the tasks are scored on, as in "dev" or "dev, test"."""
     return ", ".join(sorted({task["split"] for task in summary["tasks"].values()}))
@@ -257,7 +227,7 @@ def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
 
     Empty if there are none, and for the constant answer itself.
     """
-    if _is_constant(summary):
+    if summary.get("is_constant"):
         return ""
     scores = {id: summary["tasks"][id] for id in summary["not_above_constant"]}
     return ", ".join(
@@ -272,15 +242,9 @@ def same_answers(summary: Mapping[str, Any]) -> str:
     A trained head does this if it has stopped learning, as when all its hidden units are saturated. Empty if there are none, and for
     the constant answer itself.
     """
-    if _is_constant(summary):
+    if summary.get("is_constant"):
         return ""
     recorded = summary["same_answer"]
     return ", ".join(
         f"{id} ({'seeds' if len(seeds) > 1 else 'seed'} {', '.join(map(str, seeds))})" for id, seeds in recorded.items()
     )
-
-
-def _is_constant(summary: Mapping[str, Any]) -> bool:
-    """Whether the summary's method is the best constant answer itself."""
-    kind = METHODS.get(summary["method"])
-    return kind is not None and kind.is_constant

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl.base.terminal import MISSING, inert, markdown_table
-from mtl.embedders import EMBEDDERS
 from mtl.runs.summary import below_constant, same_answers, splits_text
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import Published, Suite
@@ -95,8 +94,7 @@ def _name(row: Published, rows: Sequence[Published]) -> str:
 
 
 def _model(row: Published) -> str:
-    # A published floor is called Random, which is also the name of embeddings.
-    return f"{inert(row.model)}{' guess' if row.family == 'floor' and row.model.lower() in EMBEDDERS else ''}"
+    return f"{inert(row.model)}{' guess' if row.is_guess else ''}"
 
 
 def _split(row: Published, rows: Sequence[Published]) -> str:

@@ -1,13 +1,12 @@
 """Find configuration files; read and write the configuration that a run saves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-import mtl
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.untrusted_yaml import read_yaml
@@ -16,7 +15,7 @@ from mtl.settings.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions, c
 
 def shipped(folder: str) -> Path:
     """A folder that comes with the package (configs or embeddings): inside it when installed, beside it in a checkout."""
-    package = Path(mtl.__file__).parent
+    package = Path(__file__).parent.parent
     inside = package / "shipped" / folder
     return inside if inside.is_dir() else package.parent / folder
 
@@ -114,3 +113,8 @@ def _read(path: Path) -> dict[Any, Any]:
     if not path.exists():
         raise InputError(f"no such file; is {path.parent} a run folder?", path=path)
     return read_yaml(path)
+
+
+def matches(key: str, names: Sequence[str]) -> bool:
+    """Whether a configuration key is one of these; a name that ends in a dot means all keys that begin with it."""
+    return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-import mtl
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
-from mtl.methods import METHODS
+from mtl.base.version import VERSION
 from mtl.runs.finished import Run
 from mtl.stats.comparison import Sample, counted_with_rows, over_tasks
 from mtl.stats.resampling import RESAMPLES, RowGroups, RowSet, resampled_scores, row_groups
@@ -78,8 +77,7 @@ def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
 def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
     """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
     samples = {}
-    kind = METHODS.get(run.summary["method"])
-    is_one_system = kind is not None and kind.is_one_system(run.summary["config"]) and len(run.summary["seeds"]) == 1
+    is_one_system = run.summary.get("is_one_system", False) and len(run.summary["seeds"]) == 1
     for number, task in enumerate(run.tasks):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])
@@ -211,7 +209,7 @@ def content_key(run: Run) -> str | None:
     """
     averaged = run.suite.divisors(run.summary["tasks"])
     # Another version of mtl may compute a metric in another way, and one of numpy may draw other rows.
-    versions = (FORMAT, mtl.__version__, np.__version__)
+    versions = (FORMAT, VERSION, np.__version__)
     digest = hashlib.sha256(repr((versions, RESAMPLES, averaged, run.summary["seeds"])).encode())
     files = [run.folder.scored_rows] if run.folder.scored_rows.exists() else []
     for task in run.tasks:

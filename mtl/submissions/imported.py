@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-import mtl
 from mtl.base.clock import now
 from mtl.base.errors import InputError
+from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset
 from mtl.data.files import sha256, split_lines
 from mtl.data.sampled import sample_text
@@ -201,7 +201,7 @@ class Imported:
                 *_notes_of_answers(rows, unfit, system.labels_sha256),
             ],
             "machine": [system.hardware or UNKNOWN],
-            "versions": [{"mtl": mtl.__version__}],
+            "versions": [{"mtl": VERSION}],
         }
 
     def save(self, folder: Path) -> None:

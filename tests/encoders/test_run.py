@@ -139,7 +139,7 @@ def test_an_unfinished_run_and_no_run(copied: Path, tmp_path: Path) -> None:
         open_encoder(str(copied), {})
 
 
-@pytest.mark.parametrize("version", ["mtl.__version__", "sacremoses.__version__"])
+@pytest.mark.parametrize("version", ["mtl.methods.lstm.trained.VERSION", "sacremoses.__version__"])
 def test_another_version_computes_the_mean_anew(copied: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     settings = {"seed": 1, "centre": True, "data_dir": str(copied.parent / "data")}
     before = open_encoder(str(copied), settings)

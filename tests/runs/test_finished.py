@@ -50,7 +50,7 @@ NOT_RECORDED = "scored_rows.json: dyk: not rows as mtl baseline records them"
 @pytest.mark.parametrize(
     ("file", "damage", "complaint"),
     [
-        ("summary.json", written('{"suite": "klej"}'), "summary.json: it has no method"),
+        ("summary.json", written('{"suite": "klej"}'), "summary.json: it has no embeddings"),
         ("summary.json", written("{"), "summary.json: not JSON"),
         ("summary.json", lambda file: file.write_bytes(b'{"a": "\xff"}'), "summary.json: not JSON"),
         ("summary.json", replaced('"median": 100.0', '"median": NaN'), "summary.json: not JSON"),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
+from run_folders import facts
 
 from mtl.jobs.job import load_job, parse_settings
 from mtl.runs.summary import summarize
@@ -20,7 +21,9 @@ def klej(
     config, suite = job.config, job.suite
     tasks = suite.choose(ids)
     sizes = {task.id: rows.get(task.id, task.rows) for task in tasks}
-    return summarize(suite, tasks, config, seeds(tasks, 60.0, 50.0, 70.0), sizes, dict.fromkeys(sizes, 0.0)), suite
+    return summarize(
+        suite, tasks, config, facts(config, suite), seeds(tasks, 60.0, 50.0, 70.0), sizes, dict.fromkeys(sizes, 0.0)
+    ), suite
 
 
 def seeds(tasks: Sequence[Task], *scores: float) -> dict[int, dict[str, Any]]:
@@ -61,7 +64,9 @@ def test_published_rows_without_a_score_in_the_run_s_tasks_are_left_out() -> Non
     job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere", "seeds": [1]})
     tasks = job.suite.choose(["sweanalogy"])
     rows = {task.id: dict(task.rows) for task in tasks}
-    summary = summarize(job.suite, tasks, job.config, seeds(tasks, 0.0), rows, {"sweanalogy": 0.0})
+    summary = summarize(
+        job.suite, tasks, job.config, facts(job.config, job.suite), seeds(tasks, 0.0), rows, {"sweanalogy": 0.0}
+    )
     published = [name for name in cells(render(summary, job.suite)) if "(published" in name]
     assert published[:2] == ["Random guess (published, test)", "Static word vectors (published, test)"]
     assert len(published) == 6
@@ -98,7 +103,7 @@ def test_the_sample_never_stands_beside_published_rows() -> None:
     job = load_job({"suite": "klej-sample"})
     suite, tasks = job.suite, job.tasks
     rows, constants = {id: {"train": 1} for id in suite.tasks}, dict.fromkeys(suite.tasks, 0.0)
-    summary = summarize(suite, tasks, job.config, seeds(tasks, 60.0), rows, constants)
+    summary = summarize(suite, tasks, job.config, facts(job.config, suite), seeds(tasks, 60.0), rows, constants)
     table = render(summary, suite)
     assert "BERT" not in table and "published" not in table.lower()
     assert "embedded sample" in table
@@ -123,7 +128,7 @@ def test_the_note_names_the_splits_that_scores_are_on(tmp_path: Path) -> None:
 
     def note(*ids: str) -> str:
         tasks = suite.choose(ids)
-        return render(summarize(suite, tasks, config, seeds(tasks, 60.0), rows, constants), suite)
+        return render(summarize(suite, tasks, config, facts(config, suite), seeds(tasks, 60.0), rows, constants), suite)
 
     assert "Scores × 100 on dev, test: seed 1;" in note(*suite.tasks)
     assert "Scores × 100 on test: " in note("opposite") and "Scores × 100 on dev: " in note("stars")
@@ -152,7 +157,7 @@ def test_scores_on_the_scale_of_the_suite_and_further_metrics_below(tmp_path: Pa
         also = {task.id: dict.fromkeys(task.also or (), 10.0 * number) for task in tasks}
         of["also"] = also if number > 1 else {**also, "rating": {}}
     rows = {id: {"dev": 1} for id in suite.tasks}
-    summary = summarize(suite, tasks, config, done, rows, dict.fromkeys(suite.tasks, 28.64))
+    summary = summarize(suite, tasks, config, facts(config, suite), done, rows, dict.fromkeys(suite.tasks, 28.64))
     text = render(summary, suite)
     found = cells(text)
     assert found["**TF-IDF + linear SVM**, median of 3"] == ["**0.286**"] * 5
@@ -184,7 +189,9 @@ def superlim(method: str, *ids: str, **rows: dict[str, int]) -> dict[str, list[s
     job = load_job({"suite": "superlim", "method": method, "data_dir": "/nowhere", "tasks": list(ids) or None})
     tasks = job.run_tasks
     sizes = {task.id: rows.get(task.id, task.rows) for task in tasks}
-    summary = summarize(job.suite, tasks, job.config, seeds(tasks, 60.0), sizes, dict.fromkeys(sizes, 0.0))
+    summary = summarize(
+        job.suite, tasks, job.config, facts(job.config, job.suite), seeds(tasks, 60.0), sizes, dict.fromkeys(sizes, 0.0)
+    )
     return cells(render(summary, job.suite))
 
 
@@ -231,6 +238,8 @@ def test_the_note_says_why_a_task_is_reduced() -> None:
     tasks = job.suite.choose(["swenli", "swediagnostics"])
     sizes = {task.id: dict(task.rows) for task in tasks}
     sizes["swenli"]["train"] = 15_001
-    summary = summarize(job.suite, tasks, job.config, seeds(tasks, 60.0), sizes, dict.fromkeys(sizes, 0.0))
+    summary = summarize(
+        job.suite, tasks, job.config, facts(job.config, job.suite), seeds(tasks, 60.0), sizes, dict.fromkeys(sizes, 0.0)
+    )
     note = "(train/dev/test rows: swenli 15001/9815/305 of 392702/9815/305; swediagnostics answered by swenli)"
     assert note in render(summary, job.suite)

@@ -61,7 +61,7 @@ def change(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-@pytest.mark.parametrize("version", ["mtl.__version__", "numpy.__version__"])
+@pytest.mark.parametrize("version", ["mtl.stats.samples.VERSION", "numpy.__version__"])
 def test_another_version_of_what_draws_and_scores_has_another_key(
     made: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:

@@ -16,6 +16,7 @@ from mtl.base.extras import check_installed
 from mtl.base.files import format_bytes
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import standard_streams
+from mtl.base.version import VERSION
 from mtl.jobs.engines.engine import Done, Unit, ready
 
 RETRIES = 3  # of a unit whose process or node is lost
@@ -199,14 +200,12 @@ def _describe(probe: str) -> dict[str, str | None]:
     """What a node has: the content of a file in the folder of the results, and versions."""
     import torch
 
-    import mtl
-
     for _ in range(10):  # a network file system may show a new file late
         if Path(probe).exists():
             break
         time.sleep(0.5)
     content = Path(probe).read_text(encoding="utf-8") if Path(probe).exists() else None
-    return {"folder": content, "mtl": mtl.__version__, "torch": torch.__version__}
+    return {"folder": content, "mtl": VERSION, "torch": torch.__version__}
 
 
 def node_difference(node: str, folder: Path, here: dict[str, str | None], remote: dict[str, str | None]) -> str:

@@ -38,8 +38,9 @@ from mtl.methods.floors.features import (
     training_inputs,
 )
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, write_kept
-from mtl.methods.method import BuildRequest, Chosen, Predictions, chosen_file
+from mtl.methods.method import BuildRequest, Predictions
 from mtl.methods.throughput import sentences_per_second
+from mtl.runs.layout import Chosen, chosen_file
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind

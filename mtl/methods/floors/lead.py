@@ -17,7 +17,8 @@ from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split
-from mtl.methods.method import BuildRequest, Chosen, Predictions, chosen_file
+from mtl.methods.method import BuildRequest, Predictions
+from mtl.runs.layout import Chosen, chosen_file
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.task import Task
 

@@ -25,11 +25,11 @@ import torch
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-import mtl
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Progress
 from mtl.base.untrusted import read_checkpoint, read_json
+from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import UNLABELLED, with_weights
@@ -176,7 +176,7 @@ def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
     further = dataset.unlabelled.get(task.id)
     rows = [] if further is None else [[dataset.texts[text] for text in row] for row in further.texts.tolist()]
     settings = [config.max_length, config.held_out, config.loss.class_weights]
-    followed = [mtl.__version__, basis(config.floor), np.__version__, language, task.id, settings, rows]
+    followed = [VERSION, basis(config.floor), np.__version__, language, task.id, settings, rows]
     content = json.dumps([followed, sorted(dataset.fingerprints.items())], default=list)
     return hashlib.sha256(content.encode()).hexdigest()
 

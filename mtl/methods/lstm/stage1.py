@@ -21,20 +21,20 @@ import numpy as np
 import torch
 from torch import nn
 
-import mtl
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy, write_json
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
+from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset
 from mtl.embedders.interface import Embeddings
 from mtl.methods.coded import Coded, JointBatches
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_encoder, new_network
-from mtl.methods.method import FORMAT, read_stage
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
+from mtl.runs.layout import FORMAT, read_stage
 from mtl.settings.layers import flatten_config
 from mtl.settings.schema import INDIFFERENT, Config
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
@@ -145,7 +145,7 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
         and not key.startswith(tuple(n for n in left_out if n.endswith(".")))
     }
     where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
-    versions = [FORMAT, mtl.__version__, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
+    versions = [FORMAT, VERSION, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
     content = [settings, list(tasks), dict(inputs), seed, where, versions]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

@@ -14,11 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import mtl
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import format_bytes, reserve
 from mtl.base.progress import hidden_progress, remark
+from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, make_split
 from mtl.data.examples import Row, make_example
 from mtl.data.spans import SpanPlacer
@@ -28,10 +28,11 @@ from mtl.embedders.find import find_vectors
 from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest, WordTable
 from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
-from mtl.methods.method import LoadRequest, finetune_folder, pretrain_folder
+from mtl.methods.method import LoadRequest
 from mtl.model.encoder import Encoder, EncoderParts
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences, Sequences
+from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -360,7 +361,7 @@ class TrainedLstm:
 
     def versions(self) -> dict[str, str]:
         """Those of mtl and of the tokenizer."""
-        return {"mtl": mtl.__version__, "tokenizer": moses_version()}
+        return {"mtl": VERSION, "tokenizer": moses_version()}
 
     def parts(self, words: Sequence[str]) -> EncoderParts:
         """The weights of the encoder of stage 1. Raises InputError if its embeddings have no fixed vector for each word."""

@@ -19,12 +19,13 @@ from mtl.methods.coded import Coded
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, records_beside, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.method import BuildRequest, Predictions, finetune_folder, pretrain_folder, read_stage
+from mtl.methods.method import BuildRequest, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
 from mtl.model.lstm import check_recurrence
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
+from mtl.runs.layout import finetune_folder, pretrain_folder, read_stage
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE

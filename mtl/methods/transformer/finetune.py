@@ -18,7 +18,7 @@ from mtl.base.files import check_space, format_bytes
 from mtl.base.memory import peak_gpu_memory
 from mtl.data.dataset import Split
 from mtl.methods.coded import Coded, JointBatches
-from mtl.methods.method import BuildRequest, Predictions, finetune_folder, pretrain_folder, read_stage, seed_folder
+from mtl.methods.method import BuildRequest, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import (
@@ -32,6 +32,7 @@ from mtl.methods.transformer.network import (
 from mtl.methods.transformer.origin import model_folder, open_origin
 from mtl.methods.transformer.trained import TrainedTransformer
 from mtl.model.sequences import ArraySequences
+from mtl.runs.layout import finetune_folder, pretrain_folder, read_stage, seed_folder
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

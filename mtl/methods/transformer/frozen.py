@@ -19,7 +19,7 @@ from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded
 from mtl.methods.heads import TaskInput, new_heads, with_overlap
-from mtl.methods.method import BuildRequest, LoadRequest, Predictions, finetune_folder, read_stage
+from mtl.methods.method import BuildRequest, LoadRequest, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.inputs import InputReader, longest_input
@@ -36,6 +36,7 @@ from mtl.methods.transformer.trained import (
 )
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences
+from mtl.runs.layout import finetune_folder, read_stage
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

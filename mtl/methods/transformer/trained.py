@@ -11,13 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import mtl
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress, hidden_progress
+from mtl.base.version import VERSION
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
 from mtl.data.spans import tokens_of
-from mtl.methods.method import LoadRequest, finetune_folder, pretrain_folder
+from mtl.methods.method import LoadRequest
 from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
 from mtl.methods.transformer.origin import model_folder, tasks_seen
@@ -31,6 +31,7 @@ from mtl.methods.transformer.pretrained import (
 from mtl.model.encoder import POOLINGS, EncoderParts, batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.pretraining.settings import library_versions
+from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -208,7 +209,7 @@ class TransformerEncoder:
 
     def versions(self) -> dict[str, str]:
         """Those of mtl and of the libraries that make tokens."""
-        return {"mtl": mtl.__version__, **library_versions()}
+        return {"mtl": VERSION, **library_versions()}
 
     def parts(self, words: Sequence[str]) -> EncoderParts:
         """Raises InputError: the encoder is no LSTM."""

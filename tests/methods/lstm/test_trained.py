@@ -9,8 +9,8 @@ from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, ls
 from mtl.data.dataset import Split
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.method import finetune_folder, pretrain_folder
 from mtl.methods.stage2 import Finetuning
+from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.tasks.task import Task
 
 Trained = tuple[Parts, TrainedLstm, dict[str, np.ndarray]]
