@@ -25,12 +25,12 @@ import numpy as np
 import torch
 from timing import ratio
 
+from mtl.data.sample import write_sample
 from mtl.jobs import prepared
 from mtl.jobs.job import load_job
 from mtl.methods.transformer import finetune
 from mtl.methods.transformer.finetune import FineTuned, FineTuning
 from mtl.model.network import Batch
-from mtl.sample import write_sample
 from mtl.settings.schema import Config
 from mtl.training.batches import Schedule, batch_rows, pool_size, row_lengths
 from mtl.training.module import MultitaskModule

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
 from mtl.jobs.prepared import prepare
 from mtl.methods.lstm.two_stages import TwoStages
-from mtl.sample import write_sample
 from mtl.settings.schema import Config
 
 

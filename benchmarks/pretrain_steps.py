@@ -22,14 +22,15 @@ import torch
 from timing import ratio
 from torch.nn import functional
 
+from mtl.base.extras import import_transformers
 from mtl.data.dataset import training_texts
+from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
-from mtl.pretraining import pretrain
-from mtl.pretraining.network import decayed_groups, masked_outputs, new_bert
-from mtl.pretraining.settings import PretrainingSettings, import_transformers, read_settings
-from mtl.pretraining.tokens import PretrainingTexts, portable_tokenizer
-from mtl.pretraining.training import MaskedLanguageModelling
-from mtl.sample import write_sample
+from mtl.vectors.pretraining import pretrain
+from mtl.vectors.pretraining.network import decayed_groups, masked_outputs, new_bert
+from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
+from mtl.vectors.pretraining.tokens import PretrainingTexts, portable_tokenizer
+from mtl.vectors.pretraining.training import MaskedLanguageModelling
 
 # Segments of the full length, so that both sides read the same number of tokens in each step.
 FIXED = {"max_steps": 100_000, "warmup": 0.1, "documents": "line", "segments": "packed", "accumulate": 1}

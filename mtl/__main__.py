@@ -1,4 +1,4 @@
-from mtl.cli import main
+from mtl.api.cli import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -6,8 +6,8 @@ from typing import Any
 
 from small_suite import write_suite
 
-from mtl.annotate.draw import read_wanted, write_forms
-from mtl.annotate.form import COLUMNS
+from mtl.benchmark_making.annotate.draw import read_wanted, write_forms
+from mtl.benchmark_making.annotate.form import COLUMNS
 from mtl.data.sampled import Key, sample_id
 from mtl.jobs.job import load_job
 

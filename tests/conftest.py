@@ -46,7 +46,7 @@ def own_report_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     """`mtl report` keeps resamples in a folder of this session, not in that of the user, where another version of the code may have
     left some."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mtl.commands.results.CACHE", tmp_path_factory.mktemp("report_cache"))
+        patch.setattr("mtl.api.commands.results.CACHE", tmp_path_factory.mktemp("report_cache"))
         yield
 
 

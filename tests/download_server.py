@@ -98,7 +98,7 @@ def download_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[DownloadServer]
     """A running server. Downloads try again at once."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr("mtl.fetching.download.PAUSE", 0.0)
+    monkeypatch.setattr("mtl.data.fetching.download.PAUSE", 0.0)
     with DownloadServer() as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield server

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mtl.encoders.encoder import Description
+from mtl.vectors.encoders.encoder import Description
 
 DIM = 32
 

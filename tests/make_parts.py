@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from mtl.make.steps import STEPS
-from mtl.make.table import Origin, Row, Table, Work
+from mtl.benchmark_making.make.steps import STEPS
+from mtl.benchmark_making.make.table import Origin, Row, Table, Work
 from mtl.settings.bounds import typed_settings
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from hashed_encoder import HashedEncoder
 
 from mtl.base.files import write_json, write_text
-from mtl.mteb.benchmark import find_benchmark, load_benchmark
-from mtl.mteb.results import EXACT, EvaluationFolder, summarize
+from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
+from mtl.vectors.mteb.results import EXACT, EvaluationFolder, summarize
 
 WORDS = [
     "kot",

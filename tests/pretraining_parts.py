@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from mtl.pretraining.settings import PretrainingSettings
-from mtl.pretraining.tokens import learn_tokenizer
+from mtl.vectors.pretraining.settings import PretrainingSettings
+from mtl.vectors.pretraining.tokens import learn_tokenizer
 
 SMALL = PretrainingSettings(
     vocab_size=120,

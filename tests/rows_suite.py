@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mtl.cli import main
+from mtl.api.cli import main
 
 SUITE = """\
 name: rader

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mtl.audits.sheets.form import ORDER, is_obligatory, write_sheet
+from mtl.benchmark_making.audits.sheets.form import ORDER, is_obligatory, write_sheet
 
 
 def complete(**values: str | list[str]) -> str:

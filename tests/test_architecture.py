@@ -3,12 +3,14 @@
 import ast
 import configparser
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
 
+@cache
 def documented_order() -> list[str]:
     """The packages of the document's table, from top to bottom."""
     rows = re.findall(
@@ -22,12 +24,29 @@ def part_of(module: Path) -> str:
     return module.relative_to(ROOT / "mtl").parts[0].removesuffix(".py")
 
 
+@cache
 def imported(module: Path) -> set[str]:
-    """The packages and modules below mtl that a module imports, at its top or inside functions."""
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
-    names |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    return {name.split(".")[1] for name in names if name.startswith("mtl.")}
+    """The packages and modules below mtl that a module imports, at its top, inside functions or by a name in a string."""
+    nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
+    names = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {
+        f"mtl.{alias.name}"
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module == "mtl"
+        for alias in node.names
+    }
+    names |= {
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"mtl(\.\w+)+(:\w+)?", node.value)
+    }
+    assert "mtl" not in names, f"{module} imports the package, which stands above all"
+    return {
+        part for name in names if name.startswith("mtl.") and (part := re.split("[.:]", name)[1]) in documented_order()
+    }
 
 
 def modules() -> list[Path]:
@@ -47,6 +66,22 @@ def test_no_package_imports_one_below_it() -> None:
         if order.index(name) > order.index(part_of(module))
     }
     assert upward == set()
+
+
+def test_the_core_imports_no_wing_and_no_wing_another() -> None:
+    wings = {file.parent.name for file in (ROOT / "mtl").glob("*/wing.py")}
+    assert wings == set(documented_order()[-len(wings) :])
+    across = {
+        f"{module.relative_to(ROOT)} imports mtl.{name}"
+        for module in modules()
+        for name in imported(module) & wings
+        if name != part_of(module)
+    }
+    assert across == set()
+
+
+def test_the_house_has_at_most_sixteen_rooms() -> None:
+    assert len({part_of(module) for module in modules()}) <= 16
 
 
 def imported_files(module: Path) -> set[str]:
@@ -85,7 +120,11 @@ def test_names_of_lazy_imports_exist() -> None:
     for name in named:
         path, _, attribute = name.partition(":")
         tree = ast.parse(FILES[path].read_text(encoding="utf-8"))
-        assert attribute in {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}, name
+        defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        defined |= {
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        assert attribute in defined, name
 
 
 def test_every_package_is_in_the_wheel() -> None:

@@ -9,13 +9,13 @@ from types import ModuleType
 
 import pytest
 
+from mtl.benchmark_making.make.recipe import load_recipe
 from mtl.data.examples import read_examples, span_texts
 from mtl.embedders import EMBEDDERS
 from mtl.jobs.sweep import load_sweep
-from mtl.make.recipe import load_recipe
-from mtl.mteb.benchmark import load_benchmark
 from mtl.settings.schema import Config
 from mtl.tasks.suite import load_suite
+from mtl.vectors.mteb.benchmark import load_benchmark
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [

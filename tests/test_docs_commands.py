@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mtl.cli import _parse
+from mtl.api.cli import _parse
 from mtl.embedders import EMBEDDERS
 from mtl.settings.layers import flatten
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
-from mtl.pretraining.settings import import_transformers
+from mtl.base.extras import import_transformers
 
 MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}

@@ -21,7 +21,7 @@ GENERATORS = {
     "glue-sample": glue_files,
     "klej-corpora": corpora_files,
 }
-SAMPLES = Path(__file__).resolve().parent.parent / "mtl/sample"
+SAMPLES = Path(__file__).resolve().parent.parent / "mtl/data/sample"
 
 
 def pack(files: Iterator[tuple[str, str]], archive: Path) -> None:

@@ -21,25 +21,25 @@ from typing import Any, get_args, get_origin, get_type_hints
 import omegaconf
 import yaml
 
-from mtl.commands import add_commands
+from mtl.api.commands import add_commands
+from mtl.benchmark_making.make.steps import STEPS
+from mtl.benchmark_making.similarity.comparison import SimilarityOptions
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.word2vec import Word2VecTraining
-from mtl.encoders.average import AverageSettings
-from mtl.encoders.run import RunSettings
-from mtl.encoders.transformer import TransformerSettings
-from mtl.make.steps import STEPS
 from mtl.methods import METHODS
-from mtl.mteb.benchmark import ModelFacts, MtebSettings
-from mtl.pretraining.settings import PretrainingSettings
 from mtl.settings.bounds import Interval, OneOf, bounds_of
 from mtl.settings.layers import flatten
 from mtl.settings.schema import Config
-from mtl.similarity.comparison import SimilarityOptions
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import Published, Submission, Suite
 from mtl.tasks.task import HubSource, Source, Task
+from mtl.vectors.elmo.training import ELMoTraining
+from mtl.vectors.encoders.average import AverageSettings
+from mtl.vectors.encoders.run import RunSettings
+from mtl.vectors.encoders.transformer import TransformerSettings
+from mtl.vectors.mteb.benchmark import ModelFacts, MtebSettings
+from mtl.vectors.pretraining.settings import PretrainingSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"

@@ -357,11 +357,21 @@ def content_hash(path: Path, work: Path) -> str:
 
 
 def tensors(path: Path) -> list[tuple[str, tuple[int, ...], str]]:
-    """The name, shape and hash of each tensor in a checkpoint."""
+    """The name, shape and hash of each tensor in a checkpoint, of a network or of a floor."""
     import torch
 
-    weights = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
-    return [(name, tuple(weight.shape), sha256(weight.numpy().tobytes())) for name, weight in sorted(weights.items())]
+    content = torch.load(path, map_location="cpu", weights_only=True)
+    named = dict(named_tensors("", content.get("state_dict", content)))
+    return [(name, tuple(weight.shape), sha256(weight.numpy().tobytes())) for name, weight in sorted(named.items())]
+
+
+def named_tensors(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors in a value, by the path of keys to each."""
+    if isinstance(value, dict | list | tuple):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from named_tensors(f"{name}/{key}", inner)
+    elif hasattr(value, "numpy"):
+        yield name, value
 
 
 def without_measured(value: Any) -> Any:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from mtl.data.examples import Row
-    from mtl.encoders.run import Predictor
     from mtl.jobs.job import Job
+    from mtl.methods.predictor import Predictor
 
 
 class Run:
@@ -151,7 +151,7 @@ class Run:
 
     def load(self, seed: int | None = None, device: str = "cpu") -> "Predictor":
         """The trained models of one seed; see `mtl.load`. Raises InputError for a method whose models are not kept."""
-        from mtl.encoders.run import Predictor
+        from mtl.methods.predictor import Predictor
 
         return Predictor.load(self.path, seed, device=device)
 
@@ -161,11 +161,11 @@ class Run:
         return self.load()
 
     def predict(self, task: str, rows: Sequence["Row"]) -> list[str]:
-        """A prediction for each row, by the best seed; see `mtl.encoders.run.Predictor.predict`."""
+        """A prediction for each row, by the best seed; see `mtl.methods.predictor.Predictor.predict`."""
         return self.predictor.predict(task, rows)
 
     def encode(self, texts: Sequence[str], pooling: str | None = None) -> "np.ndarray":
-        """Text vectors, float32 (texts, dim), of the best seed; see `mtl.encoders.run.Predictor.encode`."""
+        """Text vectors, float32 (texts, dim), of the best seed; see `mtl.methods.predictor.Predictor.encode`."""
         return self.predictor.encode(texts, pooling)
 
     def __repr__(self) -> str:
@@ -281,3 +281,18 @@ def open(path: str | PathLike[str]) -> Run:
         mtl.base.errors.InputError: runs/klej-sample/none: no such folder
     """
     return Run(finished.open_run(Path(path)))
+
+
+def load(run_dir: str | PathLike[str], seed: int | None = None, device: str = "cpu") -> "Predictor":
+    """The trained encoder and heads of a run folder; see `mtl.methods.predictor.Predictor`.
+
+    Args:
+        seed: by default the best one on the validation data.
+        device: cpu, cuda, or auto: a GPU where there is one.
+
+    Raises:
+        mtl.InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed or device.
+    """
+    from mtl.methods.predictor import Predictor
+
+    return Predictor.load(Path(run_dir), seed, device=device)

@@ -1,10 +1,13 @@
 """The optional packages: which extra of mtl-baselines brings them, and one line for a command that lacks one."""
 
+import os
 from collections.abc import Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.wings import wings
 
 # By extra, as in setup.cfg, the packages that mtl imports, by the names to import. What an extra's packages need comes with them.
 EXTRAS = {
@@ -12,13 +15,11 @@ EXTRAS = {
     "elmo": ("allennlp_light", "h5py"),
     "fasttext": ("fasttext",),
     "gensim": ("gensim",),
-    "mteb": ("mteb",),
     "notebook": ("pandas", "matplotlib"),
     "onnx": ("onnx", "onnxruntime", "tokenizers"),
     "parquet": ("pyarrow",),
     "ray": ("ray",),
     "rouge": ("rouge_score",),
-    "sentence-transformers": ("sentence_transformers",),
     "tensorboard": ("tensorboard",),
     "transformers": ("transformers", "tokenizers"),
 }
@@ -26,7 +27,12 @@ EXTRAS = {
 
 def missing_package(extra: str) -> str | None:
     """The first package of an extra that is not installed, by the name to import; None if all are. Imports none of them."""
-    return _missing(EXTRAS[extra])
+    return _missing(_extras()[extra])
+
+
+def _extras() -> dict[str, tuple[str, ...]]:
+    """EXTRAS, and those of wings."""
+    return EXTRAS | {extra: packages for wing in wings() for extra, packages in wing.extras.items()}
 
 
 def _missing(packages: Sequence[str]) -> str | None:
@@ -37,15 +43,33 @@ def check_installed(extra: str, package: str | None = None, **where: Any) -> Non
     """Raise InputError, which says what to install, if a package of an extra is missing.
 
     Args:
-        extra: a key of EXTRAS.
+        extra: a key of EXTRAS, or an extra of a wing.
         package: the one that is needed, by the name to import; None: all of the extra.
         where: what needs it, as in the constructor of InputError.
     """
-    names = EXTRAS[extra] if package is None else (package,)
+    names = _extras()[extra] if package is None else (package,)
     if (name := _missing(names)) is not None:
         raise InputError(f"the package {name} is missing; install it: pip install 'mtl-baselines[{extra}]'", **where)
 
 
 def installed_extras() -> list[str]:
     """The extras all of whose packages are installed."""
-    return [extra for extra in EXTRAS if missing_package(extra) is None]
+    return [extra for extra in sorted(_extras()) if missing_package(extra) is None]
+
+
+def library_versions() -> dict[str, str]:
+    """The versions of transformers and of tokenizers, by name. Imports neither."""
+    return {package: version(package) for package in ("transformers", "tokenizers")}
+
+
+def import_transformers() -> None:
+    """Import transformers, so that it writes no bars and notes of its own on standard error. Raises InputError if it is not installed."""
+    check_installed("transformers")
+    # Processes that are forked later would else print a warning; here all tokenizing ends before.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    import huggingface_hub
+    from transformers.utils import logging
+
+    huggingface_hub.logging.set_verbosity_error()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()

@@ -61,7 +61,7 @@ class Example:
 
     @property
     def row(self) -> Row:
-        """The row as `mtl.encoders.run.Predictor.predict` takes it; `make_example` reads it."""
+        """The row as `mtl.methods.predictor.Predictor.predict` takes it; `make_example` reads it."""
         return (*self.texts, *self.spans)
 
 

@@ -1,9 +1,11 @@
 """Word embeddings: one registry entry for each kind."""
 
 from mtl.base.errors import InputError
+from mtl.base.lazy import resolve
+from mtl.base.wings import wings
 from mtl.embedders.elmo import ELMO
 from mtl.embedders.fasttext import FASTTEXT
-from mtl.embedders.interface import EmbedderKind
+from mtl.embedders.interface import EmbedderKind, VectorTraining
 from mtl.embedders.random import RANDOM
 from mtl.embedders.static import GLOVE
 from mtl.embedders.word2vec import WORD2VEC
@@ -23,3 +25,16 @@ def embedder_kind(name: str) -> EmbedderKind:
     if name not in EMBEDDERS:
         raise InputError(f"must be one of {', '.join(EMBEDDERS)}", key="embeddings.name", value=name)
     return EMBEDDERS[name]
+
+
+def vector_training(name: str) -> VectorTraining | None:
+    """How vectors of this kind are trained: as its entry says, or as a wing does; None if they can only be read.
+
+    Args:
+        name: a key of EMBEDDERS.
+    """
+    files = EMBEDDERS[name].files
+    if files is not None and files.training is not None:
+        return files.training
+    registered = [wing.trainings[name] for wing in wings() if name in wing.trainings]
+    return resolve(registered[0]) if registered else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.embedders import EMBEDDERS, embedder_kind
+from mtl.embedders import EMBEDDERS, embedder_kind, vector_training
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.embedders.recipes import Recipe, check_recipe, fetchable, train_recipe, vector_path
 from mtl.settings.bounds import typed_settings
@@ -91,15 +91,16 @@ def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
     if recipe is not None and recipe.embeddings != name:
         message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
         raise InputError(message, key="embeddings.path", value=recipe.name)
-    if recipe is not None and recipe.train and files.training is not None:
-        check_installed(files.training.extra, key="embeddings.path", value=recipe.name)
+    training = vector_training(name)
+    if recipe is not None and recipe.train and training is not None:
+        check_installed(training.extra, key="embeddings.path", value=recipe.name)
         return recipe
     if problem := files.problem(path):
         raise InputError(problem, path=path)
     remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
     if recipe and not recipe.url and recipe.source:
         remedies.append(f"get them from {recipe.source}")
-    if files.training is not None:
+    if training is not None:
         remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={path}")
     remedies.append("or set embeddings.path=PATH" if remedies else "check embeddings.path")
     raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)

@@ -222,13 +222,13 @@ class VectorFiles:
     Attributes:
         exists: whether a path holds complete vectors.
         problem: takes a path and returns the error to report if it holds no complete vectors, or None if there is no error.
-        training: how they are trained; None if they can only be read.
+        training: how they are trained; None if they can only be read, or if a wing trains them (`mtl.embedders.vector_training`).
         by_word: whether the vectors are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
     """
 
     exists: Callable[[Path], bool]
     problem: Callable[[Path], str | None]
-    training: VectorTraining | None
+    training: VectorTraining | None = None
     by_word: bool = False
 
 

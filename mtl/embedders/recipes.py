@@ -25,7 +25,7 @@ from mtl.base.untrusted_yaml import read_yaml, typed_content
 from mtl.data.dataset import fingerprints, present_tasks, training_texts
 from mtl.data.splits import FORMAT
 from mtl.data.text import moses, moses_version, tokenized, tokenized_lines
-from mtl.embedders import EMBEDDERS, embedder_kind
+from mtl.embedders import EMBEDDERS, embedder_kind, vector_training
 from mtl.embedders.interface import Training, noted_source
 from mtl.settings.bounds import typed_settings
 from mtl.settings.layers import find_yaml, shipped
@@ -82,8 +82,8 @@ def fetchable(embeddings: str) -> list[str]:
 
 def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
     """Download the vectors of a recipe and return their path. Raises InputError if that is not possible."""
-    from mtl.fetching.archives import gunzip
-    from mtl.fetching.download import download
+    from mtl.data.fetching.archives import gunzip
+    from mtl.data.fetching.download import download
 
     recipe = load_recipe(recipe_name)
     if recipe.url is None:
@@ -128,12 +128,13 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
 
     Raises InputError for a kind of embeddings that cannot be trained, an unknown key, or a value that makes no sense.
     """
-    files = embedder_kind(embeddings).files
-    if files is None or files.training is None:
-        trained = " and ".join(name for name, kind in EMBEDDERS.items() if kind.files and kind.files.training)
+    embedder_kind(embeddings)
+    training = vector_training(embeddings)
+    if training is None:
+        trained = " and ".join(name for name in EMBEDDERS if vector_training(name))
         raise InputError(f"cannot be trained; {trained} can", key="embeddings", value=embeddings)
-    check_installed(files.training.extra, key="embeddings", value=embeddings)
-    return cast(Training, typed_settings(resolve(files.training.settings), given))
+    check_installed(training.extra, key="embeddings", value=embeddings)
+    return cast(Training, typed_settings(resolve(training.settings), given))
 
 
 def train_on_files(

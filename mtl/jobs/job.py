@@ -14,12 +14,12 @@ from omegaconf.errors import OmegaConfBaseException
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.data.sample import SAMPLES
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.find import read_embeddings
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
-from mtl.sample import SAMPLES
 from mtl.settings.bounds import reason, unknown_message
 from mtl.settings.layers import find_suite, find_yaml, flatten, matches, shipped
 from mtl.settings.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config, check_config

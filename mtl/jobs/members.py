@@ -12,7 +12,7 @@ from mtl.base.files import sha256
 from mtl.base.progress import Progress, hidden_progress
 from mtl.data.dataset import Dataset
 from mtl.data.examples import Row
-from mtl.encoders.run import Predictor
+from mtl.methods.predictor import Predictor
 from mtl.methods.stage2 import positive_label, recorded_shift
 from mtl.runs.folder import RunFolder
 from mtl.runs.layout import finetune_folder

@@ -15,9 +15,9 @@ from mtl.base.files import listed, write_json, write_text
 from mtl.base.memory import keep_memory
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
+from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import choosing_notes, without_repeats
 from mtl.data.splits import check_present
-from mtl.fetching.fetch import write_generated
 from mtl.jobs.job import Job
 from mtl.jobs.teacher import ask_teacher
 from mtl.jobs.unlabelled import with_unlabelled

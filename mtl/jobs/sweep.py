@@ -14,8 +14,8 @@ from typing import Any
 from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present
-from mtl.fetching.fetch import awaits_generation
 from mtl.jobs.engines.engine import Failures
 from mtl.jobs.job import Job, NamedRun, load_job
 from mtl.methods import METHODS

@@ -1,25 +1,21 @@
-"""Trainings on texts alone, without a run: word embeddings and transformers, and the text that a command names for them."""
+"""Trainings of word embeddings on texts alone, without a run, and the text that a command names for a training."""
 
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.extras import check_installed
-from mtl.data.dataset import training_texts
-from mtl.embedders import EMBEDDERS
+from mtl.data.fetching.fetch import write_generated
+from mtl.embedders import EMBEDDERS, vector_training
 from mtl.embedders.recipes import fetch, fetchable, train_on_files, train_on_suite, trained_path, training_settings
-from mtl.fetching.fetch import write_generated
 from mtl.jobs.job import Job, load_job
-from mtl.pretraining.settings import read_settings
 from mtl.settings.layers import find_suite
 from mtl.tasks.suite import load_suite
 
-if TYPE_CHECKING:
-    from mtl.pretraining.tokens import PretrainingTexts
+logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -93,9 +89,6 @@ def string(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-logger = logging.getLogger("mtl")
-
-
 def train_embeddings(
     name: str, text: TrainingText, settings: Mapping[str, Any], out: str | None = None, accelerator: str = "auto"
 ) -> Path:
@@ -117,11 +110,11 @@ def train_embeddings(
             "embeddings train: name the language of the texts, for the tokenizer: language=CODE, as in language=sv"
         )
     training = training_settings(name, settings)
-    files = EMBEDDERS[name].files
-    assert files is not None and files.training is not None
+    files, registered = EMBEDDERS[name].files, vector_training(name)
+    assert files is not None and registered is not None
     job = text.job()
     if job is not None:
-        path = trained_path(Path("embeddings") / files.training.file_name(job.suite.name), job.config.held_out)
+        path = trained_path(Path("embeddings") / registered.file_name(job.suite.name), job.config.held_out)
     if out is not None:
         path = Path(out)
     if path.is_dir() and files.exists(path):
@@ -156,37 +149,3 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
         recipe = klej if klej in names else names[0]
         logger.info("recipe=%s", recipe)
     return fetch(recipe, Path(embeddings_dir))
-
-
-def pretrain_transformer(
-    text: TrainingText, settings: Mapping[str, Any], out: str | None, config: str = "small", accelerator: str = "auto"
-) -> Path:
-    """Pre-train a BERT and return its folder, `out`.
-
-    Args:
-        config: a name in configs/pretrain, or a path.
-        settings: fields of `mtl.pretraining.settings.PretrainingSettings`, which replace those of the file.
-
-    Raises:
-        UserError: for bad input, and for training that diverges.
-    """
-    text.check("pretrain transformer")
-    if out is None:
-        raise InputError("pretrain transformer: name the folder to write: out=DIR")
-    checked = read_settings(config, settings)
-    check_installed("transformers")
-    from mtl.pretraining.pretrain import pretrain
-
-    device = device_of(accelerator, "accelerator")
-    pretrain(_texts(text), checked, Path(out), device)
-    return Path(out)
-
-
-def _texts(text: TrainingText) -> "PretrainingTexts":
-    from mtl.pretraining.tokens import PretrainingTexts
-
-    job = text.job()
-    if job is None:
-        return PretrainingTexts(text.files, language=text.language)
-    texts = training_texts(job.suite, job.data_dir, job.config.held_out)
-    return PretrainingTexts(text.files, texts, job.suite.language, f"training texts of suite {job.suite.name}")

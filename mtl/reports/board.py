@@ -1,17 +1,17 @@
 """One leaderboard: rows of scores (runs, evaluations of encoders, published systems), groups of scores, and tests between runs.
 
-`mtl.reports.leaderboard` makes it of runs, `mtl.reports.encoders` of evaluations of sentence encoders. Every form of the report (page, Markdown,
+`mtl.reports.leaderboard` makes it of runs, `mtl.vectors.boards` of evaluations of sentence encoders. Every form of the report (page, Markdown,
 LaTeX, CSV) reads this and nothing else.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from mtl.base.clock import format_duration
 from mtl.base.files import format_bytes
 from mtl.base.terminal import MISSING
-from mtl.mteb.results import Evaluation
 from mtl.runs.finished import Run
 from mtl.stats.comparison import Comparison, Sample
 from mtl.tasks.suite import AVERAGE
@@ -44,6 +44,9 @@ COSTS = {
     "memory": "memory",
     "dim": "dim",
 }
+
+
+AnyRow = TypeVar("AnyRow", bound="Row")
 
 
 def cost_cell(key: str, value: float | None) -> str:
@@ -140,15 +143,14 @@ class Row:
     further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
     cost: Mapping[str, float | None] | None = None
     run: Run | None = None
-    evaluation: Evaluation | None = None
     samples: Mapping[str, Sample] = field(default_factory=dict)
     comparable: Mapping[str, str] = field(default_factory=dict)
     page: str | None = None
 
     @property
     def ours(self) -> bool:
-        """Whether this is a run, a submission or an evaluation, not a published row."""
-        return bool(self.samples) or self.evaluation is not None
+        """Whether this is a run or a submission, not a published row."""
+        return bool(self.samples)
 
     @property
     def seeds(self) -> int:
@@ -349,7 +351,7 @@ class Leaderboard:
         return {row for row, value in rounded.items() if value == most}
 
 
-def by_family(rows: Iterable[Row]) -> list[Row]:
+def by_family(rows: Iterable[AnyRow]) -> list[AnyRow]:
     """The rows in the order of FAMILIES."""
     order = list(FAMILIES)
     return sorted(rows, key=lambda row: order.index(row.family) if row.family in order else len(order))

@@ -1,62 +1,13 @@
-"""What the tests of a leaderboard can show: tasks that tell no runs apart, the smallest difference of each task, and the rows and seeds that a
-difference needs (`mtl.stats.power`)."""
+"""What the tests of a leaderboard can show: the tasks that tell no runs apart, and the smallest difference of each (`mtl.stats.power`)."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
-from mtl.base.errors import InputError
-from mtl.base.terminal import MISSING, escaped, markdown_table
-from mtl.reports.board import Column, Leaderboard, PairTests, Row
-from mtl.reports.pairs import comparable_samples
-from mtl.settings.bounds import POSITIVE, Interval, bounded, check_known, typed_settings
-from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Sample
-from mtl.stats.families import seed_parts
-from mtl.stats.power import NEVER, POWER, Design, Expectation, held_difference, other_rows, same_rows
-from mtl.tasks.suite import AVERAGE
-from mtl.tasks.task import PERCENT, Scale
-
-
-@dataclass
-class PowerSettings:
-    """The keys of `mtl power` for runs.
-
-    Args:
-        suite: the name of the suite (the command takes its file, too); None: every suite of the runs.
-        difference: the difference × 100 that rows and seeds are counted for.
-        seeds: of each run in place of those that it has.
-    """
-
-    suite: str | None = None
-    difference: float = bounded(POSITIVE, 2.0)
-    seeds: int | None = bounded(Interval(LEAST_SEEDS), None)
-
-
-SHARED = ("difference", "seeds")  # keys of both forms of the command
-
-
-def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation | None]:
-    """The settings of `mtl power`, and what is expected of a benchmark that does not exist yet, if they describe one.
-
-    Raises:
-        InputError: for an unknown key, a bad value, and keys that do not go together.
-    """
-    of_runs, expected = (set(kind.__dataclass_fields__) for kind in (PowerSettings, Expectation))
-    check_known(given, of_runs | expected)
-    if not (expected - set(SHARED)) & set(given):
-        return typed_settings(PowerSettings, given), None
-    if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
-        raise InputError(
-            f"a benchmark that does not exist yet needs rows=, accuracy= and agreement=; add {' and '.join(missing)}"
-        )
-    if "suite" in given:
-        raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="suite")
-    shares = given["accuracy"]
-    own = {key: value for key, value in given.items() if key in expected}
-    expectation = typed_settings(Expectation, {**own, "accuracy": shares if isinstance(shares, list) else [shares]})
-    return typed_settings(PowerSettings, {key: given[key] for key in SHARED if key in given}), expectation
+from mtl.base.terminal import MISSING
+from mtl.reports.board import Column, PairTests, Row
+from mtl.stats.comparison import LEVEL, NEGLIGIBLE, Sample
+from mtl.stats.power import NEVER, POWER, Design, same_rows
+from mtl.tasks.task import Scale
 
 
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
@@ -67,8 +18,8 @@ def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTe
     """
     named = []
     for column in undecided_columns(columns, tests):
-        designs = [same_rows(*samples) for samples in _samples(_tested_pairs(rows, tests, column), column)]
-        named.append(f"{columns[column].title} {_shown(_smallest(designs), scale)}")
+        designs = [same_rows(*samples) for samples in sample_pairs(tested_pairs(rows, tests, column), column)]
+        named.append(f"{columns[column].title} {shown_difference(median_smallest(designs), scale)}")
     if not named:
         return []
     return [
@@ -80,141 +31,11 @@ def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTe
 
 def undecided_columns(columns: Iterable[str], tests: PairTests) -> list[str]:
     """The columns, by task id and AVERAGE, that have tests of which no verdict holds with Holm's correction."""
-    counts = _told_apart(tests)
+    counts = told_apart(tests)
     return [column for column in columns if column in counts and not counts[column][0]]
 
 
-def power_text(board: Leaderboard, settings: PowerSettings) -> str:
-    """The table of a suite in Markdown, with a line for the average and each task that runs were tested on, and the tasks that cannot tell
-    them apart."""
-    title, counts = f"# {escaped(board.title)}", _told_apart(board.tests)
-    if not counts:
-        return (
-            f"{title}\n\nNo two runs have {LEAST_SEEDS} seeds or more and the same scored rows, so there are no tests."
-        )
-    wanted = board.scale.show(settings.difference)
-    header = [
-        "",
-        "metric",
-        "rows",
-        "seeds",
-        "same rows",
-        "corrected",
-        "other rows",
-        f"rows for {wanted}",
-        f"seeds for {wanted}",
-    ]
-    held = held_differences(board, settings.seeds)
-    body = [
-        [*_line(board, column, settings, held.get(column)), f"{apart} of {made}"]
-        for column in board.columns
-        for apart, made in [counts.get(column, (0, 0))]
-        if made
-    ]
-    undecided = [board.columns[column].title for column in undecided_columns(board.columns, board.tests)]
-    verdict = "Every task tells some of the runs apart."
-    if undecided:
-        verdict = f"Tasks that cannot tell the runs apart: {', '.join(undecided)}."
-    table = markdown_table([[*header, "told apart"], *body], left=2)
-    return "\n\n".join([title, table, legend(board.scale, wanted, board.tests.family), escaped(verdict)])
-
-
-def legend(scale: Scale, wanted: str, tests: int) -> str:
-    """What the columns of the table mean.
-
-    Args:
-        wanted: the difference that rows and seeds are counted for, as shown.
-        tests: the number of tests that Holm's correction is for.
-    """
-    return (
-        f"Same rows, other rows: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, "
-        "where two runs are scored on the same rows, or each on as many other rows. Corrected: one on the same rows that holds with Holm's "
-        f"correction for the {tests:,} tests of these runs in 60 to {100 * POWER:g} % of the cases, if no other does. "
-        f"Rows for {wanted}: the rows that such a difference on the "
-        f"same rows needs at these seeds; seeds for {wanted}: the seeds that it needs at these rows; never: more rows, or more seeds, are not "
-        "enough alone. All are medians over the pairs of runs that were tested. Told apart: the pairs with a verdict that holds with Holm's "
-        "correction, of those tested."
-    )
-
-
-def expectation_text(expectation: Expectation, difference: float) -> str:
-    """The table of a benchmark that does not exist yet, in Markdown: a line for each kind of comparison.
-
-    Args:
-        difference: × 100.
-    """
-    wanted, most = PERCENT.show(difference), 100 - expectation.agreement
-    header = ["", "smallest difference", f"rows for {wanted}", *([f"seeds for {wanted}"] if expectation.seeds else [])]
-    body = []
-    for name, design in (("same rows", expectation.same_rows()), ("other rows", expectation.other_rows())):
-        smallest = design.smallest_difference()
-        needs = [design.groups_for(difference), *([design.seeds_for(difference)] if expectation.seeds else [])]
-        cells = [_count(NEVER if difference > most else need) for need in needs]
-        body.append([name, _shown(NEVER if smallest > most else smallest, PERCENT), *cells])
-    return "\n\n".join(
-        [
-            markdown_table([header, *body]),
-            f"Accuracy × 100. Smallest difference: what a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, where two systems are "
-            "scored on the same rows, or each on as many other rows. Systems that agree on "
-            f"{expectation.agreement:g} % of the rows differ by at most {PERCENT.show(most)}.",
-        ]
-    )
-
-
-def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, float]:
-    """By column with tests, the smallest difference × 100 whose verdict holds with Holm's correction (the median over pairs of runs).
-
-    Args:
-        seeds: of each run in place of those that it has.
-    """
-    groups = comparable_samples(board.rows)
-    places = {group: {run: place for place, run in enumerate(samples)} for group, samples in groups.items()}
-    parts = seed_parts(groups)
-    present = {group: own.of_pairs() for group, own in parts.items()}
-    asked = present
-    if seeds is not None:
-        asked = {group: own.with_seeds(seeds).of_pairs() for group, own in parts.items()}
-    differences: dict[str, list[float]] = {}
-    for pair, by_column in board.tests.comparisons.items():
-        one, other = (board.rows[number] for number in pair)
-        for column, test in by_column.items():
-            if test.p is not None:
-                group = column, one.comparable[column]
-                i, j = (places[group][number] for number in pair)
-                variance, freedom, counted = (float(part[i, j]) for part in asked[group])
-                found = held_difference(
-                    one.samples[column],
-                    other.samples[column],
-                    (variance, freedom, counted),
-                    board.tests.family,
-                    float(present[group][2][i, j]) - counted,
-                )
-                if found > NEGLIGIBLE:  # runs with equal answers say nothing about others
-                    differences.setdefault(column, []).append(found)
-    return {column: median(each) for column, each in differences.items()}
-
-
-def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float | None) -> list[str]:
-    """The cells of a column of the leaderboard, but for the verdicts."""
-    pairs = _tested_pairs(board.rows, board.tests, column)
-    samples = _samples(pairs, column)
-    same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
-    seeds = sorted({len(sample.by_seed) for pair in samples for sample in pair})
-    varying = _varying(same)
-    return [
-        escaped(board.columns[column].title),
-        escaped(board.columns[column].metric),
-        _rows_text(pairs[0][0], column, same[0].groups),
-        str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
-        _shown(_smallest(same, settings.seeds), board.scale),
-        _shown(held, board.scale),
-        _shown(_smallest(other, settings.seeds), board.scale),
-        _count(_median([design.groups_for(settings.difference, settings.seeds) for design in varying])),
-        _count(_median([design.seeds_for(settings.difference) for design in varying])),
-    ]
-
-
-def _told_apart(tests: PairTests) -> dict[str, tuple[int, int]]:
+def told_apart(tests: PairTests) -> dict[str, tuple[int, int]]:
     """For each column with tests, the number of those with a verdict that holds with Holm's correction, and of all."""
     counts: dict[str, tuple[int, int]] = {}
     for by_column in tests.comparisons.values():
@@ -225,7 +46,7 @@ def _told_apart(tests: PairTests) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def _tested_pairs(rows: Sequence[Row], tests: PairTests, column: str) -> list[tuple[Row, Row]]:
+def tested_pairs(rows: Sequence[Row], tests: PairTests, column: str) -> list[tuple[Row, Row]]:
     """The pairs of runs that a column's tests compare."""
     return [
         (rows[one], rows[other])
@@ -234,43 +55,25 @@ def _tested_pairs(rows: Sequence[Row], tests: PairTests, column: str) -> list[tu
     ]
 
 
-def _samples(pairs: Sequence[tuple[Row, Row]], column: str) -> list[tuple[Sample, Sample]]:
+def sample_pairs(pairs: Sequence[tuple[Row, Row]], column: str) -> list[tuple[Sample, Sample]]:
     return [(one.samples[column], other.samples[column]) for one, other in pairs]
 
 
-def _varying(designs: Sequence[Design]) -> list[Design]:
+def varying_designs(designs: Sequence[Design]) -> list[Design]:
     """Without pairs of runs that give the same answers: their difference does not vary, and says nothing about other runs."""
     return [design for design in designs if design.smallest_difference() > NEGLIGIBLE]
 
 
-def _smallest(designs: Sequence[Design], seeds: int | None = None) -> float | None:
+def median_smallest(designs: Sequence[Design], seeds: int | None = None) -> float | None:
     """The median of the smallest differences."""
-    return _median([design.smallest_difference(seeds=seeds) for design in _varying(designs)])
+    return median_of([design.smallest_difference(seeds=seeds) for design in varying_designs(designs)])
 
 
-def _median(figures: Sequence[float]) -> float | None:
+def median_of(figures: Sequence[float]) -> float | None:
     return median(figures) if figures else None
 
 
-def _rows_text(row: Row, column: str, groups: int) -> str:
-    """The number of a run's scored rows, or of their groups where rows belong together; of the average, those of its tasks."""
-    assert row.run
-    tasks = [
-        task for task in row.run.tasks if task.id == column or (column == AVERAGE and task.id in row.run.suite.averaged)
-    ]
-    grouped = any(
-        len(row.run.rows(task).targets) > sum(rows.count for rows in row.samples[task.id].means) for task in tasks
-    )
-    return f"{groups:,}{' groups' if grouped else ''}"
-
-
-def _shown(difference: float | None, scale: Scale) -> str:
+def shown_difference(difference: float | None, scale: Scale) -> str:
     if difference is None:
         return MISSING
     return "never" if difference == NEVER else scale.show(difference)
-
-
-def _count(count: float | None) -> str:
-    if count is None:
-        return MISSING
-    return "never" if count == NEVER else f"{math.ceil(count):,}"

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Any
 
 from mtl.reports.board import Group, Leaderboard, Row, Score
-from mtl.reports.encoders import BY_TYPE
 from mtl.reports.leaderboard import RUN_COSTS
 from mtl.tasks.suite import AVERAGE
 
@@ -227,30 +226,6 @@ def render_costs(boards: Sequence[Leaderboard]) -> str:
                 summary = row.run.summary
                 costs = ["" if (value := summary["cost"].get(key)) is None else value for key in RUN_COSTS]
                 lines.append([board.name, row.name, *costs, "; ".join(summary["machine"]), summary["command"]])
-    return csv_text(lines)
-
-
-def render_vectors(boards: Sequence[Leaderboard]) -> str:
-    """A line for each encoder and task, each mean of a type, and both averages. Scores are × 100 and not rounded."""
-    lines: list[Sequence[Any]] = [
-        ["board", "name", "what", "family", "source", "column", "task", "metric", "score", "data", "seen", "partial"]
-    ]
-    for board in boards:
-        averages = [AVERAGE, BY_TYPE]
-        tasks = [id for id in board.columns if id != AVERAGE]
-        types = [id for id in board.table or () if id not in averages]
-        for row in board.rows:
-            source = "evaluation" if row.evaluation else "published"
-            for id in [*tasks, *types, *averages]:
-                if (score := row.score(id)) is None:
-                    continue
-                column, data = board.columns.get(id) if id != AVERAGE else None, ""
-                if column and row.evaluation:
-                    data = row.evaluation.summary["tasks"][column.task]["data"]
-                what = (column.title, column.task, column.metric) if column else (id, "", "mean")
-                marked = ["yes" if sign in row.mark(id) else "no" for sign in "‡*"]
-                label = row.label if row.ours else row.name
-                lines.append([board.name, row.name, label, row.family, source, *what, score.median, data, *marked])
     return csv_text(lines)
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.untrusted import check_plain_folder, read_bytes
 from mtl.data.examples import Example, read_examples, read_rows, read_targets
+from mtl.data.fetching.archives import UNPACKED_LIMIT, read_zip
 from mtl.data.files import split_lines
 from mtl.data.records import has_column
 from mtl.data.splits import read_task
-from mtl.fetching.archives import UNPACKED_LIMIT, read_zip
 from mtl.runs.folder import RunFolder
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
@@ -28,7 +28,7 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
     """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not
     read.
 
-    Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.fetching.archives.read_zip` does.
+    Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does.
     """
     try:
         if not path.is_dir():

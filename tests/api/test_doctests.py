@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 
 import mtl
+from mtl.base.wings import wings
 
-MODULES = ("settings", "show", "run", "comparison", "suites")
+MODULES = {
+    *(f"mtl.api.{name}" for name in ("settings", "show", "run", "comparison")),
+    *(path.partition(":")[0] for wing in wings() for path in wing.names.values()),
+}
 EXAMPLES = [
     example
-    for name in MODULES
+    for name in sorted(MODULES)
     for example in doctest.DocTestFinder(exclude_empty=True).find(
-        importlib.import_module(f"mtl.api.{name}"), extraglobs={"mtl": mtl}
+        importlib.import_module(name), extraglobs={"mtl": mtl}
     )
     if example.examples
 ]

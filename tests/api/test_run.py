@@ -11,7 +11,7 @@ import pytest
 from input_errors import raises_input_error
 
 import mtl
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.data.files import read_lines
 
 

@@ -72,7 +72,7 @@ def test_a_training_imports_no_compiler(tmp_path: Path, monkeypatch: pytest.Monk
         *("pretrain.max_steps=2", "pretrain.validate_every=2", "finetune.max_epochs=1"),
     ]
     monkeypatch.chdir(tmp_path)
-    assert imported_by(f"from mtl.cli import main\nassert main(['baseline', *{settings}]) == 0") == []
+    assert imported_by(f"from mtl.api.cli import main\nassert main(['baseline', *{settings}]) == 0") == []
 
 
 @pytest.mark.slow

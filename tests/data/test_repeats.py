@@ -17,9 +17,9 @@ from mtl.data.dataset import Dataset, Split, build_dataset
 from mtl.data.examples import Example
 from mtl.data.repeats import choosing_notes, without_repeats
 from mtl.data.splits import TaskExamples
-from mtl.encoders.run import Predictor
 from mtl.jobs.ensemble import ensemble_job
 from mtl.jobs.together import run_baseline
+from mtl.methods.predictor import Predictor
 from mtl.tasks.task import Task
 
 TEXT = Task(id="text", kind="labels", text=["x"], target="y", labels=["n", "p"], metric="accuracy")

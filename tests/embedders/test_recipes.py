@@ -76,7 +76,7 @@ def test_a_zip_of_vectors_is_fetched_in_parts_verified_and_read(
     content = buffer.getvalue()
     text = (shipped("embeddings") / "glove-840b.yaml").read_text(encoding="utf-8")
     recipe = load_recipe("glove-840b")
-    monkeypatch.setattr("mtl.fetching.download.ATTEMPTS", 1)
+    monkeypatch.setattr("mtl.data.fetching.download.ATTEMPTS", 1)
     with download_server(monkeypatch) as server:
         server.content, server.cuts = content, [len(content) // 2]
         url = server.url.replace("file.bin", "glove.840B.300d.zip")

@@ -12,7 +12,6 @@ from input_errors import raises_input_error
 from mtl.base.errors import InputError
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
-from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.interface import note_source, noted_source
 from mtl.embedders.recipes import (
@@ -24,6 +23,7 @@ from mtl.embedders.recipes import (
     training_settings,
 )
 from mtl.tasks.suite import load_suite
+from mtl.vectors.elmo.training import ELMoTraining
 
 CPU = torch.device("cpu")
 

@@ -10,13 +10,13 @@ from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from scipy.special import softmax
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.data.dataset import input_rows, load_dataset
 from mtl.data.examples import read_predicted
-from mtl.encoders.run import Predictor
 from mtl.jobs.ensemble import ensemble_job
 from mtl.jobs.job import Job
 from mtl.jobs.together import run_baseline
+from mtl.methods.predictor import Predictor
 from mtl.methods.stage2 import recorded_shift
 from mtl.methods.thresholds import best_shift
 from mtl.runs.finished import find_runs

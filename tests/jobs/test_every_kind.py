@@ -10,9 +10,9 @@ from input_errors import raises_input_error
 from kinds_suite import OPPOSITES, write_kinds_suite
 
 import mtl
+from mtl.api.cli import main
 from mtl.base.files import write_json
-from mtl.cli import main
-from mtl.encoders.run import Predictor
+from mtl.methods.predictor import Predictor
 from mtl.runs.folder import RunFolder
 
 METHODS = {

@@ -7,7 +7,7 @@ import pytest
 from data_files import read_json
 from kinds_suite import write_kinds_suite
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.runs.folder import RunFolder
 
 

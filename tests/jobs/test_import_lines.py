@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rows_suite import write_rows_suite
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.jobs.imports import import_job
 from mtl.jobs.together import run_baseline
 from mtl.runs.finished import find_runs

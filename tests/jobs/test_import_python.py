@@ -10,8 +10,8 @@ import pytest
 from rows_suite import write_rows_suite
 
 import mtl
+from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.cli import main
 from mtl.runs.finished import find_runs
 
 GRAD = [3.0, 1.5, 2.0, 0.0]

@@ -9,7 +9,7 @@ from annotate_parts import read_key_of, write_forms_of
 from kinds_suite import write_kinds_suite
 from rows_suite import write_rows_suite
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.data.dataset import load_dataset
 from mtl.jobs.job import load_job
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from input_errors import raises_input_error
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.jobs.imports import import_job
 from mtl.jobs.together import run_baseline
 from mtl.runs.finished import find_runs

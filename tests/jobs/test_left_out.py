@@ -10,7 +10,7 @@ from data_files import read_json
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.sweep import load_sweep
 from mtl.jobs.together import run_baseline

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from command_line import job
 
+from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.base.locks import STALE_AFTER
-from mtl.cli import main
 from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job, NamedRun
 from mtl.jobs.plan import CLOCKS, expected_seconds, measured_seconds, plan_text, watch_text

@@ -9,8 +9,8 @@ from lstm_parts import rounded_inputs
 from spans_suite import write_spans_suite
 
 import mtl
+from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.cli import main
 from mtl.data.examples import read_rows
 from mtl.jobs.together import run_baseline
 from mtl.runs.folder import RunFolder

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from data_files import read_json
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.embedders import recipes
 from mtl.tasks.suite import load_suite
 

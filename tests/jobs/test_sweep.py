@@ -15,8 +15,8 @@ from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes, mutated_json
 from processes import start, wait_for
 
+from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError, InputError
-from mtl.cli import main
 from mtl.jobs.job import Job, parse_settings
 from mtl.jobs.sweep import load_sweep, run_sweep
 from mtl.jobs.together import run_baseline

@@ -5,8 +5,8 @@ import fasttext
 import pytest
 from input_errors import raises_input_error
 
+from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.cli import main
 from mtl.embedders.elmo import ELMo
 from mtl.jobs.text_training import TrainingText, fetch_embeddings, train_embeddings
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from pretraining_parts import GIVEN, text_file
 
-from mtl.cli import main
+from mtl.api.cli import main
 
 SETTINGS = [f"{key}={str(value).lower()}" for key, value in {**GIVEN, "max_steps": 2}.items()]
 

@@ -9,8 +9,8 @@ import pytest
 from command_line import content, job
 from input_errors import raises_input_error
 
+from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError
-from mtl.cli import main
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Done, Unit
 from mtl.jobs.job import NamedRun, parse_settings

@@ -16,7 +16,7 @@ from data_files import read_json
 from input_errors import raises_input_error
 from small_suite import small_settings
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.data.examples import read_examples, read_targets
 from mtl.data.records import read_records
 from mtl.embedders import recipes

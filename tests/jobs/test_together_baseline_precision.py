@@ -11,11 +11,11 @@ from command_line import content, job
 from data_files import read_json
 from input_errors import raises_input_error
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.data.examples import read_targets
-from mtl.encoders.run import Predictor
 from mtl.jobs.job import Job
 from mtl.jobs.together import run_baseline
+from mtl.methods.predictor import Predictor
 from mtl.model.lstm import BiLSTM
 from mtl.training import stage as fitting
 

@@ -9,12 +9,12 @@ import pytest
 from command_line import content, job
 from processes import start, wait_for
 
+from mtl.api.cli import main
 from mtl.base.files import write_json
-from mtl.cli import main
+from mtl.data.sample import write_sample
 from mtl.jobs.together import run_baseline
 from mtl.methods import stage2
 from mtl.methods.lstm import stage1
-from mtl.sample import write_sample
 from mtl.settings.schema import TrainerConfig
 from mtl.training import stage as fitting
 from mtl.training.module import MultitaskModule

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from run_folders import make_run, right
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.reports import pairs
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, leaderboard

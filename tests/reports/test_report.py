@@ -13,7 +13,7 @@ from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
 from run_folders import ROWS, gold_of, make_run, right
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.reports.markdown import render_markdown

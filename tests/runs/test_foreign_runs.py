@@ -14,8 +14,8 @@ from run_folders import make_run, right
 from small_suite import small_settings
 
 import mtl
+from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.cli import main
 from mtl.jobs.together import run_baseline
 from mtl.reports.report import write_report
 from mtl.runs.finished import find_runs

@@ -8,8 +8,8 @@ from data_files import read_json
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 
+from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.cli import main
 from mtl.data.examples import read_targets
 from mtl.jobs.together import run_baseline
 from mtl.submissions.format import check_zip

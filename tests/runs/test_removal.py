@@ -11,8 +11,8 @@ import pytest
 from input_errors import raises_input_error
 from run_folders import make_run, right
 
+from mtl.api.cli import main
 from mtl.base.locks import lock
-from mtl.cli import main
 from mtl.runs.removal import prunable, removable_runs, remove
 from mtl.runs.stored import stored_runs
 

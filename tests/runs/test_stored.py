@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from run_folders import make_run, right
 
+from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.base.locks import lock
-from mtl.cli import main
 from mtl.runs.stored import DAMAGED, FINISHED, RUNNING, UNFINISHED, Files, format_age, stored_runs
 
 
@@ -62,7 +62,7 @@ def test_every_state_has_a_line(runs: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_runs_are_listed_without_torch(made: Path) -> None:
-    code = f"import sys; from mtl.cli import main; main(['runs', {str(made)!r}]); print('torch' in sys.modules)"
+    code = f"import sys; from mtl.api.cli import main; main(['runs', {str(made)!r}]); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "False", done.stderr
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rows_suite import read, write_lines
 
-from mtl.cli import main
+from mtl.api.cli import main
 
 
 @pytest.fixture

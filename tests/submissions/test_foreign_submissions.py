@@ -14,7 +14,7 @@ from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes, mutated_json
 from rows_suite import read
 
-from mtl.fetching import archives
+from mtl.data.fetching import archives
 from mtl.jobs.job import Job
 from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.rejoin import rejoin, score_predictions

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.settings.layers import find_suite
 from mtl.submissions.glue import glue_problem
 from mtl.tasks.suite import load_suite

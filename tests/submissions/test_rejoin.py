@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rows_suite import GRAD_DEV, GRAD_TEST, PAR_TEST, VAL_TEST, read, write_lines
 
-from mtl.cli import main
+from mtl.api.cli import main
 
 Rejoin = Callable[..., tuple[int, str, str]]
 

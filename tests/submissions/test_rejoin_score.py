@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rows_suite import read, run, write_lines
 
-from mtl.cli import main
+from mtl.api.cli import main
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from rows_suite import GRAD_DEV, PAR_TEST, TEMPLATE, VAL_TEST, read, run, write_lines, write_rows_suite
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.submissions.entry import RowFile, prediction_values, unfilled
 from mtl.tasks.task import Task
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import MISSING
 
 from mtl.base.lazy import lazy, resolve
-from mtl.embedders.interface import EmbedderKind, VectorFiles, VectorTraining
+from mtl.embedders.interface import EmbedderKind, VectorFiles
 from mtl.settings.bounds import one_of
 from mtl.settings.schema import EmbedderOptions
 
@@ -44,9 +44,6 @@ ELMO = EmbedderKind(
         exists=lambda folder: any(folder.glob("*weights.hdf5")),  # which are written last
         problem=lambda path: (
             "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
-        ),
-        training=VectorTraining(
-            "mtl.embedders.elmo.training:ELMoTraining", extra="elmo", file_name=lambda suite: f"{suite}-elmo"
         ),
     ),
     audit_note=lambda options: "ELMo, which has a vector for any word",

@@ -4,6 +4,8 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from mtl.base.errors import InputError
+from mtl.base.wings import wings
 from mtl.data.dataset import training_texts
 from mtl.methods.method import BuildRequest, LoadRequest
 from mtl.methods.transformer.entry import OWN
@@ -34,11 +36,12 @@ def open_origin(request: BuildRequest) -> Pretrained:
 
 def _own(request: BuildRequest) -> Path:
     """The folder of a transformer pre-trained on the training texts of all the suite's tasks; trained now if it does not exist."""
-    from mtl.pretraining.pretrain import own_body
-
     config, suite = request.config, request.suite
+    train = next((wing.own_body for wing in wings() if wing.own_body), None)
+    if train is None:
+        raise InputError("names no transformer: a folder, or a name on the Hugging Face Hub", key="transformer.path")
     texts = training_texts(suite, request.data_dir, config.held_out)
-    return own_body(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN)
+    return train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN)
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:

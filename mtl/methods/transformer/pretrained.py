@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from mtl.base.errors import InputError
+from mtl.base.extras import import_transformers, library_versions
 from mtl.base.files import new_folder
 from mtl.base.memory import check_fits
 from mtl.methods.transformer.model_files import (
@@ -26,7 +27,6 @@ from mtl.methods.transformer.model_files import (
     check_tokenizer,
     stored_weights,
 )
-from mtl.pretraining.settings import import_transformers, library_versions
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
 PROBE = "Ala ma kota, a kot ma Alę."  # read once when a transformer is opened

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from mtl.base.errors import InputError
+from mtl.base.extras import library_versions
 from mtl.base.progress import Progress, hidden_progress
 from mtl.base.version import VERSION
 from mtl.data.dataset import Split, make_split
@@ -30,7 +31,6 @@ from mtl.methods.transformer.pretrained import (
 )
 from mtl.model.encoder import POOLINGS, EncoderParts, batches_by_length
 from mtl.model.sequences import ArraySequences
-from mtl.pretraining.settings import library_versions
 from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind

@@ -19,8 +19,8 @@ from input_errors import raises_input_error
 from ray_units import complain, diverge, fail_at_first, wait_at_first, who
 from small_suite import small_settings
 
+from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError
-from mtl.cli import main
 from mtl.jobs.engines import ray_cluster
 from mtl.jobs.engines.engine import Needs, Unit
 from mtl.jobs.engines.ray_cluster import RayCluster, node_difference

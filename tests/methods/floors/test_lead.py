@@ -9,7 +9,7 @@ from data_files import read_json
 from input_errors import raises_input_error
 from rouge_score.rouge_scorer import RougeScorer
 
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.jobs.together import run_baseline
 
 SUITE = """\

@@ -19,11 +19,11 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 import mtl.methods.lstm.linear as linear
 from mtl.data.dataset import Dataset, Split, input_rows, load_dataset, with_one_wrong
 from mtl.data.splits import read_task
-from mtl.encoders.run import Predictor
 from mtl.jobs.together import run_baseline
 from mtl.methods.coded import UNLABELLED
 from mtl.methods.floors.features import Document, TaskFeatures
 from mtl.methods.lstm.linear import FOLDS, LinearModels, basis, row_folds, train_linear
+from mtl.methods.predictor import Predictor
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
 

@@ -7,13 +7,13 @@ from command_line import job
 from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
+from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.cli import main
+from mtl.data.sample import write_sample
 from mtl.jobs.prepared import prepare
 from mtl.jobs.sweep import load_sweep
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.transformer.pretrained import open_pretrained
-from mtl.sample import write_sample
 
 SUITE = "suite=klej-sample"
 

@@ -11,8 +11,8 @@ import torch
 from input_errors import raises_input_error
 from tiny_transformers import write_bert, write_roberta
 
+from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.cli import main
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained, open_without_weights
 
 TEXTS = ["solen skiner idag", "regnet faller", "jag skrattar gott åt vädret"]

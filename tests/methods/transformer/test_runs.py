@@ -18,12 +18,12 @@ from spans_suite import write_spans_suite
 from tiny_transformers import SIZE, write_bert
 
 import mtl
-from mtl.cli import main
+from mtl.api.cli import main
 from mtl.data.examples import read_rows, read_targets
-from mtl.encoders import open_encoder
-from mtl.encoders.run import Predictor
+from mtl.methods.predictor import Predictor
 from mtl.tasks.targets import target_kind
 from mtl.training.checkpoints import WEIGHTS
+from mtl.vectors.encoders import open_encoder
 
 pytestmark = pytest.mark.slow
 
@@ -294,10 +294,10 @@ def test_the_tiny_transformer_is_trained_where_no_path_is_given(
     import sys
     import types
 
-    module = types.ModuleType("mtl.pretraining.pretrain")
+    module = types.ModuleType("mtl.vectors.pretraining.pretrain")
     module.own_body = own_body  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "mtl.pretraining", types.ModuleType("mtl.pretraining"))
-    monkeypatch.setitem(sys.modules, "mtl.pretraining.pretrain", module)
+    monkeypatch.setitem(sys.modules, "mtl.vectors.pretraining", types.ModuleType("mtl.vectors.pretraining"))
+    monkeypatch.setitem(sys.modules, "mtl.vectors.pretraining.pretrain", module)
     settings = ["transformer.path=null", "tasks=[mood]", "variant=frozen", "seeds=[1]", f"embeddings_dir={tmp_path}"]
     assert main([*command(folder, "kinds", *settings, f"runs_dir={tmp_path}")]) == 0
     (found,) = asked

@@ -1,0 +1,87 @@
+"""The command line: parses the arguments, runs the command and returns its exit status."""
+
+import argparse
+import logging
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from mtl.api.commands import add_commands
+from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
+from mtl.base.extras import installed_extras, missing_package
+from mtl.base.progress import log_to_standard_error
+from mtl.base.terminal import one_line, standard_streams
+from mtl.base.version import VERSION
+
+DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; return its exit status.
+
+    It is 0 on success (a command may return another status), 1 if training diverged or the reader of standard output closed the
+    pipe, 2 for bad input, and 130 if Ctrl-C or SIGTERM interrupted the command.
+    """
+    with standard_streams():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        with resources_as_input():
+            parsed = _parse(arguments)
+            words = sys.argv[1:] if arguments is None else arguments
+            parsed.command = shlex.join(["mtl", *words])
+            log_to_standard_error()
+            logging.getLogger("mtl").setLevel(logging.INFO)
+            command: Callable[[argparse.Namespace], int | None] = parsed.run
+            with sigterm_as_interrupt():
+                status = command(parsed)
+            sys.stdout.flush()
+    except UserError as error:
+        print(f"mtl: error: {one_line(str(error))}", file=sys.stderr)
+        return 2 if isinstance(error, InputError) else 1
+    except BrokenPipeError:
+        return 1
+    except KeyboardInterrupt:
+        print("mtl: interrupted; the same command continues", file=sys.stderr)
+        return 130
+    return status or 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports an error in the command line in one line, as for all other bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"mtl: error: {one_line(message)}; see {self.prog} --help\n")
+
+
+class _Version(argparse.Action):
+    """Prints the version and the extras that are installed. Looking for them takes time, so only this option does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(f"mtl {VERSION}; extras: {', '.join(installed_extras()) or 'none'}")
+        parser.exit()
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse a command line. Settings may come before or after options."""
+    parser = _Parser("mtl", description=DESCRIPTION)
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print the version and the extras that are installed"
+    )
+    add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
+    if "_ARGCOMPLETE" in os.environ and missing_package("completion") is None:  # a shell asks what can follow
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    parsed, left = parser.parse_known_args(arguments)
+    if left and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in left)):
+        options = [word.split("=", 1) for word in left if "=" in word and hasattr(parsed, word.split("=", 1)[0])]
+        remedy = "".join(f"; write --{shlex.join(option)}" for option in options)
+        parser.error(f"unrecognized arguments: {' '.join(left)}{remedy}")
+    if left:
+        parsed.settings += left
+    return parsed

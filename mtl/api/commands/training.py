@@ -1,0 +1,239 @@
+"""Commands that train: runs, sweeps, word embeddings, transformers."""
+
+import argparse
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mtl.api.commands.job_settings import KEYS, Commands, complete_settings, completed_by, job_of, names_of
+from mtl.base.wings import Importer, wings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mtl.jobs.job import Job, NamedRun
+    from mtl.jobs.sweep import Sweep
+
+
+WATCH_EVERY = 5.0  # seconds between two looks at a sweep's folders
+
+
+def add_training(commands: Commands) -> None:
+    """Commands that train."""
+    baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job")
+    completed_by(baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS), complete_settings)
+    baseline.set_defaults(run=_baseline)
+
+    imported = commands.add_parser("import", help="make a run of the predictions of another system")
+    imported.add_argument("name", metavar="NAME", help="name of the run and of the system")
+    imported.add_argument(
+        "settings",
+        nargs="+",
+        metavar="PREDICTIONS | key=value",
+        help="; or ".join(
+            [
+                "a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir=",
+                *(importer.help for importer in _importers()),
+            ]
+        ),
+    )
+    imported.set_defaults(run=_import)
+
+    ensemble = commands.add_parser("ensemble", help="make a run of the averaged outputs of finished runs")
+    ensemble.add_argument(
+        "settings",
+        nargs="+",
+        metavar="RUN | key=value",
+        help="folders of finished runs of a suite whose models are kept; suite=, data_dir=, tasks=[ID,…] are those of the first run, run_dir=,"
+        " ensemble.by_seed=true to average, for each seed, the runs' models of this seed; seeds= are then those of the first run",
+    )
+    ensemble.set_defaults(run=_ensemble)
+
+    sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
+    file = sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
+    completed_by(file, partial(names_of, "sweep"))
+    settings = sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
+    completed_by(settings, complete_settings)
+    sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
+    sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
+    sweep.add_argument(
+        "--watch", action="store_true", help="show how far the sweep is that runs elsewhere, until it ends"
+    )
+    sweep.add_argument(
+        "--out", type=Path, default=Path("report"), metavar="DIR", help="the folder of the report; default: report"
+    )
+    sweep.set_defaults(run=_sweep)
+
+
+def _importers() -> list[Importer]:
+    """The files beside those of leaderboards that `mtl import` takes."""
+    return [importer for wing in wings() for importer in wing.importers]
+
+
+def _baseline(arguments: argparse.Namespace) -> None:
+    _run(job_of(arguments.settings), arguments.command)
+
+
+def _import(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.imports import import_job
+    from mtl.jobs.job import parse_settings
+
+    words = arguments.settings
+    paths = [Path(word) for word in words if "=" not in word or _is_path(word)]
+    settings = parse_settings([word for word in words if Path(word) not in paths])
+    importer = next((one for one in _importers() if any(map(one.takes, paths))), None)
+    if importer is None:
+        _run(import_job(arguments.name, paths, settings), arguments.command)
+        return
+    with importer.jobs(arguments.name, paths, settings) as (jobs, notes):
+        for job in jobs:
+            _run(job, arguments.command)
+    for note in notes:
+        print(note)
+
+
+def _ensemble(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.ensemble import ensemble_job
+    from mtl.jobs.job import parse_settings
+
+    runs = [word for word in arguments.settings if "=" not in word or _is_path(word)]
+    _run(
+        ensemble_job(runs, parse_settings([word for word in arguments.settings if word not in runs])), arguments.command
+    )
+
+
+def _is_path(word: str) -> bool:
+    """Whether there is a file or a folder at this path. A setting may be longer than any path."""
+    try:
+        return Path(word).exists()
+    except OSError:
+        return False
+
+
+def _run(job: "Job", command: str) -> None:
+    """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
+    from mtl.methods import METHODS
+
+    start = time.monotonic()
+    config, folder = job.config, job.folder
+    job.check_memory()
+    print(
+        f"suite {job.suite.name} ({job.data_dir}) · {METHODS[config.method].title(config)}"
+        f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
+        flush=True,
+    )
+    from mtl.base.clock import format_duration
+    from mtl.base.stand_ins import import_trainer
+
+    import_trainer()
+    from mtl.api.run import run_job
+
+    print(f"{run_job(job, command).table()}\n")
+    print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
+
+
+def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
+    """Make several runs at once. Print the table of each when it is finished."""
+    from mtl.base.stand_ins import import_trainer
+
+    import_trainer()
+    from mtl.jobs.together import run_together
+
+    def show(run: "NamedRun") -> None:
+        print(f"run {run.name} · {run.job.folder.table}\n\n{run.job.folder.read_table()}", flush=True)
+
+    run_together(runs, command, show)
+
+
+def _plan(sweep: "Sweep") -> None:
+    from mtl.jobs.plan import plan_text
+
+    print(plan_text(sweep.runs, sweep.runs[0].job.config.seeds_in_parallel))
+
+
+def _watch(sweep: "Sweep") -> None:
+    """Print how far the sweep is whenever that has changed, on a terminal in place of what was printed before."""
+    from mtl.base.terminal import clear_screen
+    from mtl.jobs.plan import is_over, watch_text
+
+    last = ""
+    while True:
+        over, text = is_over(sweep.runs), watch_text(sweep.runs)
+        if text != last:
+            clear_screen()
+            print(text, flush=True)
+            last = text
+        if over:
+            return
+        time.sleep(WATCH_EVERY)
+
+
+def _sweep(arguments: argparse.Namespace) -> None:
+    from mtl.base.files import counted
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.sweep import load_sweep, run_sweep
+
+    sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
+    if arguments.plan or arguments.watch:
+        (_plan if arguments.plan else _watch)(sweep)
+        return
+    for run in sweep.runs:
+        run.job.check_memory()
+    finished = sum(run.finished for run in sweep.runs)
+    print(f"{sweep.title}: {counted(len(sweep.runs), 'run')}, {finished} of them finished", flush=True)
+
+    def report() -> None:
+        from mtl.reports.report import write_report
+
+        cache_dir = Path(sweep.runs[0].job.config.cache_dir)
+        print(write_report(sweep.runs_dir, arguments.out, arguments.command, cache_dir), flush=True)
+
+    make, make_together = (partial(function, command=arguments.command) for function in (_run, _run_together))
+    if busy := run_sweep(sweep, make, make_together, report):
+        print(
+            f"{len(busy)} of {counted(len(sweep.runs), 'run')} busy in another process: {', '.join(busy)}", flush=True
+        )
+
+
+def add_embeddings(commands: Commands) -> None:
+    """Commands about word embeddings."""
+    embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
+    actions = embeddings.add_subparsers(metavar="ACTION", required=True)
+    train = actions.add_parser(
+        "train", help="train fastText vectors or an ELMo on text files and on a suite's training text"
+    )
+    train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
+    train.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md",
+    )
+    train.set_defaults(run=_train_embeddings)
+    fetch = actions.add_parser("fetch", help="download pretrained vectors")
+    fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove")
+    fetch.add_argument(
+        "settings", nargs="*", metavar="key=value", help="recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
+    )
+    fetch.set_defaults(run=_fetch_embeddings)
+
+
+def _train_embeddings(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.text_training import TrainingText, string, train_embeddings
+
+    given = parse_settings(arguments.settings)
+    text = TrainingText.take(given)
+    out, accelerator = string(given.pop("out", None)), str(given.pop("accelerator", "auto"))
+    print(train_embeddings(arguments.embeddings, text, given, out, accelerator))
+
+
+def _fetch_embeddings(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.text_training import fetch_embeddings
+    from mtl.settings.bounds import check_known
+
+    given = parse_settings(arguments.settings)
+    check_known(given, {"recipe", "embeddings_dir"})
+    print(fetch_embeddings(arguments.embeddings, **{key: str(value) for key, value in given.items()}))

@@ -1,0 +1,76 @@
+"""What the wings of mtl add to its core: the core asks here, and names no wing.
+
+A wing is a folder of mtl with a file `wing.py`, whose `WING` is a `Wing`. Without the folder, the core works, and lacks what the wing adds.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Importer:
+    """Files of predictions that a wing turns into runs.
+
+    Args:
+        help: which files, for the help of `mtl import`.
+        takes: whether a path is such a file, by its name.
+        jobs: called with the name of the run, the paths and the settings. In its context, the jobs can be run; its second value is what
+            the user should know, one line each.
+    """
+
+    help: str
+    takes: Callable[[Path], bool]
+    jobs: Callable[..., AbstractContextManager[tuple[list[Any], list[str]]]]
+
+
+@dataclass(frozen=True)
+class Boards:
+    """Leaderboards that a wing adds to the report.
+
+    Args:
+        find: called with a folder; returns the leaderboards (`mtl.reports.board.Leaderboard`) of what lies below it.
+        file: the name of a file with their scores.
+        render: returns the content of that file for the leaderboards.
+    """
+
+    find: Callable[[Path], list[Any]]
+    file: str
+    render: Callable[[list[Any]], str]
+
+
+@dataclass(frozen=True)
+class Wing:
+    """What a wing adds. Everything here is imported when it is first used (`mtl.base.lazy`).
+
+    Args:
+        commands: adds its commands to the command line; gets what `mtl.api.commands.add_commands` gets.
+        names: what it adds to `import mtl`, each as "module:name".
+        boards: its leaderboards in a report.
+        importers: files that `mtl import` takes.
+        trainings: by the name of embeddings, how they are trained, a `mtl.embedders.interface.VectorTraining` as "module:name".
+        own_body: called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that
+            was trained on the texts, after training it if it is not there.
+        extras: by extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
+    """
+
+    commands: Callable[[Any], None] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    boards: Boards | None = None
+    importers: tuple[Importer, ...] = ()
+    trainings: Mapping[str, str] = field(default_factory=dict)
+    own_body: Callable[..., Path] | None = None
+    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@cache
+def wings() -> tuple[Wing, ...]:
+    """The wings that are there, in order of their names."""
+    names = sorted(file.parent.name for file in PACKAGE.glob("*/wing.py"))
+    return tuple(import_module(f"mtl.{name}.wing").WING for name in names)

@@ -1,0 +1,193 @@
+"""A stratified sample of the rows that a task is scored on, as a form for people to answer, and the key that says which rows they are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.base.files import new_folder, sha256, write_json, write_text
+from mtl.benchmark_making.annotate.form import render_form
+from mtl.data.examples import Example
+from mtl.data.fetching.fetch import write_generated
+from mtl.data.files import read_text
+from mtl.data.sampled import Key, TaskKey, sample_id, scored_file
+from mtl.data.splits import missing_tasks, read_task
+from mtl.jobs.job import Job
+from mtl.tasks.task import Task
+
+KINDS = ("labels", "number", "choice")  # of target, that a form can ask for
+MOST_ROWS = 5000  # of a form
+KEY = "key.json"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What sample is drawn.
+
+    Args:
+        tasks: the ids of the tasks.
+        rows: how many rows of each.
+        split: the split of the rows, which must be the one that scores each task; None: that one.
+        seed: of the draw and of the order in which rows, and candidates of a row, are shown.
+        instructions: a text file with the instructions of the one task; None: those of the suite file.
+    """
+
+    tasks: Sequence[str]
+    rows: int = 50
+    split: str | None = None
+    seed: int = 1
+    instructions: Path | None = None
+
+
+def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
+    """Write a form for each task, TASK.html, and key.json into a new folder. The same data and settings give the same bytes.
+
+    Returns:
+        the forms and the key.
+
+    Raises:
+        InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is
+            written then.
+    """
+    tasks = _chosen(job, wanted)
+    if wanted.instructions is not None and len(tasks) > 1:
+        raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
+    given = None if wanted.instructions is None else read_text(wanted.instructions)
+    write_generated(job.suite, job.data_dir)
+    missing = missing_tasks(job.suite, job.data_dir)
+    if lacking := [task.id for task in tasks if task.id in missing]:
+        problem = (
+            f"no such file; get it with mtl data {job.suite.name}, set data_dir=, or leave {lacking[0]} out of task="
+        )
+        raise InputError(problem, path=missing[lacking[0]])
+    key, forms = Key(suite=job.suite.name, tasks={}), dict[str, str]()
+    for task in tasks:
+        examples = read_task(task, job.data_dir, job.config.held_out).rows[task.scored_split]
+        rng = np.random.default_rng(wanted.seed)
+        positions = draw_sample(task, examples, wanted.rows, rng)
+        file = scored_file(task, job.data_dir)
+        own = key["tasks"][task.id] = TaskKey(
+            split=task.scored_split,
+            file=file.relative_to(job.data_dir).as_posix(),
+            sha256=sha256(file),
+            whole=len(examples),
+            lines=[examples[position].line for position in positions],
+        )
+        rows = [examples[position] for position in rng.permutation(positions)]
+        instructions = given or task.instructions or default_instructions(task)
+        about = {"suite": job.suite.title, "sample": sample_id(job.suite.name, task.id, own)}
+        forms[f"{task.id}.html"] = render_form(
+            {**about, "language": job.suite.language, **form_content(task, rows, instructions, rng)}
+        )
+    with new_folder(out) as folder:
+        for name, page in forms.items():
+            write_text(folder / name, page)
+        write_json(folder / KEY, key)
+    return [out / name for name in (*forms, KEY)]
+
+
+def _chosen(job: Job, wanted: Wanted) -> list[Task]:
+    """The tasks to ask about. Raises InputError for one that the suite does not have, or that no form can ask for."""
+    try:
+        tasks = job.suite.choose(wanted.tasks)
+    except InputError as error:
+        raise error.located(key="task") from None
+    for task in tasks:
+        _check_task(task, wanted)
+    return tasks
+
+
+def _check_task(task: Task, wanted: Wanted) -> None:
+    """Raise InputError for a task that no form can ask for."""
+    if task.kind not in KINDS:
+        raise InputError(f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}", key=task.id)
+    if not task.is_scored:
+        raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
+    if wanted.split not in (None, task.scored_split):
+        problem = f"{task.id} is scored on {task.scored_split}; answers on other rows have no labels to compare with"
+        raise InputError(problem, key="split", value=wanted.split)
+
+
+def draw_sample(task: Task, examples: Sequence[Example], count: int, rng: np.random.Generator) -> list[int]:
+    """The numbers of the drawn rows, from 0, in ascending order.
+
+    Rows are put in the order of their targets, equal targets in random order, and divided into `count` parts of nearly equal size; one row
+    of each part is drawn. So each label has its share of the sample, to within a row, and numbers are spread as in the data.
+
+    Raises:
+        InputError: if there are fewer rows.
+    """
+    if count > len(examples):
+        problem = f"{task.id} has {len(examples)} {task.scored_split} rows; set rows={len(examples)} or less"
+        raise InputError(problem, key="rows", value=count)
+    shuffled = rng.permutation(len(examples))
+    targets = np.array([examples[number].target for number in shuffled], dtype=np.float64)
+    parts = np.array_split(shuffled[np.argsort(targets, kind="stable")], count)
+    return sorted(int(rng.choice(part)) for part in parts)
+
+
+def form_content(task: Task, rows: Sequence[Example], instructions: str, rng: np.random.Generator) -> dict[str, Any]:
+    """What the form shows of these rows, in this order: their texts and no targets.
+
+    The candidates of a choice are in random order, each with its index: in some data the right one is always the first.
+    """
+    return {
+        "task": task.id,
+        "title": task.title,
+        "kind": task.kind,
+        "labels": task.labels,
+        "range": task.range,
+        "columns": task.text,
+        "instructions": instructions.strip(),
+        "rows": [_row(task, row, rng) for row in rows],
+    }
+
+
+def _row(task: Task, row: Example, rng: np.random.Generator) -> dict[str, Any]:
+    """A row as form.js reads it; the parts of a text are [text, whether it is marked]."""
+    shared, candidates = row.texts[: len(task.text)], row.texts[len(task.text) :]
+    marks = [(side, span) for (side, _), span in zip(task.marked, row.spans, strict=True)]
+    return {
+        "line": row.line,
+        "texts": [_parts(text, [span for side, span in marks if side == number]) for number, text in enumerate(shared)],
+        "candidates": [(int(index), candidates[index]) for index in rng.permutation(len(candidates))],
+    }
+
+
+def _parts(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """A text in parts, each with whether a span marks it."""
+    marked = np.zeros(len(text), dtype=bool)
+    for start, stop in spans:
+        marked[start:stop] = True
+    ends = [0, *(np.flatnonzero(np.diff(marked)) + 1).tolist(), len(text)]
+    return [(text[start:end], bool(marked[start])) for start, end in pairwise(ends) if start < end]
+
+
+def default_instructions(task: Task) -> str:
+    """Instructions of a task whose suite file has none: what an answer is."""
+    what = {
+        "labels": f"Choose the label that fits: {', '.join(task.labels or ())}.",
+        "number": "Answer with a number from {:g} to {:g}.".format(*(task.range or (0, 0))),
+        "choice": "Choose the candidate that is right.",
+    }
+    return f"Read each row and answer it by yourself. {what[task.kind]}"
+
+
+def read_wanted(given: Mapping[str, Any]) -> Wanted:
+    """The sample that settings `task`, `rows`, `split`, `seed` and `instructions` describe. Raises InputError for a bad value."""
+    task = given.get("task")
+    ids = task if isinstance(task, list) else [task]
+    if task is None or not ids:
+        raise InputError("name the task to ask about, or several as in [cbd,dyk]", key="task")
+    numbers = {"rows": given.get("rows", 50), "seed": given.get("seed", 1)}
+    for (name, value), (low, high) in zip(numbers.items(), ((2, MOST_ROWS), (0, 2**32 - 1)), strict=True):
+        if type(value) is not int or not low <= value <= high:
+            raise InputError(f"must be a whole number from {low} to {high}", key=name, value=value)
+    instructions = given.get("instructions")
+    path = None if instructions is None else Path(str(instructions))
+    split = given.get("split")
+    return Wanted([str(id) for id in ids], **numbers, split=split and str(split), instructions=path)

@@ -1,0 +1,122 @@
+"""Runs of what people answered: one of each person, and one of their majority, scored on the rows of the sample alone."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.base.files import sha256
+from mtl.benchmark_making.annotate.agreement import (
+    LEAST_FOR_MAJORITY,
+    agreement_text,
+    level_of,
+    majority,
+    majority_text,
+)
+from mtl.benchmark_making.annotate.answers import MAJORITY, Person, read_answers, slug_of
+from mtl.benchmark_making.wing import is_answers
+from mtl.data.fetching.fetch import write_generated
+from mtl.jobs.imports import import_job, key_of
+from mtl.jobs.job import Job, load_job
+from mtl.runs.predictions import FILE
+from mtl.submissions.format import write_predictions
+
+FAMILY = "people"
+# Settings of `mtl import` that answers of people cannot have, with the reason.
+UNUSED = {
+    "run_dir": "names one folder, and each person has one; set runs_dir=",
+    "seed": "a person has no seed; drop it",
+    "system": "the files say who answered; drop it",
+    "labels": "the answers of a form are labels; drop it",
+    "tasks": "the files say which tasks were answered; drop it",
+}
+
+
+@contextmanager
+def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Iterator[tuple[list[Job], list[str]]]:
+    """The runs of files of answers, and how far the people agree, one line each. Within the block, the runs can be made.
+
+    A person's run is called NAME-PERSON. For tasks that three or more people answered, NAME-majority has each row's most frequent answer,
+    or the mean of its numbers.
+
+    Args:
+        name: what the names of the runs begin with.
+        paths: the files that forms exported, of one or more people and tasks.
+        settings: as in `mtl.jobs.imports.import_job`, with `rows`.
+
+    Raises:
+        InputError: which names the file and the line, for answers that are not those of the sample's rows. No run is made then.
+    """
+    if others := [path for path in paths if not is_answers(path)]:
+        raise InputError("is no file of a form (.tsv); import it by itself", path=others[0])
+    if settings.get("rows") is None:
+        raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
+    if unused := [key for key in UNUSED if key in settings]:
+        raise InputError(UNUSED[unused[0]], key=unused[0], value=settings[unused[0]])
+    job = load_job({key: value for key, value in settings.items() if key != "rows"})
+    write_generated(job.suite, job.data_dir)
+    people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
+    groups = _groups(job, people)
+    agreement = [
+        agreement_text(job.suite.tasks[id], [person.name for person in group], _stacked(id, group))
+        for id, group in groups.items()
+    ]
+    together, made = _majority(job, groups)
+    with TemporaryDirectory(prefix="mtl-people-") as folder:
+        jobs = []
+        for person in people:
+            sums = ", ".join(sha256(file) for file in person.files.values())
+            notes = [f"Answers of a person, in files with these SHA-256 sums: {sums}.", *agreement]
+            jobs.append(_job(job, person, person.name, notes, Path(folder), name, settings))
+        if together.answers:
+            title = f"majority of {len(people)} people"
+            jobs.append(_job(job, together, title, [*made, *agreement], Path(folder), name, settings))
+        for each in jobs:
+            each.folder.check(each.config)
+        yield jobs, [*agreement, *made]
+
+
+def _groups(job: Job, people: Sequence[Person]) -> dict[str, list[Person]]:
+    """By task id, the people who answered it, where there are two or more."""
+    answered = {id: [person for person in people if id in person.answers] for id in job.suite.tasks}
+    return {id: group for id, group in answered.items() if len(group) > 1}
+
+
+def _stacked(id: str, group: Sequence[Person]) -> np.ndarray:
+    """The answers of a group to a task, float64 (people, rows)."""
+    return np.array([person.answers[id] for person in group])
+
+
+def _majority(job: Job, groups: Mapping[str, Sequence[Person]]) -> tuple[Person, list[str]]:
+    """The majority as a person, without answers where there is none, and how it was made, one line a task."""
+    together, lines = Person(MAJORITY), []
+    for id, group in groups.items():
+        if len(group) >= LEAST_FOR_MAJORITY:
+            task = job.suite.tasks[id]
+            made = majority(_stacked(id, group), level_of(task))
+            together.answers[id] = made.answers
+            lines.append(majority_text(task, made, len(group)))
+    return together, lines
+
+
+def _job(
+    job: Job,
+    person: Person,
+    title: str,
+    notes: Sequence[str],
+    folder: Path,
+    name: str,
+    settings: Mapping[str, Any],
+) -> Job:
+    """The run of a person's answers, which are written as predictions into a folder of their own."""
+    own = folder / slug_of(person.name)
+    own.mkdir()
+    for id, answers in person.answers.items():
+        task = job.suite.tasks[id]
+        write_predictions(own / FILE.format(split=task.scored_split, task=id), task, answers, "task")
+    said = {"imported.title": title, "imported.family": FAMILY, "imported.notes": list(notes)}
+    return import_job(f"{name}-{own.name}", [own], {**settings, **said})

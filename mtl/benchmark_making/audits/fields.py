@@ -1,0 +1,278 @@
+"""Ways around a task: fields that are no input of a model and predict the target, and questions that answer each other.
+
+Such a field is a part of speech or a source. Analogies answer each other if their pairs stand in other questions, and choices if their
+rows share the candidates.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, permutations
+from pathlib import Path
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located_below, plain
+from mtl.data.records import Value, read_fields
+from mtl.tasks.metrics import metric_named, score
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Scale, ScoredRows, Task
+
+# The share of a constant answer's errors that a field must remove. A fifth is what separates good systems from poor ones on hard
+# tasks: most of the published transformers on SweWiC remove less than a third.
+LEAST_REMOVED = 0.2
+# The gain must also be this many standard errors above 0. An audit tries dozens of fields, and at 3 one field in 700 passes by chance.
+STANDARD_ERRORS = 3.0
+# The values that a field may have, as a share of its rows. Above it, most values occur once, as in a column of ids.
+MOST_VALUES = 0.5
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """Cross-validated guesses from one field: targets (rows,), and the share of a constant answer's errors that they remove."""
+
+    field: str
+    targets: np.ndarray
+    removed: float
+
+
+def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
+    """The fields of the part's file from which the target can be guessed far better than by a constant answer.
+
+    One finding names all of them. A part without targets has none.
+
+    Args:
+        scale: how the suite shows scores.
+    """
+    if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS:
+        return []
+    kind = target_kind(part.task)
+    targets = np.array([row.target for row in part.rows], dtype=kind.cells.dtype)
+    try:
+        fields = read_fields(data_dir / part.file, part.task.header)
+    except InputError as error:  # a parquet file can be too large with all columns
+        what = f"its further columns cannot be read: {located_below(error, data_dir)}"
+        return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
+    groups = [row.group for row in part.rows]
+    all_guesses = [
+        guesses
+        for name in non_inputs(part.task, list(fields))
+        if (guesses := guess(part.task, name, fields[name], targets, groups))
+    ]
+    return (
+        [_finding(part, targets, sorted(all_guesses, key=lambda guesses: -guesses.removed), scale)]
+        if all_guesses
+        else []
+    )
+
+
+def _finding(part: Part, targets: np.ndarray, guesses: Sequence[Guesses], scale: Scale) -> Finding:
+    """One finding for all fields. targets: of the part's rows, (rows,)."""
+    task, kind, rows = part.task, target_kind(part.task), _scored_rows(part, targets)
+    constant = kind.simple.repeat(kind.simple.constants(targets)[0], len(targets), rows.candidates)
+    subject = "a field that is no input predicts"
+    if len(guesses) > 1:
+        subject = f"{len(guesses)} fields that are no input predict"
+    scores = ", ".join(
+        f"{guess.field} {scale.show(score(task, guess.targets, rows))} ({guess.removed:.0%})" for guess in guesses
+    )
+    what = (
+        f"{subject} the target ({metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes):"
+        f" {scores}; a constant answer has {scale.show(score(task, constant, rows))}"
+    )
+    meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
+    return part.finding("fields", len(guesses), what, meaning, part.file)
+
+
+def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
+    """The columns that hold neither a text of the task nor a marked span nor the target."""
+    return [name for name in columns if name not in (*task.text_columns, *task.span_columns, task.target)]
+
+
+def guess(
+    task: Task, field: str, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
+) -> Guesses | None:
+    """Guess each row's target from the rows of the other folds with the same value in this field.
+
+    The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value.
+    Returns None for a field that is constant, that has almost as many values as rows, or that predicts the target
+    hardly better than the best constant answer.
+
+    Args:
+        values: the values of the field, one per row.
+        targets: (rows,).
+        groups: the groups of the rows; rows of one group are in one fold, because they share more than a model may know of new
+            rows. None: a row of its own.
+    """
+    if not 1 < len(set(values)) <= MOST_VALUES * len(values):
+        return None
+    kind = target_kind(task)
+    guessed = np.empty_like(targets)
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(filter(None, groups)))}
+    of_rows = [len(values) + row if group is None else numbers[group] for row, group in enumerate(groups)]
+    _, indices = np.unique(of_rows, return_inverse=True)
+    folds = (np.random.default_rng(0).permutation(indices.max() + 1) % FOLDS)[indices]
+    for fold in range(FOLDS):
+        others: dict[Value | None, list[int]] = defaultdict(list)
+        for row in np.flatnonzero(folds != fold).tolist():
+            others[values[row]].append(row)
+        overall = kind.simple.constants(targets[folds != fold])[0]
+        answers = {value: kind.simple.constants(targets[rows])[0] for value, rows in others.items()}
+        for row in np.flatnonzero(folds == fold).tolist():
+            guessed[row] = answers.get(values[row], overall)
+    # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
+    constant = np.full_like(targets, kind.simple.constants(targets)[0])
+    before, after = _errors(task, constant, targets), _errors(task, guessed, targets)
+    gains = before - after
+    removed = gains.sum() / before.sum() if before.any() else 0.0
+    if removed < LEAST_REMOVED or gains.mean() < STANDARD_ERRORS * gains.std() / np.sqrt(len(gains)):
+        return None
+    return Guesses(field, guessed, float(removed))
+
+
+def _errors(task: Task, predicted: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Each row's error, float64 (rows,): squared for numbers, else 1 for a wrong answer."""
+    if target_kind(task).simple.estimator == "regressor":
+        return (predicted - targets) ** 2
+    return (predicted != targets).astype(np.float64)
+
+
+def _scored_rows(part: Part, targets: np.ndarray) -> ScoredRows:
+    candidates = None if part.task.candidates is None else np.array([len(row.inputs) for row in part.rows])
+    names = part.task.columns or []
+    columns = {name: [row.columns[column] for row in part.rows] for column, name in enumerate(names)}
+    return ScoredRows(targets, candidates, columns)
+
+
+# A choice counts as one with shared candidates if at least half of its rows share their whole list with other rows. Fewer rows
+# change a score less than another seed does.
+SHARED_SHARE = 0.5
+# A list is compared with its rows' answers if it has at most twice as many candidates as rows. In longer lists, the answers of
+# few rows are different by chance.
+MOST_CANDIDATES = 2
+# Of the rows that share their candidates, how many must be the only row with their answer. With as many rows as candidates,
+# 37 % are by chance (1 / e), and with half as many 61 %.
+ALONE_SHARE = 0.9
+
+Columns = tuple[int, int, int]
+
+
+def question_findings(parts: dict[str, Part]) -> list[Finding]:
+    """The findings in a task's files, by split."""
+    questions = [shared_candidates(part) for part in parts.values()]
+    columns = _dictionary_columns(parts)
+    if columns is not None:
+        questions += [answered_by_pairs(part, columns) for part in parts.values()]
+    return [finding for finding in questions if finding]
+
+
+def _dictionary_columns(parts: dict[str, Part]) -> Columns | None:
+    """The text columns of a dictionary that answers most questions right: of its words, of their answers, and of the word to look up.
+
+    None for tasks whose questions have fewer than three texts or whose target is no word, and if no split has targets.
+    """
+    labelled = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
+    if not labelled:
+        return None
+    task = labelled[0].task
+    if task.candidates is not None or len(task.text) < 3 or target_kind(task).cells.dtype is not object:
+        return None
+    largest = max(labelled, key=lambda part: len(part.rows))
+    return max(permutations(range(len(task.text)), 3), key=lambda columns: _right(largest, _answers(largest, columns)))
+
+
+def _pairs(part: Part, columns: Columns) -> dict[str, Counter[str]]:
+    """The dictionary that the file's questions contain: each word with its answers and how often they occur."""
+    word, answer, _ = columns
+    pairs: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in part.rows:
+        pairs[plain(row.texts[word])][plain(row.texts[answer])] += 1
+    return pairs
+
+
+def _answers(part: Part, columns: Columns) -> list[list[str]]:
+    """Each row's answers in that dictionary, the most frequent one first; none for a word that the dictionary lacks."""
+    pairs = _pairs(part, columns)
+    ordered = {word: [answer for answer, _ in answers.most_common()] for word, answers in pairs.items()}
+    return [ordered.get(plain(row.texts[columns[2]]), []) for row in part.rows]
+
+
+def _right(part: Part, answers: Sequence[Sequence[str]]) -> int:
+    """For how many rows the first answer is right."""
+    return sum(plain(str(row.target)) in of_row[:1] for row, of_row in zip(part.rows, answers, strict=True))
+
+
+def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
+    """Analogy questions that a dictionary of the pairs in the file's own questions answers.
+
+    Args:
+        columns: as `_dictionary_columns` returns.
+    """
+    answers = _answers(part, columns)
+    names = [part.task.text[column] for column in columns]
+    rows = len(part.rows)
+    if all(row.target is not None for row in part.rows):
+        first, constant = _right(part, answers), Counter(row.target for row in part.rows).most_common(1)[0][1]
+        if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
+            return None
+        count = sum(plain(str(row.target)) in of_row for row, of_row in zip(part.rows, answers, strict=True))
+        has = f"has the right answer to {count} of {rows} questions ({count / rows:.1%}), in {first} of them as its most frequent one"
+    else:
+        count = sum(map(bool, answers))
+        if count < LEAST_REMOVED * rows:
+            return None
+        has = f"has an answer to {count} of {rows} questions ({count / rows:.1%})"
+    what = (
+        f"a dictionary of the pairs ({names[0]}, {names[1]}) in the file's own questions, asked for {names[2]}, {has}"
+    )
+    meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"
+    return part.finding("answers", count, what, meaning, part.file)
+
+
+def shared_candidates(part: Part) -> Finding | None:
+    """Rows of a choice that share their candidates, of which each is the right answer of one row only."""
+    if part.task.candidates is None:
+        return None
+    shared = len(part.task.text)
+    lists: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number, key in enumerate(part.keys):
+        if key:
+            lists[tuple(sorted(key[shared:]))].append(number)
+    groups = [
+        numbers
+        for candidates, numbers in lists.items()
+        if len(numbers) > 1 and len(candidates) <= MOST_CANDIDATES * len(numbers)
+    ]
+    rows = sum(map(len, groups))
+    if rows < SHARED_SHARE * len(part.rows):
+        return None
+    labelled = all(row.target is not None for row in part.rows)
+    alone = sum((_alone if labelled else _in_full_list)(part, numbers) for numbers in groups)
+    if alone < ALONE_SHARE * rows:
+        return None
+    unlike = (
+        "are the only row with their answer"
+        if labelled
+        else "are in lists with as many rows as candidates, or nearly as many"
+    )
+    what = (
+        f"{part.of(rows, 'share', 'shares')} all candidates with other rows, in {len(groups)} list{'s' if len(groups) > 1 else ''},"
+        f" and {alone} of them {unlike}, such as {excerpt(part.rows[groups[0][0]].texts[0])}"
+    )
+    meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
+    where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
+    return part.finding("shared candidates", rows, what, meaning, where)
+
+
+def _alone(part: Part, rows: Sequence[int]) -> int:
+    """How many of these rows are the only one among them with their right candidate."""
+    right = [plain(part.rows[row].inputs[int(part.rows[row].target or 0)][-1]) for row in rows]
+    return sum(count == 1 for count in Counter(right).values())
+
+
+def _in_full_list(part: Part, rows: Sequence[int]) -> int:
+    """How many of these rows, which share a list, are in one with about as many rows as candidates: all or none."""
+    spare = len(part.rows[rows[0]].inputs) - len(rows)
+    return len(rows) if abs(spare) <= (1 - ALONE_SHARE) * len(rows) else 0

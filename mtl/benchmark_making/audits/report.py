@@ -1,0 +1,198 @@
+"""The report of an audit, in Markdown that is also readable in a terminal, and the statistics of tokens in it."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mtl.base.terminal import MISSING, inert, markdown_table
+from mtl.benchmark_making.audits.findings import Finding, Part, TaskFiles
+from mtl.data.text import TokenizedTexts
+from mtl.embedders import EMBEDDERS
+from mtl.methods import METHODS
+from mtl.settings.schema import Config
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import SPLITS, Task
+
+# A few cut texts change a score less than another seed does; one text in twenty changes it about as much as another seed.
+CUT_SHARE = 0.05
+# Share of the tokens. Vectors learned from scratch miss a quarter of a difficult test set and a third of another domain. If
+# more than half is unknown, something is wrong: the language, the script or the tokenization.
+UNKNOWN_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Token counts of all texts: int64 (texts,) each.
+
+    Args:
+        index: the number of each text.
+        lengths: tokens before texts are cut.
+        read: tokens after texts are cut to `max_length`.
+        unknown, from_ngrams: the tokens among `read` that the embeddings do not know, and those whose vectors they
+            compute from n-grams; None if this is not known or does not apply.
+    """
+
+    index: dict[str, int]
+    lengths: np.ndarray
+    read: np.ndarray
+    unknown: np.ndarray | None
+    from_ngrams: np.ndarray | None
+
+    def of(self, part: Part) -> np.ndarray:
+        """The text numbers of all rows, with both texts of a pair, int64 (rows × texts per row,)."""
+        return np.array([self.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
+
+    def share_cut(self, part: Part, max_length: int) -> float:
+        """The share of the part's texts that are longer than `max_length` tokens."""
+        return float((self.lengths[self.of(part)] > max_length).mean())
+
+    def share(self, part: Part, kind: np.ndarray) -> float:
+        """The share of the part's tokens that are of this kind.
+
+        Args:
+            kind: `unknown` or `from_ngrams`.
+        """
+        texts = self.of(part)
+        return float(kind[texts].sum() / self.read[texts].sum())
+
+
+def count_tokens(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> Tokens:
+    """Tokenize every text, and look the words up in the configured embeddings. Raises InputError if these cannot be loaded."""
+    rows = [row for task in tasks for part in task.files.values() for row in part.rows]
+    cache_dir = Path(config.cache_dir)
+    whole = TokenizedTexts([text for row in rows for text in row.texts], suite.language, sys.maxsize, cache_dir)
+    texts = whole.shortened(config.max_length)
+    unknown = from_ngrams = None
+    training = [task.parts["train"] for task in tasks if "train" in task.parts]
+    if training and METHODS[config.method].reads_key("embeddings"):
+        numbers = {texts.index[text] for part in training for row in part.rows for text in row.texts}
+        unknown, from_ngrams = _unknown_tokens(config, suite, data_dir, texts, np.array(sorted(numbers)))
+    return Tokens(whole.index, whole.lengths, texts.lengths, unknown, from_ngrams)
+
+
+def _unknown_tokens(
+    config: Config, suite: Suite, data_dir: Path, texts: TokenizedTexts, training_texts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Per text, the tokens that the embeddings do not know, and those with vectors from n-grams (None: not applicable)."""
+    from mtl.base.device import device_of
+    from mtl.embedders.find import build_embeddings
+
+    device = device_of(config.trainer.accelerator)
+    coverage = build_embeddings(config, suite, data_dir, texts, training_texts, device).coverage
+
+    def count(types: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(types[texts.tokens].astype(np.int64), texts.starts[:-1])
+
+    ngrams = coverage.ngram_types
+    return count(coverage.unknown_types), None if ngrams is None else count(ngrams)
+
+
+def token_findings(part: Part, tokens: Tokens, max_length: int) -> list[Finding]:
+    """Findings for a split with many cut texts or many unknown words."""
+    findings = []
+    cut = tokens.lengths[tokens.of(part)] > max_length
+    if cut.mean() > CUT_SHARE:
+        what = f"{cut.mean():.1%} of the texts are longer than max_length={max_length} and are cut"
+        meaning = "the rest of them is not read; set max_length higher if memory allows"
+        rows = [row for row in part.rows if any(tokens.lengths[tokens.index[text]] > max_length for text in row.texts)]
+        findings.append(part.finding("cut", len(rows), what, meaning, part.where(rows)))
+    if tokens.unknown is not None and (share := tokens.share(part, tokens.unknown)) > UNKNOWN_SHARE:
+        what = f"the embeddings do not know {share:.1%} of the words"
+        meaning = "the vectors are of another language or tokenization, or there is too little text to learn vectors"
+        findings.append(part.finding("unknown words", 1, what, meaning))
+    return findings
+
+
+def render(
+    config: Config,
+    suite: Suite,
+    folder: Path,
+    tasks: Sequence[tuple[Task, dict[str, Part]]],
+    tokens: Tokens,
+    findings: Sequence[Finding],
+    notes: Sequence[str],
+) -> str:
+    """The report.
+
+    Args:
+        tasks: each with the rows to show, by split, including held-out rows.
+        folder: the folder of the data.
+    """
+    sections = [
+        f"## {inert(suite.title)}: audit of {inert(str(folder))}",
+        _sizes(config, tasks, tokens),
+        _note(config, tokens),
+        _targets(tasks),
+        "\n".join(["### Notes", "", *(f"- {inert(note)}" for note in notes)]) if notes else "",
+        "\n".join(["### Findings", "", *(f"- {inert(str(finding))}" for finding in findings)]) if findings else "",
+        verdict(findings),
+    ]
+    return "\n\n".join(filter(None, sections))
+
+
+def verdict(findings: Sequence[Finding]) -> str:
+    """The last line of the report: the number of findings."""
+    if not findings:
+        return "nothing found"
+    tasks = len({finding.task for finding in findings})
+    return f"{_count(len(findings), 'finding')} in {_count(tasks, 'task')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens: Tokens) -> str:
+    header = ["task", "split", "rows", "published", "median length", "longest", "cut", "unknown words"]
+    if tokens.from_ngrams is not None:
+        header.append("from n-grams")
+    table = [header]
+    for task, parts in tasks:
+        for split in dict.fromkeys([*parts, *SPLITS]):
+            published = task.rows.get(split)
+            if split in parts:
+                numbers = _numbers(parts[split], tokens, config.max_length)
+            elif task.files.get(split) is not None or published is not None:
+                numbers = ["none", *[MISSING] * 4]
+            else:
+                continue
+            cell = MISSING if published is None else str(published)
+            table.append(
+                [task.id, split, numbers[0], cell, *numbers[1:], *[MISSING] * (len(header) - len(numbers) - 3)]
+            )
+    return markdown_table(table, left=2)
+
+
+def _numbers(part: Part, tokens: Tokens, max_length: int) -> list[str]:
+    lengths = tokens.lengths[tokens.of(part)]
+    shares = [MISSING if tokens.unknown is None else f"{tokens.share(part, tokens.unknown):.1%}"]
+    if tokens.from_ngrams is not None:
+        shares.append(f"{tokens.share(part, tokens.from_ngrams):.1%}")
+    cut = f"{tokens.share_cut(part, max_length):.1%}"
+    return [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, *shares]
+
+
+def _note(config: Config, tokens: Tokens) -> str:
+    embeddings = "no embeddings: the method reads none, or there are no training rows"
+    if tokens.unknown is not None:
+        embeddings = EMBEDDERS[config.embeddings.name].audit_note(config.embeddings)
+    return (
+        f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
+        f" unknown words: share of all tokens, with {embeddings}."
+        " Held-out rows are part of the training file and are also counted there."
+    )
+
+
+def _targets(tasks: Sequence[tuple[Task, dict[str, Part]]]) -> str:
+    table = [["task", "split", "targets"]]
+    for task, parts in tasks:
+        kind = target_kind(task)
+        for split, part in parts.items():
+            values = np.array([row.target for row in part.rows if row.target is not None], dtype=kind.cells.dtype)
+            if len(values):
+                table.append([task.id, split, inert(kind.wording.distribution(values))])
+    return markdown_table(table, left=3) if len(table) > 1 else ""

@@ -1,0 +1,215 @@
+"""Draft a documentation sheet from what a suite file, its data and the READMEs beside the data say."""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.audits.audit import read_files
+from mtl.benchmark_making.audits.findings import Part
+from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE, VERSION, write_sheet
+from mtl.data.files import read_lines
+from mtl.data.records import column_names
+from mtl.data.text import TokenizedTexts
+from mtl.jobs.job import Job
+from mtl.tasks.metrics import metric_named
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import SPLITS, Task
+
+_NAMED = re.compile(r"licen[cs]e", re.IGNORECASE)
+_LINE = re.compile(r"^\W*licen[cs]e(?:\(s\)|s)?\W*:\W*(?P<license>.+?)\W*$", re.IGNORECASE)
+
+
+def find_license(task: Task, data_dir: Path) -> str | None:
+    """What the suite file says, else a README.md in the task's folder or in the data folder; None if none of them says it.
+
+    A README says it in a line `License: …`, which holds for all tasks, or in a Markdown table with a row for the task's id or folder
+    and a column whose title speaks of a licence.
+    """
+    if task.license is not None:
+        return task.license
+    for folder in dict.fromkeys((data_dir / task.folder, data_dir)):
+        try:
+            lines = read_lines(folder / "README.md")
+        except InputError:
+            continue
+        if license := _in_table(lines, {task.id, task.folder}) or _in_line(lines):
+            return license
+    return None
+
+
+def _in_line(lines: list[str]) -> str | None:
+    return next((match["license"] for line in lines if (match := _LINE.match(line))), None)
+
+
+def _in_table(lines: list[str], names: set[str]) -> str | None:
+    column = None
+    for line in lines:
+        cells = [cell.strip(" `*") for cell in line.strip().strip("|").split("|")]
+        if not line.lstrip().startswith("|"):
+            column = None
+        elif column is None:
+            column = next((number for number, cell in enumerate(cells) if _NAMED.search(cell)), None)
+        elif cells[0] in names and column < len(cells):
+            return cells[column] or None
+    return None
+
+
+FUNCTIONS = {"train": "Training", "dev": "Development", "test": "Testing"}
+
+
+def draft_sheet(job: Job, task_id: str, given: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The draft of a task's sheet. Raises InputError for an unknown task, and for one without a file that can be read.
+
+    Args:
+        given: by field, the lines of its value, in place of those of the draft.
+    """
+    suite = job.suite
+    if task_id not in suite.tasks:
+        raise InputError(
+            f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=f"--sheet {task_id}"
+        )
+    task, folder = suite.tasks[task_id], job.data_dir
+    read = read_files(suite, task, folder, job.config.held_out)
+    if not read.files:
+        raise InputError(
+            f"no file of the task can be read in {folder}: {'; '.join(finding.what for finding in read.findings)}",
+            key=f"--sheet {task_id}",
+        )
+    values = {
+        **_identification(suite, task, folder),
+        **_usage(task, read.files),
+        "Primary data*": ["Text"],
+        "Language*": [f"{suite.language} (ISO 639)"],
+        "Dataset in numbers*": _numbers(task, read.files, suite.language, Path(job.config.cache_dir)),
+        "Format*": _format(task, read.files, folder),
+        "Data source(s)*": [TO_COMPLETE, *(f"Files: {address}" for address in _addresses(task))],
+        "Documentation template version*": [VERSION],
+    }
+    return write_sheet({**values, **(given or {})})
+
+
+def _identification(suite: Suite, task: Task, folder: Path) -> dict[str, Sequence[str]]:
+    license = find_license(task, folder)
+    return {
+        "Title*": [task.title],
+        "Link(s) / permanent identifier(s)*": _addresses(task),
+        "License(s)*": [license] if license else [],
+        "Related datasets": [f"Part of {suite.title}"],
+    }
+
+
+def _addresses(task: Task) -> list[str]:
+    """Where the task's data can be downloaded."""
+    addresses = [] if task.hub is None else [f"https://huggingface.co/datasets/{task.hub.dataset}"]
+    if task.source is None:
+        return addresses
+    if not task.source.single_files:
+        return [task.source.url, *addresses]
+    names = [name for split, name in task.files.items() if name is not None and _is_official(task, split)]
+    return [*(task.source.address(task.folder, name) for name in names), *addresses]
+
+
+def _is_official(task: Task, split: str) -> bool:
+    """Whether the publisher has this split: where the suite file names numbers of rows, they say which splits there are."""
+    return not task.rows or split in task.rows
+
+
+def _usage(task: Task, files: dict[str, Part]) -> dict[str, Sequence[str]]:
+    splits = [split for split in SPLITS if split in files and _is_official(task, split)]
+    inputs = " and ".join(f"'{column}'" for column in task.text_columns)
+    return {
+        "Intended task(s)/usage(s)": [f"Predict '{task.target}' from {inputs}"],
+        "Recommended evaluation measures": [metric_named(task.metric).title],
+        "Dataset function(s)": [", ".join(FUNCTIONS[split] for split in splits)],
+        "Recommended split(s)": [f"{', '.join(splits).capitalize()} (provided)"],
+    }
+
+
+def _numbers(task: Task, files: dict[str, Part], language: str, cache_dir: Path) -> list[str]:
+    """The rows in all and by split, official numbers where the suite file has them; targets and lengths of the rows at hand."""
+    rows = [row for part in files.values() for row in part.rows]
+    texts = TokenizedTexts([text for row in rows for text in row.texts], language, sys.maxsize, cache_dir)
+    tokens = dict(zip(texts.index, texts.lengths.tolist(), strict=True))
+    lines = [f"{sum(task.rows.values()) or len(rows)} items in total"]
+    for split in SPLITS:
+        official, part = task.rows.get(split), files.get(split)
+        if part is None:
+            lines += [f"{split}: {official} items (none at hand for this draft)"] if official else []
+            continue
+        here = len(part.rows)
+        size = f"{split}: {here if official is None else official} items"
+        if official is None and task.rows:
+            size += " (not among the published sizes)"
+        elif official not in (None, here):
+            size += f" ({here} at hand for this draft)"
+        lines.append("; ".join([size, *_balance(part), *_lengths(part, tokens)]))
+    return lines
+
+
+def _balance(part: Part) -> Iterator[str]:
+    """How the targets of a split with targets are distributed."""
+    targets = [row.target for row in part.rows if row.target is not None]
+    if not targets:
+        return
+    kind = target_kind(part.task)
+    if part.task.labels is None:
+        yield f"{part.task.target}: {kind.wording.distribution(np.array(targets, dtype=kind.cells.dtype))}"
+        return
+    counts = Counter(map(kind.cells.format, targets))
+    yield ", ".join(f"{label}: {counts[label]} ({counts[label] / len(targets):.1%})" for label in part.task.labels)
+
+
+def _lengths(part: Part, tokens: Mapping[str, int]) -> Iterator[str]:
+    """The lengths of the split's texts by column, and of a choice the numbers of candidates. tokens: of each text."""
+    task = part.task
+    columns = {column: [row.texts[number] for row in part.rows] for number, column in enumerate(task.text)}
+    if task.candidates is not None:
+        sizes = [len(row.inputs) for row in part.rows]
+        yield f"candidates in a row: {min(sizes)} to {max(sizes)}"
+        columns["candidates"] = [text for row in part.rows for text in row.texts[len(task.text) :]]
+    for column, texts in columns.items():
+        lengths = [tokens[text] for text in texts]
+        yield f"tokens in '{column}': median {np.median(lengths):g}, longest {max(lengths)}, together {sum(lengths)}"
+
+
+def _format(task: Task, files: dict[str, Part], folder: Path) -> list[str]:
+    """The files and the keys of their rows, with the part that each key has in the task."""
+    first = next(iter(files.values()))
+    names = ", ".join(Path(part.file).name for split, part in files.items() if _is_official(task, split))
+    lines = [f"{Path(first.file).suffix.removeprefix('.').upper()}, UTF-8, one item a line; files: {names}"]
+    for name in dict.fromkeys(
+        name for part in files.values() for name in column_names(folder / part.file, task.header)
+    ):
+        lines.append(f"'{name}': {_part_of(name, task)}")
+    return lines
+
+
+def _part_of(column: str, task: Task) -> str:
+    """What a column is in the task."""
+    if column == task.target:
+        if task.labels is not None:
+            return f"the label to predict, one of {_listed(task.labels)}"
+        return (
+            f"the target to predict, a number from {task.bounds[0]:g} to {task.bounds[1]:g}"
+            if task.range
+            else "the target to predict"
+        )
+    if column in (task.candidates or ()):
+        return (
+            "the candidates; the target is the index of the right one, from 0"
+            if column.endswith("[]")
+            else "a candidate"
+        )
+    if column in task.span_columns:
+        return "input: an end of a marked span, in characters of its text"
+    return "input" if column in task.text else TO_COMPLETE
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return f"{', '.join(labels[:-1])} or {labels[-1]}"

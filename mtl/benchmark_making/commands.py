@@ -1,0 +1,272 @@
+"""The commands of this wing: suites, audits, annotation, leaderboards, power."""
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mtl.api.commands import results
+from mtl.api.commands.job_settings import Commands, complete_settings, completed_by, job_of
+from mtl.base.errors import InputError
+from mtl.base.files import counted
+
+if TYPE_CHECKING:
+    from mtl.jobs.job import Job
+
+
+def add_commands(commands: Commands) -> None:
+    """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
+    audit = commands.add_parser("audit", help="check a suite's data for errors, duplicates and leaks")
+    settings = audit.add_argument(
+        "settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER and all of baseline's"
+    )
+    completed_by(settings, complete_settings)
+    audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
+    sheets = audit.add_mutually_exclusive_group()
+    sheets.add_argument(
+        "--artefacts",
+        action="store_true",
+        help="instead: what each task gives away to floors that read a part of a row",
+    )
+    sheets.add_argument(
+        "--near",
+        action="store_true",
+        help="instead: rows that are nearly the same as another row, in one split or in two",
+    )
+    sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
+    sheets.add_argument(
+        "--check-sheet", type=Path, metavar="FILE", help="instead: check a sheet; exit status 1 if anything is found"
+    )
+    sheets.add_argument(
+        "--write-clean",
+        type=Path,
+        metavar="DIR",
+        help="instead: a copy of the data without training rows that are nearly the same as dev or test rows",
+    )
+    audit.add_argument(
+        "--share",
+        type=float,
+        metavar="S",
+        help="for --near and --write-clean: the character n-grams that two such rows have in common (else 0.8)",
+    )
+    audit.add_argument(
+        "--floors",
+        metavar="NAME,…",
+        help="for --artefacts: svm (the default), logistic, naive_bayes, fasttext, static; several with commas",
+    )
+    audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
+    audit.set_defaults(run=_audit)
+
+    annotate = commands.add_parser("annotate", help="write forms in which people answer a sample of a task's rows")
+    annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
+    annotate.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), split=, instructions=FILE, data_dir=FOLDER",
+    )
+    annotate.set_defaults(run=_annotate)
+
+    make = commands.add_parser("make", help="make the tasks of a benchmark from raw data, as a recipe says")
+    make.add_argument("recipe", metavar="RECIPE", help="the path of a recipe, or the name of a shipped one")
+    make.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="out=DIR (a new folder), data_dir=FOLDER of the sources, artefacts=false",
+    )
+    make.set_defaults(run=_make)
+
+    init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
+    init.add_argument(
+        "data_dir",
+        type=Path,
+        metavar="DATA_DIR",
+        help="a folder with .tsv, .csv, .jsonl or .parquet files, at any depth",
+    )
+    init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")
+    init.add_argument("--name", help="name of the suite; default: the folder's")
+    init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
+    init.set_defaults(run=_init_suite)
+
+    board = commands.add_parser(
+        "leaderboard", help="check submissions, score them on hidden labels, and write the site of a leaderboard"
+    )
+    board.add_argument("suite", metavar="SUITE", help="a suite's name or file")
+    board.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder for each")
+    board.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels; split=, limit=, cache=, url=",
+    )
+    board.set_defaults(run=_leaderboard)
+
+    power = commands.add_parser(
+        "power", help="the smallest differences that tests show, and the rows and seeds they need"
+    )
+    power.add_argument(
+        "settings",
+        nargs="*",
+        metavar="RUNS_DIR | key=value",
+        help="a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N; without runs: rows=N,"
+        " accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference=, seeds= with seed_deviation=POINTS",
+    )
+    power.add_argument(
+        "--cache", type=Path, default=results.CACHE, metavar="DIR", help="as for mtl report; default: cache"
+    )
+    power.set_defaults(run=_power)
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from mtl.benchmark_making.suites import audit_job
+
+    job = job_of(arguments.settings)
+    if arguments.out is not None and arguments.sheet is None:
+        raise InputError(f"--out {arguments.out}: is for --sheet TASK only")
+    floors = None if arguments.floors is None else [name.strip() for name in arguments.floors.split(",")]
+    if floors is not None and not arguments.artefacts:
+        raise InputError(f"--floors {arguments.floors}: is for --artefacts only")
+    if arguments.sheet is not None:
+        return _draft_sheet(job, arguments.sheet, arguments.out)
+    if arguments.check_sheet is not None:
+        return _check_sheet(job, arguments.check_sheet)
+    near = arguments.near or arguments.write_clean is not None
+    if arguments.share is not None and not near:
+        raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
+    if arguments.write_clean is not None:
+        return _write_clean(job, arguments.share, arguments.write_clean)
+    done = audit_job(job, "near" if near else "artefacts" if arguments.artefacts else "data", arguments.share, floors)
+    print(done.report)
+    return 1 if arguments.strict and done.findings else 0
+
+
+def _write_clean(job: "Job", share: float | None, clean: Path) -> int:
+    from mtl.benchmark_making.audits.clean import write_clean
+    from mtl.benchmark_making.audits.near import SHARE
+
+    print(write_clean(job, SHARE if share is None else share, clean))
+    return 0
+
+
+def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
+    from mtl.base.files import write_text
+    from mtl.benchmark_making.audits.sheets.draft import draft_sheet
+
+    sheet = draft_sheet(job, task)
+    if out is None:
+        sys.stdout.write(sheet)
+    else:
+        write_text(out, sheet)
+    return 0
+
+
+def _check_sheet(job: "Job", path: Path) -> int:
+    from mtl.benchmark_making.audits.sheets.check import check_sheet
+
+    findings = check_sheet(job, path)
+    for finding in findings or [f"{path}: nothing found"]:
+        print(finding)
+    return 1 if findings else 0
+
+
+def _annotate(arguments: argparse.Namespace) -> None:
+    from mtl.benchmark_making.annotate.draw import read_wanted, write_forms
+    from mtl.jobs.job import load_job, parse_settings
+    from mtl.settings.bounds import check_known
+
+    given: dict[str, Any] = parse_settings(arguments.settings)
+    check_known(given, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
+    of_job: dict[str, Any] = {key: given[key] for key in ("data_dir", "held_out") if key in given}
+    wanted, job = read_wanted(given), load_job({**of_job, "suite": arguments.suite})
+    if given.get("out") is None:
+        raise InputError("name a new folder for the forms and their key", key="out")
+    for path in write_forms(job, wanted, Path(str(given["out"]))):
+        print(path)
+
+
+def _make(arguments: argparse.Namespace) -> None:
+    from mtl.benchmark_making.make.make import make
+    from mtl.jobs.job import parse_settings
+    from mtl.settings.bounds import check_known
+
+    given: dict[str, Any] = parse_settings(arguments.settings)
+    check_known(given, {"out", "data_dir", "artefacts"})
+    if given.get("out") is None:
+        raise InputError("names the new folder; give out=DIR", key="out")
+    if not isinstance(given.get("artefacts", True), bool):
+        raise InputError("must be true or false", key="artefacts", value=given["artefacts"])
+    data_dir = given.get("data_dir")
+    made = make(arguments.recipe, Path(str(given["out"])), None if data_dir is None else Path(str(data_dir)))
+    print(made.summary, flush=True)
+    if given.get("artefacts", True):
+        print(f"\nWhat the tasks give away (tables: mtl audit --artefacts suite={made.folder / 'suite.yaml'}):")
+        print(made.artefacts)
+
+
+def _init_suite(arguments: argparse.Namespace) -> None:
+    from mtl.benchmark_making.init_suite.init_suite import init_suite
+
+    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out).summary)
+
+
+def _leaderboard(arguments: argparse.Namespace) -> None:
+    from mtl.base.untrusted import is_web_address
+    from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
+    from mtl.jobs.job import load_job, parse_settings
+    from mtl.settings.layers import find_suite
+    from mtl.tasks.suite import load_suite
+
+    given = parse_settings(arguments.settings)
+    own = {key: given.pop(key) for key in ("gold", "out", "split", "limit", "cache", "url") if key in given}
+    split, limit, url = own.get("split", "test"), own.get("limit"), own.get("url")
+    if split not in ("dev", "test"):
+        raise InputError(f"{split!r} must be dev or test", key="split")
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise InputError(f"{limit!r} must be a number of submissions, 1 or more", key="limit")
+    if url is not None and not is_web_address(str(url)):
+        raise InputError(f"{url!r} must begin with https:// or http://", key="url")
+    rules, suite = Rules(split, limit), load_suite(find_suite(arguments.suite))
+    if "gold" in own:
+        if "out" not in own:
+            raise InputError("name the folder of the site", key="out")
+        if given:
+            raise InputError("is not used with gold=", key=next(iter(given)))
+        places = Path(str(own["gold"])), Path(str(own["out"]))
+        cache = Path(str(own.get("cache", CACHE / "leaderboard")))
+        refused = make_leaderboard(suite, arguments.submissions, *places, rules, cache, url and str(url))
+    else:
+        job = load_job({**given, "suite": arguments.suite})
+        refused = check_submissions(suite, arguments.submissions, job.data_dir, rules)
+    reasons = [f"{name}: refused: {reason}" if reason else f"{name}: valid" for name, reason in refused.items()]
+    for line in reasons:
+        print(line)
+    if "gold" in own:
+        print(Path(str(own["out"])) / "index.html")
+    elif count := sum(map(bool, refused.values())):
+        raise InputError(
+            f"{count} of {counted(len(refused), 'submission')} would be refused", path=arguments.submissions
+        )
+
+
+def _power(arguments: argparse.Namespace) -> None:
+    from mtl.benchmark_making.power import expectation_text, power_report, read_settings
+    from mtl.jobs.job import parse_settings
+    from mtl.settings.layers import find_suite
+    from mtl.tasks.suite import load_suite
+
+    words = arguments.settings
+    folders = [word for word in words if "=" not in word or Path(word).exists()]
+    settings, expectation = read_settings(parse_settings([word for word in words if word not in folders]))
+    if len(folders) > (expectation is None):
+        problem = (
+            "a benchmark that does not exist yet has no runs; drop the folder" if expectation else "name one folder"
+        )
+        raise InputError(problem, path=folders[-1])
+    if settings.suite is not None and settings.suite.endswith((".yaml", ".yml")):
+        settings = replace(settings, suite=load_suite(find_suite(settings.suite)).name)
+    if expectation:
+        print(expectation_text(expectation, settings.difference))
+    else:
+        print(power_report(Path(folders[0] if folders else "runs"), settings, arguments.cache))

@@ -1,0 +1,225 @@
+"""The static site of a leaderboard: the board, a page for each system, JSON, CSV, and a feed of what is new.
+
+All texts of submissions are shown as text. No file names a time at which it was made, so that the same submissions give the same bytes.
+"""
+
+import html
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mtl.base.files import write_text
+from mtl.base.terminal import MISSING
+from mtl.benchmark_making.leaderboard.scoring import Scored
+from mtl.reports.board import Leaderboard, Row, cost_cell
+from mtl.reports.document import document
+from mtl.reports.markdown import rank_text
+from mtl.reports.page import render_page, render_static
+from mtl.reports.tables import csv_text
+from mtl.tasks.suite import AVERAGE
+
+NEWEST = 50  # systems in the feed
+MOST_TIED = 20  # systems that a page names; the others are counted
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A system on the board.
+
+    Args:
+        ranks: the intervals of its ranks by column.
+        alike: the names of the other systems with the same predictions.
+    """
+
+    row: Row
+    scored: Scored
+    ranks: Mapping[str, tuple[int, int]]
+    alike: Sequence[str]
+
+
+def write_site(
+    title: str,
+    board: Leaderboard,
+    scored: Sequence[Scored],
+    refused: Mapping[str, str],
+    out: Path,
+    url: str | None = None,
+) -> None:
+    """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml.
+
+    Args:
+        title: of the site.
+        refused: by name, why a submission is not on the board.
+        url: the address of the site, for the feed's links.
+    """
+    entries = _best_first(board, scored)
+    files = {
+        "index.html": render_page(document([board], "", "", title=title)),
+        "leaderboard.json": json.dumps(_content(board, entries, refused), indent=1, ensure_ascii=False) + "\n",
+        "leaderboard.csv": csv_text(_lines(board, entries)),
+        "feed.xml": _feed(board, entries, url),
+    }
+    files |= {f"systems/{entry.row.name}.html": _system_page(board, entries, entry) for entry in entries}
+    for name, content in files.items():
+        write_text(out / name, content)
+    for path in (out / "systems").glob("*.html"):
+        if f"systems/{path.name}" not in files:
+            path.unlink()
+
+
+def _best_first(board: Leaderboard, scored: Sequence[Scored]) -> list[Entry]:
+    """The systems by their average, those without one last; equal ones by name."""
+    systems = {each.name: each for each in scored}
+    alike: dict[str, list[str]] = {}
+    for each in scored:
+        alike.setdefault(each.digest, []).append(each.name)
+    entries = []
+    for number, row in enumerate(board.rows):
+        system = systems[row.name]
+        ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
+        entries.append(Entry(row, system, ranks, [name for name in alike[system.digest] if name != row.name]))
+
+    def place(entry: Entry) -> tuple[bool, float, str]:
+        average = entry.row.average
+        return average is None, -average.median if average else 0.0, entry.row.name
+
+    return sorted(entries, key=place)
+
+
+def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
+    """The content of leaderboard.json."""
+    return {
+        "suite": board.name,
+        "split": entries[0].row.split if entries else None,
+        "systems": [
+            {
+                "name": entry.row.name,
+                "title": entry.row.label,
+                "team": entry.scored.system.team,
+                "date": entry.scored.system.date,
+                "scores": {id: _shown(board, score.median) for id, score in entry.row.scores.items()},
+                "average": _shown(board, entry.row.average.median) if entry.row.average else None,
+                "rank": entry.ranks.get(AVERAGE),
+                "ranks": {id: interval for id, interval in entry.ranks.items() if id != AVERAGE},
+                "same_predictions": entry.alike,
+            }
+            for entry in entries
+        ],
+        "refused": [{"name": name, "reason": reason} for name, reason in sorted(refused.items())],
+    }
+
+
+def _shown(board: Leaderboard, score: float) -> float:
+    """A score × 100 as the suite shows it."""
+    return round(board.scale.value(score), board.scale.decimals)
+
+
+def _lines(board: Leaderboard, entries: Sequence[Entry]) -> list[Sequence[Any]]:
+    """The lines of leaderboard.csv: one for each system and task, and for its average."""
+    lines: list[Sequence[Any]] = [
+        ["name", "title", "team", "date", "task", "score", "low", "high", "rank_low", "rank_high"]
+    ]
+    for entry in entries:
+        system = entry.scored.system
+        about = [entry.row.name, entry.row.label, system.team or "", system.date or ""]
+        for column in board.columns:
+            if score := entry.row.score(column):
+                values = [_shown(board, value) for value in (score.median, *(score.interval or ()))]
+                lines.append([*about, column, *values, *entry.ranks.get(column, ("", ""))])
+    return lines
+
+
+def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> str:
+    """The page of one system."""
+    row, system = entry.row, entry.scored.system
+    about = {
+        "Team": system.team,
+        "Date": system.date,
+        "Family": system.family,
+        "Parameters": None if system.parameters is None else cost_cell("parameters", system.parameters),
+        "Training": None if system.seconds is None else cost_cell("finetune_seconds", system.seconds),
+        "Training text": system.text,
+        "Hardware": system.hardware,
+        "Licence": system.license,
+    }
+    facts = [(what, html.escape(value) if value else "not stated") for what, value in about.items()]
+    link = html.escape(system.link, quote=True) if system.link else None
+    facts.append(("Link", f'<a href="{link}" rel="nofollow noopener">{link}</a>' if link else "not stated"))
+    facts.append(("Predictions (SHA-256)", f"<code>{entry.scored.digest}</code>"))
+    if entry.alike:
+        same = ", ".join(f'<a href="{name}.html">{name}</a>' for name in entry.alike)
+        facts.append(("The same predictions", same))
+    scores = [_cells(board, entry, column) for column in board.columns]
+    body = [
+        '<p><a href="../index.html">All systems</a></p>',
+        f'<p class="quiet">{html.escape(board.title)}: {row.name}</p>',
+        "<h2>Scores</h2>",
+        _table(["", "score", "95 % interval", "rank"], scores),
+        f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
+    ]
+    if own := entry.ranks.get(AVERAGE):
+        body.append(
+            f"<p>Systems whose ranks by the average overlap with {rank_text(own)}: {_tied(entries, entry, own)}.</p>"
+        )
+    body += ["<h2>The system</h2>", _table(None, facts)]
+    return render_static(row.label, "\n".join(body))
+
+
+def _tied(entries: Sequence[Entry], entry: Entry, own: tuple[int, int]) -> str:
+    """Links to the other systems whose ranks by the average overlap with these; the first MOST_TIED, and the number of the others."""
+    tied = [
+        other.row
+        for other in entries
+        if other is not entry and (ranks := other.ranks.get(AVERAGE)) and ranks[0] <= own[1] and own[0] <= ranks[1]
+    ]
+    links = [f'<a href="{row.name}.html">{html.escape(row.label)}</a>' for row in tied[:MOST_TIED]]
+    return ", ".join([*links, *([f"{len(tied) - MOST_TIED} more"] if len(tied) > MOST_TIED else [])]) or "none"
+
+
+def _cells(board: Leaderboard, entry: Entry, column: str) -> tuple[str, ...]:
+    """The name of a column, and the system's score, interval and rank in it."""
+    title = html.escape(f"{board.columns[column].title}, {board.columns[column].metric}")
+    score, show = entry.row.score(column), board.scale.show
+    if score is None:
+        return title, MISSING, MISSING, MISSING
+    interval = " to ".join(map(show, score.interval)) if score.interval else MISSING
+    return title, show(score.median) + entry.row.mark(column), interval, rank_text(entry.ranks.get(column))
+
+
+def _table(header: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:
+    """A table whose cells are HTML; the first cell of each line is its header."""
+    head = (
+        "<thead><tr>" + "".join(f'<th scope="col">{cell}</th>' for cell in header) + "</tr></thead>" if header else ""
+    )
+    body = "".join(
+        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+        for first, *cells in lines
+    )
+    return f'<div class="scroller"><table class="static">{head}<tbody>{body}</tbody></table></div>'
+
+
+def _feed(board: Leaderboard, entries: Sequence[Entry], url: str | None) -> str:
+    """An Atom feed of the systems that state their date, the newest first (RFC 4287)."""
+    base = html.escape(f"{url.rstrip('/')}/" if url else "", quote=True)
+    dated = [(entry.scored.system.date, entry) for entry in entries if entry.scored.system.date]
+    newest = sorted(dated, key=lambda each: (each[0], each[1].row.name), reverse=True)[:NEWEST]
+    items = []
+    for date, entry in newest:
+        row, average = entry.row, entry.row.average
+        rank = rank_text(entry.ranks.get(AVERAGE))
+        summary = f"AVG {board.scale.show(average.median)}, rank {rank}" if average else "without an average"
+        items.append(
+            f"<entry><id>urn:mtl:submission:{row.name}:{entry.scored.digest}</id><title>{html.escape(row.label)}</title>"
+            f'<updated>{date}T00:00:00Z</updated><link href="{base}systems/{row.name}.html"/>'
+            f"<summary>{summary}</summary></entry>"
+        )
+    updated = newest[0][0] if newest else "1970-01-01"
+    head = (
+        f"<id>urn:mtl:leaderboard:{html.escape(board.name)}</id><title>{html.escape(board.title)}</title>"
+        f"<updated>{updated}T00:00:00Z</updated><author><name>{html.escape(board.name)}</name></author>"
+        f'<link href="{base}index.html"/>'
+    )
+    feed = '<feed xmlns="http://www.w3.org/2005/Atom">'
+    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', feed, head, *items, "</feed>\n"])

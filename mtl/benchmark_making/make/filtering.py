@@ -1,0 +1,246 @@
+"""Steps that choose, repeat and join rows: keep, duplicates, sample, top, explode, stack and shuffle."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from omegaconf import MISSING
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.make.table import Row, Table, Work
+from mtl.benchmark_making.similarity.mining import near_duplicates
+from mtl.data.columns import LIST
+from mtl.settings.bounds import AT_LEAST_ONE, PART, bounded, one_of
+
+Range = list[float | None]
+
+
+def check_one_of(options: object, *names: str) -> None:
+    """Raise InputError unless exactly one of these options is given."""
+    given = [name for name in names if getattr(options, name) is not None]
+    if len(given) != 1:
+        raise InputError(f"give exactly one of {', '.join(names)}", key=given[1] if given else names[0])
+
+
+def check_range(name: str, ends: Range | None) -> None:
+    """Raise InputError unless this is a lower and an upper end, either of which may be null."""
+    if ends is None:
+        return
+    low, high = ends if len(ends) == 2 else (1, 0)
+    if low is not None and high is not None and low > high:
+        raise InputError("must be the smallest and the largest, as in [3, 50] or [3, null]", key=name, value=ends)
+
+
+def has_word(part: str) -> bool:
+    """Whether a part of a text between white space has a letter or a digit: punctuation alone is no word."""
+    return any(map(str.isalnum, part))
+
+
+@dataclass
+class Keep:
+    """
+    Args:
+        column: the column that is looked at.
+        values: keep rows with one of these values; of a column of lists, rows with at least one of them.
+        without: keep rows with none of these values.
+        words: keep rows whose text has so many words, from the smallest to the largest number. Words stand between white space and have a
+            letter or a digit.
+        characters: the same in characters.
+        items: the same in items of a list, as labels or types of entities.
+        number: keep rows whose number lies between these ends.
+    """
+
+    column: str = MISSING
+    values: list[str] | None = None
+    without: list[str] | None = None
+    words: Range | None = None
+    characters: Range | None = None
+    items: Range | None = None
+    number: Range | None = None
+
+    def check(self) -> None:
+        check_one_of(self, "values", "without", "words", "characters", "items", "number")
+        for name in ("words", "characters", "items", "number"):
+            check_range(name, getattr(self, name))
+
+
+def keep(work: Work, options: Keep, table: Table) -> Table:
+    """Keep rows by a column's values, or by the length or number in it."""
+    work.check_columns(table, "column", options.column, lists=options.words is options.characters is options.number)
+    return table.with_rows(work.chosen(table.rows, [_reason(options, row) for row in table.rows]))
+
+
+def _reason(options: Keep, row: Row) -> str | None:
+    """Why a row is dropped, or None."""
+    if options.values is not None or options.without is not None:
+        items = row.items(options.column)
+        if options.without is not None:
+            unwanted = [item for item in items if item in options.without]
+            return f"{options.column} is {unwanted[0]!r}" if unwanted else None
+        return None if set(items) & set(options.values or ()) else f"{options.column} is {', '.join(items)!r}"
+    if options.words is not None:
+        size, ends, unit = float(sum(map(has_word, row.cell(options.column).split()))), options.words, " words"
+    elif options.characters is not None:
+        size, ends, unit = float(len(row.cell(options.column))), options.characters, " characters"
+    elif options.items is not None:
+        size, ends, unit = float(len(row.items(options.column))), options.items, " items"
+    else:
+        size, ends, unit = row.number(options.column), options.number or [], ""
+    low, high = ends
+    inside = (low is None or size >= low) and (high is None or size <= high)
+    return None if inside else f"{options.column} has {size:g}{unit}" if unit else f"{options.column} is {size:g}"
+
+
+@dataclass
+class Duplicates:
+    """
+    Args:
+        columns: rows are the same if the texts of all these columns are, but for case and white space.
+        near: also drop rows whose sets of character n-grams have at least this share in common (Jaccard).
+        ngram: the characters of an n-gram.
+    """
+
+    columns: list[str] = MISSING
+    near: float | None = bounded(PART, None)
+    ngram: int = bounded(AT_LEAST_ONE, 5)
+
+
+def duplicates(work: Work, options: Duplicates, table: Table) -> Table:
+    """Of rows with the same texts, or nearly the same, keep the first."""
+    work.check_columns(table, "columns", *options.columns, lists=False)
+    texts = [
+        "\n".join(" ".join(row.cell(column).casefold().split()) for column in options.columns) for row in table.rows
+    ]
+    first: dict[str, int] = {}
+    reasons: list[str | None] = [None] * len(texts)
+    for number, text in enumerate(texts):
+        if first.setdefault(text, number) != number:
+            reasons[number] = f"the same as {_place(table.rows[first[text]])}"
+    if options.near is not None:
+        numbers = list(first.values())
+        for earlier, later, value in near_duplicates(
+            [texts[number] for number in numbers], options.near, options.ngram
+        ):
+            before, after = numbers[earlier], numbers[later]
+            if reasons[before] is None and reasons[after] is None:
+                reasons[after] = f"{value:.2f} like {_place(table.rows[before])}"
+    return table.with_rows(work.chosen(table.rows, reasons))
+
+
+def _place(row: Row) -> str:
+    return " and ".join(f"{origin.file}:{origin.line}" for origin in row.origins)
+
+
+@dataclass
+class Sample:
+    """
+    Args:
+        column: with `values`, the rows to draw from; all others are kept. Without them, rows are drawn from all.
+        values: see `column`.
+        number: how many rows are drawn.
+        share: which share of the rows is drawn, rounded to whole rows.
+    """
+
+    column: str | None = None
+    values: list[str] | None = None
+    number: int | None = bounded(AT_LEAST_ONE, None)
+    share: float | None = bounded(PART, None)
+
+    def check(self) -> None:
+        check_one_of(self, "number", "share")
+        if (self.column is None) != (self.values is None):
+            raise InputError("is given together with values", key="column")
+
+
+def sample(work: Work, options: Sample, table: Table) -> Table:
+    """Draw some of the rows of a class, or of all rows, at random."""
+    column, values = options.column, set(options.values or ())
+    if column is not None:
+        work.check_columns(table, "column", column)
+    pool = [number for number, row in enumerate(table.rows) if column is None or values & set(row.items(column))]
+    size = round(len(pool) * options.share) if options.share is not None else options.number or 0
+    if size > len(pool):
+        raise work.error(f"table {table.name} has {len(pool)} such rows; ask for at most that", "number")
+    drawn = set(work.shuffled(pool)[size:])
+    reasons = ["not drawn" if number in drawn else None for number in range(len(table.rows))]
+    return table.with_rows(work.chosen(table.rows, reasons))
+
+
+@dataclass
+class Top:
+    """
+    Args:
+        group: rows with the same value here are ranked together.
+        by: the column of numbers that they are ranked by.
+        most: how many rows of a group are kept; of equal ones, the first in the table.
+        order: which rows are kept.
+        at_least: drop rows with smaller numbers, before they are ranked.
+    """
+
+    group: str = MISSING
+    by: str = MISSING
+    most: int = bounded(AT_LEAST_ONE)
+    order: str = one_of("highest", "lowest", default="highest")
+    at_least: float | None = None
+
+
+def top(work: Work, options: Top, table: Table) -> Table:
+    """Keep the rows with the highest or lowest numbers of each group."""
+    work.check_columns(table, "group", options.group, lists=False)
+    work.check_columns(table, "by", options.by, lists=False)
+    groups = defaultdict[str, list[tuple[float, int]]](list)
+    reasons: list[str | None] = [None] * len(table.rows)
+    sign = -1 if options.order == "highest" else 1
+    for number, row in enumerate(table.rows):
+        value = row.number(options.by)
+        if options.at_least is not None and value < options.at_least:
+            reasons[number] = f"{options.by} is {value:.4g}, less than {options.at_least:g}"
+        else:
+            groups[row.cell(options.group)].append((sign * value, number))
+    for ranked in groups.values():
+        for _, number in sorted(ranked)[options.most :]:
+            reasons[number] = f"not one of the {options.most} {options.order} of its group"
+    return table.with_rows(work.chosen(table.rows, reasons))
+
+
+@dataclass
+class Explode:
+    """
+    Args:
+        column: a column of lists, whose name ends in [].
+        item: the new column, with one item of the list in each row.
+    """
+
+    column: str = MISSING
+    item: str = MISSING
+
+
+def explode(work: Work, options: Explode, table: Table) -> Table:
+    """Make a row of each item of a list, as of each summary of an article. The other lists of the row are left out."""
+    work.check_columns(table, "column", options.column)
+    if not options.column.endswith(LIST):
+        raise work.error(f"{options.column!r} is no column of lists; its name would end in {LIST}", "column")
+    columns = [name for name in table.columns if not name.endswith(LIST)]
+    rows = []
+    for row in table.rows:
+        items = row.items(options.column)
+        if not items:
+            work.drop(row, f"no item in {options.column}")
+        common = {name: row.values.get(name) for name in columns}
+        rows += [Row({**common, options.item: item}, row.origins) for item in items]
+    return Table(table.name, list(dict.fromkeys([*columns, options.item])), rows)
+
+
+@dataclass
+class Nothing:
+    """A step without options."""
+
+
+def stack(work: Work, options: Nothing, *tables: Table) -> Table:
+    """Put the rows of several tables into one, in the order of the tables."""
+    columns = dict.fromkeys(column for table in tables for column in table.columns)
+    return Table(tables[0].name, list(columns), [row for table in tables for row in table.rows])
+
+
+def shuffle(work: Work, options: Nothing, table: Table) -> Table:
+    """Put the rows into a random order."""
+    return table.with_rows(table.rows[number] for number in work.shuffled(range(len(table.rows))))

@@ -1,0 +1,226 @@
+"""Steps that make columns: entities, only_item, map, set, rename and number."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from typing import Any
+
+from omegaconf import MISSING
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.make.filtering import Range, check_range
+from mtl.benchmark_making.make.sources import TAGS, TOKENS
+from mtl.benchmark_making.make.table import SPLIT, Row, Table, Work
+from mtl.data.columns import LIST
+from mtl.settings.bounds import Interval, bounded, one_of
+from mtl.tasks.task import SPLITS
+
+TYPES, ENTITIES = "types[]", "entities[]"
+OUTSIDE = ("O", "_", "-", "")  # tags of a token in no entity
+
+
+@dataclass
+class Entities:
+    """
+    Args:
+        tokens: the column of lists with the tokens.
+        tags: the column of lists with a tag for each token: B-TYPE, I-TYPE and O (also with the E, S, L and U of IOBES and BILOU), or TYPE
+            and O.
+    """
+
+    tokens: str = TOKENS
+    tags: str = TAGS
+
+
+def entities(work: Work, options: Entities, table: Table) -> Table:
+    """Read the entities from the tags of tokens: the columns types[], each type once, and entities[], their texts in lower case."""
+    work.check_columns(table, "tokens", options.tokens)
+    work.check_columns(table, "tags", options.tags)
+    rows = []
+    for row in table.rows:
+        tokens, tags = row.items(options.tokens), row.items(options.tags)
+        if len(tokens) != len(tags):
+            raise row.error(f"{len(tokens)} tokens and {len(tags)} tags; each token has one")
+        spans = list(_spans(tags))
+        types = list(dict.fromkeys(kind for kind, _, _ in spans))
+        texts = list(dict.fromkeys(" ".join(tokens[start:stop]).casefold() for _, start, stop in spans))
+        rows.append(row.with_values(**{TYPES: types, ENTITIES: texts}))
+    work.facts["types"] = dict(sorted(Counter(kind for row in rows for kind in row.items(TYPES)).items()))
+    return table.with_rows(rows, TYPES, ENTITIES)
+
+
+def _spans(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """The entities of a sentence: type, first token, and the token after the last."""
+    start, kind = 0, ""
+    for number, tag in enumerate([*tags, "O"]):
+        place, dash, name = tag.partition("-")
+        if tag in OUTSIDE:
+            place, name = "", ""
+        elif not dash or place not in ("B", "I", "E", "S", "L", "U"):
+            place, name = "I", tag  # a type alone
+        if kind and (name != kind or place in ("B", "S", "U")):
+            yield kind, start, number
+            kind = ""
+        if name and not kind:
+            start, kind = number, name
+
+
+@dataclass
+class OnlyItem:
+    """
+    Args:
+        column: a column of lists.
+        into: the new column.
+        none: its value where the list is empty; without it, such rows are dropped.
+    """
+
+    column: str = TYPES
+    into: str = "label"
+    none: str | None = None
+
+
+def only_item(work: Work, options: OnlyItem, table: Table) -> Table:
+    """Take the only item of a list as the label, as the only type of entity in a sentence; drop rows with more items."""
+    work.check_columns(table, "column", options.column)
+    rows, column = [], options.column
+    for row in table.rows:
+        items = list(dict.fromkeys(row.items(column)))
+        if len(items) > 1:
+            work.drop(row, f"{column} has {len(items)} items: {', '.join(items)}")
+        elif not items and options.none is None:
+            work.drop(row, f"{column} has no item")
+        else:
+            rows.append(row.with_values(**{options.into: items[0] if items else options.none}))
+    return table.with_rows(rows, options.into)
+
+
+@dataclass
+class Map:
+    """
+    Args:
+        column: the column whose values are replaced.
+        values: by old value, the new one; several old values may have the same new one.
+        others: what happens to rows with another value: error, keep (unchanged) or drop.
+        into: the column that gets the new values; `column` itself without it.
+    """
+
+    column: str = MISSING
+    values: dict[str, str] = field(default_factory=dict)
+    others: str = one_of("error", "keep", "drop", default="error")
+    into: str | None = None
+
+
+def map_values(work: Work, options: Map, table: Table) -> Table:
+    """Rename or merge the values of a column."""
+    work.check_columns(table, "column", options.column, lists=False)
+    into, rows = options.into or options.column, []
+    for row in table.rows:
+        old = row.cell(options.column)
+        if old in options.values or options.others == "keep":
+            rows.append(row.with_values(**{into: options.values.get(old, old)}))
+        elif options.others == "drop":
+            work.drop(row, f"{options.column} is {old!r}")
+        else:
+            raise row.error(
+                f"{options.column} is {old!r}, which step {work.number}, map, does not name; name it, or set others: keep or drop"
+            )
+    unused = sorted(set(options.values) - {row.cell(options.column) for row in table.rows})
+    if unused:
+        raise work.error(f"no row of table {table.name} has {unused[0]!r} in column {options.column!r}", "values")
+    return table.with_rows(rows, into)
+
+
+@dataclass
+class Set:
+    """
+    Args:
+        values: by column, the value that all rows get.
+    """
+
+    values: dict[str, str] = field(default_factory=dict)
+
+
+def set_values(work: Work, options: Set, table: Table) -> Table:
+    """Give all rows the same value in a column, as the label of all positive pairs."""
+    if options.values.get(SPLIT, SPLITS[0]) not in SPLITS:
+        raise work.error(f"must be {', '.join(SPLITS)}", f"values.{SPLIT}")
+    return table.with_rows((row.with_values(**options.values) for row in table.rows), *options.values)
+
+
+@dataclass
+class Rename:
+    """
+    Args:
+        columns: by column, its new name.
+    """
+
+    columns: dict[str, Any] = MISSING
+
+    def check(self) -> None:
+        for name, new in self.columns.items():
+            if not isinstance(new, str) or not new:
+                raise InputError("must be the new name, a text", key=f"columns.{name}")
+
+
+def rename(work: Work, options: Rename, table: Table) -> Table:
+    """Give columns other names."""
+    work.check_columns(table, "columns", *options.columns)
+    names = [options.columns.get(name, name) for name in table.columns]
+    for old, new in options.columns.items():
+        if names.count(new) > 1:
+            raise work.error(f"table {table.name} would have two columns {new!r}; rename that one, too", "columns")
+        if old.endswith(LIST) != new.endswith(LIST):
+            raise work.error(f"{old!r} and {new!r}: columns of lists, and no others, end in {LIST}", "columns")
+    rows = [
+        replace(row, values={options.columns.get(name, name): value for name, value in row.values.items()})
+        for row in table.rows
+    ]
+    return Table(table.name, names, rows)
+
+
+@dataclass
+class Number:
+    """
+    Args:
+        columns: the columns of numbers, as one for each annotator.
+        into: the new column, with their mean.
+        range: the smallest and the largest number that a column may have.
+        decimals: the decimals that the mean is rounded to, half to even; without it, 10.
+    """
+
+    columns: list[str] = MISSING
+    into: str = MISSING
+    range: Range | None = None
+    decimals: int | None = bounded(Interval(0, 10), None)
+
+    def check(self) -> None:
+        check_range("range", self.range)
+
+
+def number(work: Work, options: Number, table: Table) -> Table:
+    """Make the mean of several columns of numbers, in exact decimal arithmetic. A number outside the range is an error."""
+    work.check_columns(table, "columns", *options.columns, lists=False)
+    low, high = options.range or (None, None)
+    step = Decimal(1).scaleb(-(10 if options.decimals is None else options.decimals))
+    rows = []
+    for row in table.rows:
+        for column in options.columns:
+            value = row.number(column)
+            if (low is not None and value < low) or (high is not None and value > high):
+                raise row.error(f"{value:g} in column {column!r} is outside the range of step {work.number}, number")
+        mean = sum(_decimal(row, column) for column in options.columns) / Decimal(len(options.columns))
+        try:
+            rows.append(row.with_values(**{options.into: float(mean.quantize(step, ROUND_HALF_EVEN))}))
+        except InvalidOperation:
+            raise row.error(
+                f"a mean of {float(mean):g} has too many digits to round; correct the row, or set range:"
+            ) from None
+    return table.with_rows(rows, options.into)
+
+
+def _decimal(row: Row, column: str) -> Decimal:
+    try:
+        return Decimal(row.cell(column))
+    except InvalidOperation:
+        return Decimal(repr(row.number(column)))

@@ -1,0 +1,137 @@
+"""`mtl make`: run a recipe, from its sources to a folder with data, suite file, sheets and provenance."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mtl.base.errors import InputError
+from mtl.base.files import check_new_folder, counted, new_folder, sha256
+from mtl.benchmark_making.audits.artefacts import find_artefacts
+from mtl.benchmark_making.audits.artefacts_report import artefact_summary
+from mtl.benchmark_making.make.recipe import Recipe, Use, load_recipe
+from mtl.benchmark_making.make.sources import read_source
+from mtl.benchmark_making.make.table import Table, Work
+from mtl.benchmark_making.make.writing import Done, write_all
+from mtl.data.sample import CORPORA, write_sample
+from mtl.jobs.job import load_job
+from mtl.settings.layers import find_yaml, shipped
+from mtl.tasks.suite import Suite
+
+logger = logging.getLogger("mtl")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was made.
+
+    Args:
+        folder: of all files.
+        suite: as its file declares it.
+        steps: in their order.
+    """
+
+    folder: Path
+    suite: Suite
+    steps: list[Done]
+
+    @property
+    def summary(self) -> str:
+        """The steps, the rows of each task, and what can be done next, for people."""
+        lines = [each.line for each in self.steps]
+        for id, task in self.suite.tasks.items():
+            lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
+        path = self.folder / "suite.yaml"
+        return "\n".join([*lines, f"{path}; check the data: mtl audit suite={path}"])
+
+    @property
+    def artefacts(self) -> str:
+        """What the tasks give away: the findings of `mtl audit --artefacts`, for people."""
+        with TemporaryDirectory(prefix="mtl-make-") as cache:
+            found = find_artefacts(load_job({"suite": str(self.folder / "suite.yaml"), "cache_dir": cache}))
+        return artefact_summary(self.suite, found)
+
+
+def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
+    """Make the tasks of a recipe. The same recipe and sources give the same bytes.
+
+    Args:
+        name: the path of a recipe, or the name of a shipped one.
+        out: a new folder. It appears when all of its files are complete.
+        data_dir: where the sources are; default: the recipe's folder, or for a recipe of embedded corpora data/NAME, where they are
+            written.
+
+    Raises:
+        InputError: for a recipe, a source or a row that is not as it should be.
+    """
+    path = find_yaml("recipe", name, shipped("configs") / "recipe")
+    recipe = load_recipe(path)
+    check_new_folder(out)
+    folder = _data_dir(recipe, data_dir)
+    tables = {each: read_source(each, source, folder) for each, source in recipe.sources.items()}
+    rows = [row for table in tables.values() for row in table.rows]
+    sources = {
+        each: {"file": source.file, "rows": len(tables[each].rows), "sha256": sha256(folder / source.file)}
+        for each, source in recipe.sources.items()
+    }
+    try:
+        done = _run_steps(recipe, tables)
+        with new_folder(out) as partial:
+            suite = write_all(recipe, tables, done, sources, rows, partial)
+    except InputError as error:
+        # Rows know the names of their files below the data folder; people see the paths.
+        if error.path in {source.file for source in recipe.sources.values()}:
+            raise error.located(path=folder / str(error.path)) from None
+        raise
+    return Made(out, suite, done)
+
+
+def _data_dir(recipe: Recipe, data_dir: Path | None) -> Path:
+    """Where the sources are. Embedded corpora are written if need be."""
+    if data_dir is not None or recipe.form.sample is None:
+        return data_dir or recipe.path.parent
+    if recipe.form.sample not in CORPORA:
+        raise InputError(f"must be {', '.join(CORPORA)}", path=recipe.path, key="sample", value=recipe.form.sample)
+    folder = Path("data") / recipe.form.sample
+    write_sample(recipe.form.sample, folder)
+    return folder
+
+
+def _run_steps(recipe: Recipe, tables: dict[str, Table]) -> list[Done]:
+    """Do all steps; `tables` gets their tables."""
+    done, last = list[Done](), ""
+    for place, use in enumerate(recipe.uses):
+        taken = [tables[name] for name in use.tables]
+        if len(taken) == 1 and use.tables[0] in recipe.sources and use.tables[0] != last:
+            _note_changes(use, done)
+        last = use.into
+        work = Work(recipe.path, use.number, use.name, recipe.form.seed)
+        table = use.step.run(work, use.options, *taken)
+        if not table.rows:
+            raise work.error(
+                f"no row is left of {_rows(use.tables, tables)}; give other options, or check the step before"
+            )
+        tables[use.into] = Table(use.into, table.columns, table.rows)
+        rows = dict(zip(use.tables, (len(each.rows) for each in taken), strict=False))
+        # Rows that a step does not choose for a new table are dropped only if nothing reads their own table later.
+        readers = [*(name for later in recipe.uses[place + 1 :] for name in later.tables), *recipe.task_tables]
+        stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
+        done.append(Done(use, rows, len(table.rows), [] if stays else work.dropped, work.facts))
+    return done
+
+
+def _note_changes(use: Use, done: Sequence[Done]) -> None:
+    """Say that a step which goes back to a source gets it as earlier steps left it."""
+    (source,) = use.tables
+    changes = [str(each.use.number) for each in done if each.use.into == source]
+    if changes:
+        steps = f"step {changes[0]}" if len(changes) == 1 else f"steps {', '.join(changes)}"
+        logger.warning(
+            "step %d, %s: reads %s after %s replaced it; give %s into_table: to keep the source",
+            *(use.number, use.name, source, steps, steps),
+        )
+
+
+def _rows(names: list[str], tables: Mapping[str, Table]) -> str:
+    return " and ".join(f"{counted(len(tables[name].rows), 'row')} of {name}" for name in names)

@@ -1,0 +1,210 @@
+"""Steps that divide rows into train, dev and test: split, by shares or numbers, and split_by_value, as by domain."""
+
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from omegaconf import MISSING
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.make.filtering import check_one_of
+from mtl.benchmark_making.make.table import SPLIT, Row, Table, Work
+from mtl.tasks.task import SPLITS
+
+logger = logging.getLogger("mtl")
+
+REST = "rest"  # the rows that are in no split
+MOST_OFF = 0.1  # a split whose number of rows is further off than this share is warned of
+
+
+@dataclass
+class Split:
+    """
+    Args:
+        shares: by split, its share of the rows; the sum is at most 1, and the rest is dropped.
+        numbers: by split, its number of rows; other rows are dropped.
+        keys: columns of texts or of lists. Rows that share a value of any of these columns are in the same split. It does not matter
+            in which of the columns the value is. A row without a value, or with an empty text, shares none.
+        stratify: a column whose values have the same shares in all splits, as far as the keys allow.
+    """
+
+    shares: dict[str, float] | None = None
+    numbers: dict[str, int] | None = None
+    keys: list[str] | None = None
+    stratify: str | None = None
+
+    def check(self) -> None:
+        check_one_of(self, "shares", "numbers")
+        name = "shares" if self.shares is not None else "numbers"
+        given: dict[str, float] = {**(self.shares or {}), **(self.numbers or {})}
+        check_splits(name, given)
+        if min(given.values()) <= 0:
+            raise InputError("must be greater than 0; leave out a split without rows", key=name)
+        if self.shares is not None and sum(self.shares.values()) > 1 + 1e-9:
+            raise InputError("the shares are more than 1 together", key=name)
+
+
+def check_splits(name: str, given: dict[str, float] | dict[str, list[str]]) -> None:
+    """Raise InputError unless the keys are splits, at least one."""
+    if unknown := sorted(set(given) - set(SPLITS)):
+        raise InputError(f"must be one of {', '.join(SPLITS)}", key=f"{name}.{unknown[0]}")
+    if not given:
+        raise InputError(f"names at least one of {', '.join(SPLITS)}", key=name)
+
+
+def split(work: Work, options: Split, table: Table) -> Table:
+    """Divide rows at random so that a key stands in one split only.
+
+    Groups of rows with common keys are assigned one by one, the largest first, each to the split where it brings the numbers of rows,
+    in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic).
+    """
+    keys = options.keys or []
+    work.check_columns(table, "keys", *keys)
+    if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
+        raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
+    strata = [""] * len(table.rows)
+    if options.stratify is not None:
+        work.check_columns(table, "stratify", options.stratify, lists=False)
+        strata = table.texts(options.stratify)
+    asked = _asked(work, options, table)
+    groups = _groups(table.rows, keys)
+    order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
+    places = _assigned(order, strata, asked)
+    reached = Counter(places)
+    if unfilled := [name for name in asked if name != REST and not reached[name]]:
+        largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {len(places)} rows" if keys else ""
+        raise work.error(
+            f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys", "keys" if keys else None
+        )
+    _note(work, asked, reached, groups, places, strata if options.stratify else None)
+    reasons = ["beyond the rows asked for" if place == REST else None for place in places]
+    rows = [row.with_values(**{SPLIT: place}) for row, place in zip(table.rows, places, strict=True)]
+    return table.with_rows(work.chosen(rows, reasons), SPLIT)
+
+
+def _asked(work: Work, options: Split, table: Table) -> dict[str, int]:
+    """The numbers of rows asked for, by split, and the rest."""
+    total = len(table.rows)
+    if options.shares is not None:
+        ends, asked, share = 0, dict[str, int](), 0.0
+        for name in [name for name in SPLITS if name in options.shares]:
+            share += options.shares[name]
+            asked[name] = round(share * total) - ends
+            ends += asked[name]
+    else:
+        asked = {name: (options.numbers or {})[name] for name in SPLITS if name in (options.numbers or {})}
+    rest = total - sum(asked.values())
+    if rest < 0:
+        raise work.error(f"asks for {total - rest} rows of {total} in table {table.name}", "numbers")
+    if empty := [name for name, rows in asked.items() if rows == 0]:
+        raise work.error(f"{total} rows are too few for this share", f"shares.{empty[0]}")
+    return {**asked, **({REST: rest} if rest else {})}
+
+
+def _groups(rows: Sequence[Row], keys: Sequence[str]) -> list[list[int]]:
+    """The numbers of the rows that stay together, in the order of each group's first row."""
+    if not keys:
+        return [[number] for number in range(len(rows))]
+    parents = list(range(len(rows)))
+
+    def root(number: int) -> int:
+        while parents[number] != number:
+            parents[number] = parents[parents[number]]
+            number = parents[number]
+        return number
+
+    first: dict[str, int] = {}
+    for number, row in enumerate(rows):
+        for value in filter(None, (value for key in keys for value in row.items(key))):
+            one, other = root(first.setdefault(value, number)), root(number)
+            parents[max(one, other)] = min(one, other)
+    groups = defaultdict[int, list[int]](list)
+    for number in range(len(rows)):
+        groups[root(number)].append(number)
+    return list(groups.values())
+
+
+def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dict[str, int]) -> list[str]:
+    """The split of each row.
+
+    A split takes no group that brings it over its number, as long as another one has room for it.
+    """
+    totals, size = Counter(strata), len(strata)
+    wanted = {(name, stratum): asked[name] * totals[stratum] / size for name in asked for stratum in totals}
+    held = {name: Counter[str]() for name in asked}
+    sizes = dict.fromkeys(asked, 0)
+    places = [""] * size
+    for group in groups:
+        more = Counter(strata[number] for number in group)
+
+        def cost(name: str, more: Counter[str] = more, rows: int = len(group)) -> float:
+            """How much the statistic grows if this split takes the group."""
+            parts = (
+                (rows, sizes[name], float(asked[name])),
+                *((n, held[name][s], wanted[name, s]) for s, n in more.items()),
+            )
+            return sum(new * (2 * (old - goal) + new) / goal for new, old, goal in parts)
+
+        room = [name for name in asked if sizes[name] + len(group) <= asked[name]]
+        best = min(room or asked, key=cost)
+        sizes[best] += len(group)
+        held[best].update(more)
+        for number in group:
+            places[number] = best
+    return places
+
+
+def _note(
+    work: Work,
+    asked: dict[str, int],
+    reached: Counter[str],
+    groups: Sequence[Sequence[int]],
+    places: Sequence[str],
+    strata: Sequence[str] | None,
+) -> None:
+    """Note the numbers reached and asked for, and warn where they are far apart."""
+    work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
+    work.facts |= {"groups": len(groups), "largest_group": max(map(len, groups))}
+    if strata is not None:
+        counts = Counter(zip(places, strata, strict=True))
+        work.facts["strata"] = {name: {s: counts[name, s] for s in sorted(set(strata))} for name in asked}
+    for name, rows in asked.items():
+        if abs(reached[name] - rows) > MOST_OFF * rows:
+            logger.warning(
+                "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
+                " divide texts before they are paired (pairs with same: split)",
+                *(work.number, name, reached[name], rows, len(groups), work.facts["largest_group"]),
+            )
+
+
+@dataclass
+class SplitByValue:
+    """
+    Args:
+        column: the column that decides, as the domain of a review.
+        splits: by split, the values of its rows; rows with other values are dropped.
+    """
+
+    column: str = MISSING
+    splits: dict[str, list[str]] = MISSING
+
+    def check(self) -> None:
+        check_splits("splits", self.splits)
+        values = [value for own in self.splits.values() for value in own]
+        if twice := sorted({value for value in values if values.count(value) > 1}):
+            raise InputError(f"{twice[0]!r} is a value of two splits", key="splits")
+
+
+def split_by_value(work: Work, options: SplitByValue, table: Table) -> Table:
+    """Divide rows by the value of a column, as two domains for training and two others for testing."""
+    work.check_columns(table, "column", options.column, lists=False)
+    places = {value: name for name, values in options.splits.items() for value in values}
+    values = table.texts(options.column)
+    if absent := sorted(set(places) - set(values)):
+        raise work.error(f"no row of table {table.name} has {absent[0]!r} in column {options.column!r}", "splits")
+    reasons = [None if value in places else f"{options.column} is {value!r}" for value in values]
+    kept = work.chosen(table.rows, reasons)
+    rows = [row.with_values(**{SPLIT: places[row.cell(options.column)]}) for row in kept]
+    work.facts["reached"] = dict(sorted(Counter(row.cell(SPLIT) for row in rows).items()))
+    return table.with_rows(rows, SPLIT)

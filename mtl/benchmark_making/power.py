@@ -1,0 +1,243 @@
+"""`mtl power`: the smallest differences that tests show, and the rows and seeds that a difference needs (`mtl.stats.power`)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.base.terminal import MISSING, escaped, markdown_table
+from mtl.reports.board import Leaderboard, Row
+from mtl.reports.leaderboard import by_suite, leaderboard
+from mtl.reports.pairs import comparable_samples
+from mtl.reports.power import (
+    median_of,
+    median_smallest,
+    sample_pairs,
+    shown_difference,
+    tested_pairs,
+    told_apart,
+    undecided_columns,
+    varying_designs,
+)
+from mtl.runs.finished import find_runs
+from mtl.settings.bounds import POSITIVE, Interval, bounded, check_known, typed_settings
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
+from mtl.stats.families import seed_parts
+from mtl.stats.power import NEVER, POWER, Expectation, held_difference, other_rows, same_rows
+from mtl.stats.samples import SampleCache
+from mtl.tasks.suite import AVERAGE
+from mtl.tasks.task import PERCENT, Scale
+
+SHARED = ("difference", "seeds")  # keys of both forms of the command
+
+
+@dataclass
+class PowerSettings:
+    """The keys of `mtl power` for runs.
+
+    Args:
+        suite: the name of the suite (the command takes its file, too); None: every suite of the runs.
+        difference: the difference × 100 that rows and seeds are counted for.
+        seeds: of each run in place of those that it has.
+    """
+
+    suite: str | None = None
+    difference: float = bounded(POSITIVE, 2.0)
+    seeds: int | None = bounded(Interval(LEAST_SEEDS), None)
+
+
+def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:
+    """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite.
+
+    Args:
+        cache_dir: as in `write_report`.
+
+    Raises:
+        InputError: if there is no finished run, or none of the suite, or if a run's files cannot be read.
+    """
+    cache = SampleCache(cache_dir and cache_dir / "resampled")
+    runs = find_runs(runs_dir, cache.check)
+    if not runs:
+        raise InputError(
+            "holds no finished run; make one with mtl baseline, or give rows=, accuracy= and agreement=", path=runs_dir
+        )
+    chosen = [run for run in runs if settings.suite in (None, run.suite.name)]
+    if not chosen:
+        names = ", ".join(sorted({run.suite.name for run in runs}))
+        raise InputError(
+            f"no finished run below {runs_dir}; there are runs of {names}", key="suite", value=settings.suite
+        )
+    return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(chosen))
+
+
+def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation | None]:
+    """The settings of `mtl power`, and what is expected of a benchmark that does not exist yet, if they describe one.
+
+    Raises:
+        InputError: for an unknown key, a bad value, and keys that do not go together.
+    """
+    of_runs, expected = (set(kind.__dataclass_fields__) for kind in (PowerSettings, Expectation))
+    check_known(given, of_runs | expected)
+    if not (expected - set(SHARED)) & set(given):
+        return typed_settings(PowerSettings, given), None
+    if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
+        raise InputError(
+            f"a benchmark that does not exist yet needs rows=, accuracy= and agreement=; add {' and '.join(missing)}"
+        )
+    if "suite" in given:
+        raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="suite")
+    shares = given["accuracy"]
+    own = {key: value for key, value in given.items() if key in expected}
+    expectation = typed_settings(Expectation, {**own, "accuracy": shares if isinstance(shares, list) else [shares]})
+    return typed_settings(PowerSettings, {key: given[key] for key in SHARED if key in given}), expectation
+
+
+def power_text(board: Leaderboard, settings: PowerSettings) -> str:
+    """The table of a suite in Markdown, with a line for the average and each task that runs were tested on, and the tasks that cannot tell
+    them apart."""
+    title, counts = f"# {escaped(board.title)}", told_apart(board.tests)
+    if not counts:
+        return (
+            f"{title}\n\nNo two runs have {LEAST_SEEDS} seeds or more and the same scored rows, so there are no tests."
+        )
+    wanted = board.scale.show(settings.difference)
+    header = [
+        "",
+        "metric",
+        "rows",
+        "seeds",
+        "same rows",
+        "corrected",
+        "other rows",
+        f"rows for {wanted}",
+        f"seeds for {wanted}",
+    ]
+    held = held_differences(board, settings.seeds)
+    body = [
+        [*_line(board, column, settings, held.get(column)), f"{apart} of {made}"]
+        for column in board.columns
+        for apart, made in [counts.get(column, (0, 0))]
+        if made
+    ]
+    undecided = [board.columns[column].title for column in undecided_columns(board.columns, board.tests)]
+    verdict = "Every task tells some of the runs apart."
+    if undecided:
+        verdict = f"Tasks that cannot tell the runs apart: {', '.join(undecided)}."
+    table = markdown_table([[*header, "told apart"], *body], left=2)
+    return "\n\n".join([title, table, legend(board.scale, wanted, board.tests.family), escaped(verdict)])
+
+
+def legend(scale: Scale, wanted: str, tests: int) -> str:
+    """What the columns of the table mean.
+
+    Args:
+        wanted: the difference that rows and seeds are counted for, as shown.
+        tests: the number of tests that Holm's correction is for.
+    """
+    return (
+        f"Same rows, other rows: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, "
+        "where two runs are scored on the same rows, or each on as many other rows. Corrected: one on the same rows that holds with Holm's "
+        f"correction for the {tests:,} tests of these runs in 60 to {100 * POWER:g} % of the cases, if no other does. "
+        f"Rows for {wanted}: the rows that such a difference on the "
+        f"same rows needs at these seeds; seeds for {wanted}: the seeds that it needs at these rows; never: more rows, or more seeds, are not "
+        "enough alone. All are medians over the pairs of runs that were tested. Told apart: the pairs with a verdict that holds with Holm's "
+        "correction, of those tested."
+    )
+
+
+def expectation_text(expectation: Expectation, difference: float) -> str:
+    """The table of a benchmark that does not exist yet, in Markdown: a line for each kind of comparison.
+
+    Args:
+        difference: × 100.
+    """
+    wanted, most = PERCENT.show(difference), 100 - expectation.agreement
+    header = ["", "smallest difference", f"rows for {wanted}", *([f"seeds for {wanted}"] if expectation.seeds else [])]
+    body = []
+    for name, design in (("same rows", expectation.same_rows()), ("other rows", expectation.other_rows())):
+        smallest = design.smallest_difference()
+        needs = [design.groups_for(difference), *([design.seeds_for(difference)] if expectation.seeds else [])]
+        cells = [_count(NEVER if difference > most else need) for need in needs]
+        body.append([name, shown_difference(NEVER if smallest > most else smallest, PERCENT), *cells])
+    return "\n\n".join(
+        [
+            markdown_table([header, *body]),
+            f"Accuracy × 100. Smallest difference: what a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, where two systems are "
+            "scored on the same rows, or each on as many other rows. Systems that agree on "
+            f"{expectation.agreement:g} % of the rows differ by at most {PERCENT.show(most)}.",
+        ]
+    )
+
+
+def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, float]:
+    """By column with tests, the smallest difference × 100 whose verdict holds with Holm's correction (the median over pairs of runs).
+
+    Args:
+        seeds: of each run in place of those that it has.
+    """
+    groups = comparable_samples(board.rows)
+    places = {group: {run: place for place, run in enumerate(samples)} for group, samples in groups.items()}
+    parts = seed_parts(groups)
+    present = {group: own.of_pairs() for group, own in parts.items()}
+    asked = present
+    if seeds is not None:
+        asked = {group: own.with_seeds(seeds).of_pairs() for group, own in parts.items()}
+    differences: dict[str, list[float]] = {}
+    for pair, by_column in board.tests.comparisons.items():
+        one, other = (board.rows[number] for number in pair)
+        for column, test in by_column.items():
+            if test.p is not None:
+                group = column, one.comparable[column]
+                i, j = (places[group][number] for number in pair)
+                variance, freedom, counted = (float(part[i, j]) for part in asked[group])
+                found = held_difference(
+                    one.samples[column],
+                    other.samples[column],
+                    (variance, freedom, counted),
+                    board.tests.family,
+                    float(present[group][2][i, j]) - counted,
+                )
+                if found > NEGLIGIBLE:  # runs with equal answers say nothing about others
+                    differences.setdefault(column, []).append(found)
+    return {column: median(each) for column, each in differences.items()}
+
+
+def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float | None) -> list[str]:
+    """The cells of a column of the leaderboard, but for the verdicts."""
+    pairs = tested_pairs(board.rows, board.tests, column)
+    samples = sample_pairs(pairs, column)
+    same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
+    seeds = sorted({len(sample.by_seed) for pair in samples for sample in pair})
+    varying = varying_designs(same)
+    return [
+        escaped(board.columns[column].title),
+        escaped(board.columns[column].metric),
+        _rows_text(pairs[0][0], column, same[0].groups),
+        str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
+        shown_difference(median_smallest(same, settings.seeds), board.scale),
+        shown_difference(held, board.scale),
+        shown_difference(median_smallest(other, settings.seeds), board.scale),
+        _count(median_of([design.groups_for(settings.difference, settings.seeds) for design in varying])),
+        _count(median_of([design.seeds_for(settings.difference) for design in varying])),
+    ]
+
+
+def _rows_text(row: Row, column: str, groups: int) -> str:
+    """The number of a run's scored rows, or of their groups where rows belong together; of the average, those of its tasks."""
+    assert row.run
+    tasks = [
+        task for task in row.run.tasks if task.id == column or (column == AVERAGE and task.id in row.run.suite.averaged)
+    ]
+    grouped = any(
+        len(row.run.rows(task).targets) > sum(rows.count for rows in row.samples[task.id].means) for task in tasks
+    )
+    return f"{groups:,}{' groups' if grouped else ''}"
+
+
+def _count(count: float | None) -> str:
+    if count is None:
+        return MISSING
+    return "never" if count == NEVER else f"{math.ceil(count):,}"

@@ -1,0 +1,174 @@
+"""Search for similar pairs among all pairs of many texts, block by block: memory grows with the number of texts, not of pairs."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from mtl.base.progress import progress
+from mtl.benchmark_making.similarity.comparison import BLOCK, Comparison, SimilarityOptions
+
+CHUNK = 512  # second texts whose largest similarity is looked at first
+ROUNDING = 1e-6  # float32 similarities are at most so far off; what is chosen is computed in float64
+
+
+class Pairs(NamedTuple):
+    """Pairs of texts: the numbers of the first and of the second texts, int64 (pairs,), and their similarities, float64."""
+
+    lefts: np.ndarray
+    rights: np.ndarray
+    values: np.ndarray
+
+
+def joined(parts: Sequence[Pairs]) -> Pairs:
+    """All pairs of several searches."""
+    nothing = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    return Pairs(*(np.concatenate(each) for each in zip(nothing, *parts, strict=True)))
+
+
+def most_similar(
+    comparison: Comparison, groups: tuple[np.ndarray, np.ndarray], most: int, low: float, high: float, title: str
+) -> Pairs:
+    """For each first text, the most similar second texts of other groups. Texts without a common unit are never a pair.
+
+    Args:
+        groups: the group of each text of both sides, int64.
+        most: how many second texts at most; of equally similar ones, the first.
+        low: the smallest similarity.
+        high: the largest similarity.
+        title: of the progress bar.
+
+    Returns:
+        The pairs, by first text, the most similar second text first.
+    """
+    order = np.argsort(groups[1], kind="stable")
+    begins, ends = (np.searchsorted(groups[1][order], groups[0], side) for side in ("left", "right"))
+    every = np.arange(len(groups[1]))
+    found = []
+    for lefts, shared in comparison.blocks(title):
+        approximate = comparison.values(shared, lefts[:, None], every[None, :])
+        for row, left in enumerate(lefts):
+            approximate[row, order[begins[left] : ends[left]]] = 0
+        # Only values that are certainly not above `high` count for the bounds: others may still fall away.
+        certain = np.where(approximate > high - ROUNDING, 0, approximate) if high < np.inf else approximate
+        bounds = np.maximum(_bounds(certain, most), max(low, 0.0)) - ROUNDING
+        approximate[approximate > high + ROUNDING] = 0
+        rows, rights = np.nonzero((approximate >= bounds[:, None]) & (approximate > 0))
+        values = comparison.values(shared[rows, rights].astype(np.float64), lefts[rows], rights)
+        kept = (values >= low) & (values <= high)
+        found.append(_first(Pairs(lefts[rows[kept]], rights[kept], values[kept]), most))
+    return joined(found)
+
+
+def _bounds(values: np.ndarray, most: int) -> np.ndarray:
+    """For each row a number that at least `most` of its values reach, if there are so many chunks: of the largest values of chunks, the
+    one in this place."""
+    peaks = np.maximum.reduceat(values, np.arange(0, values.shape[1], CHUNK), axis=1)
+    if peaks.shape[1] < most:
+        return np.zeros(len(values), values.dtype)
+    return np.partition(peaks, peaks.shape[1] - most, axis=1)[:, -most]
+
+
+def _first(pairs: Pairs, most: int | None, least: bool = False) -> Pairs:
+    """For each first text its most similar (or least similar) pairs, at most so many; the first second text of equal ones."""
+    order = np.lexsort((pairs.rights, pairs.values if least else -pairs.values, pairs.lefts))
+    lefts = pairs.lefts[order]
+    place = np.arange(len(lefts)) - np.searchsorted(lefts, lefts)
+    return Pairs(*(each[order][place < (most or len(lefts))] for each in pairs))
+
+
+def within_groups(
+    comparison: Comparison,
+    groups: tuple[np.ndarray, np.ndarray],
+    most: int | None,
+    least: bool,
+    low: float,
+    high: float,
+    same: bool = False,
+) -> Pairs:
+    """For each first text, second texts of its own group: all, or the most or the least similar.
+
+    Args:
+        groups: the group of each text of both sides, int64.
+        most: how many second texts; None: all.
+        least: whether the least similar ones are taken.
+        low: the smallest similarity.
+        high: the largest similarity.
+        same: whether both sides are the same texts, so that a text is no pair with itself.
+
+    Returns:
+        The pairs, by first text.
+    """
+    order = [np.argsort(side, kind="stable") for side in groups]
+    found = []
+    for group in np.intersect1d(*groups):
+        ours, theirs = (
+            each[slice(*(np.searchsorted(side[each], group, end) for end in ("left", "right")))]
+            for side, each in zip(groups, order, strict=True)
+        )
+        size = max(1, BLOCK // len(theirs))
+        for start in range(0, len(ours), size):
+            lefts = ours[start : start + size]
+            shared = (comparison.left[lefts] @ comparison.right[theirs].T).toarray().astype(np.float64)
+            values = comparison.values(shared, lefts[:, None], theirs[None, :])
+            if same:
+                values[lefts[:, None] == theirs[None, :]] = np.nan
+            rows, columns = np.nonzero((values >= low) & (values <= high))
+            found.append(_first(Pairs(lefts[rows], theirs[columns], values[rows, columns]), most, least))
+    return _first(joined(found), None, least)
+
+
+def near_duplicates(texts: Sequence[str], share: float, ngram: int) -> Iterator[tuple[int, int, float]]:
+    """All pairs of texts whose sets of character n-grams have at least this Jaccard similarity, exactly.
+
+    Two such texts have one of their rarest n-grams in common: each text's `prefix`, all but (share × size) − 1 of its n-grams. So only
+    texts with a common n-gram in their prefixes are compared (Bayardo et al. 2007, All-Pairs).
+
+    Returns:
+        The number of the earlier and of the later text, and their similarity, by later text.
+    """
+    options = SimilarityOptions(units="characters", measure="jaccard", ngram=ngram)
+    comparison = Comparison(texts, [], options, "n-grams")
+    comparison.right, comparison.sizes = comparison.left, (comparison.sizes[0], comparison.sizes[0])
+    comparison.penalties = np.ones(len(texts))
+    prefix = _prefixes(comparison.left, share)
+    transposed = prefix.T.tocsr()
+    for start, end in progress(_blocks(prefix), "near duplicates", "blocks"):
+        common = (prefix[start:end] @ transposed).tocoo()
+        later, earlier = common.row.astype(np.int64) + start, common.col.astype(np.int64)
+        kept = earlier < later
+        later, earlier = later[kept], earlier[kept]
+        values = comparison.pairs(earlier, later)
+        for number in np.lexsort((earlier, later)):
+            if values[number] >= share:
+                yield int(earlier[number]), int(later[number]), float(values[number])
+
+
+def _blocks(prefix: csr_matrix) -> list[tuple[int, int]]:
+    """The first and the last row, plus one, of blocks of rows that have at most BLOCK / 8 other rows in common (or of one row)."""
+    frequency = np.bincount(prefix.indices, minlength=prefix.shape[1])
+    starts, most = [0], 0
+    for number, others in enumerate(np.add.reduceat(frequency[prefix.indices], prefix.indptr[:-1]).tolist()):
+        most += others
+        if most > BLOCK // 8 and number > starts[-1]:
+            starts.append(number)
+            most = others
+    return list(pairwise([*starts, prefix.shape[0]]))
+
+
+def _prefixes(sets: csr_matrix, share: float) -> csr_matrix:
+    """The rarest units of each text, of which two texts with a Jaccard similarity of `share` have at least one in common."""
+    counts = np.bincount(sets.indices, minlength=sets.shape[1])
+    rarity = np.empty(len(counts), np.int64)
+    rarity[np.argsort(counts, kind="stable")] = np.arange(len(counts))
+    ranked = csr_matrix((sets.data, rarity[sets.indices], sets.indptr), shape=sets.shape)
+    ranked.sort_indices()
+    sizes = np.diff(ranked.indptr)
+    lengths = np.array([size - math.ceil(share * size - ROUNDING) + 1 for size in range(max(sizes, default=0) + 1)])
+    place = np.arange(len(ranked.indices)) - np.repeat(ranked.indptr[:-1], sizes)
+    kept = place < np.repeat(lengths[sizes], sizes)
+    indptr = np.concatenate([[0], np.cumsum(np.minimum(lengths[sizes], sizes))])
+    return csr_matrix((ranked.data[kept], ranked.indices[kept], indptr), shape=sets.shape)

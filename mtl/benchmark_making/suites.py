@@ -1,0 +1,355 @@
+"""Suites of one's own, from data files or from data in memory; and the audit of a suite's data."""
+
+import hashlib
+import json
+import math
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import yaml
+
+from mtl.api.settings import Settings, job_of
+from mtl.api.show import MarkdownText, frame
+from mtl.base.errors import InputError, resources_as_input
+from mtl.base.files import new_folder, without_empty_folders, write_text
+from mtl.base.terminal import inert, markdown_table
+from mtl.base.untrusted_yaml import read_yaml
+from mtl.data.files import read_bytes
+from mtl.data.records import write_records
+from mtl.settings.layers import find_suite
+from mtl.tasks import suite as tasks_suite
+from mtl.tasks.task import SPLITS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from mtl.benchmark_making.audits.audit import Audit
+    from mtl.benchmark_making.audits.findings import Finding
+    from mtl.jobs.job import Job
+
+FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
+
+Frame: TypeAlias = Any
+"""The rows of one split: a DataFrame, or a dictionary with a list of values for each column."""
+
+
+class Suite:
+    """A suite file and the folder of its data: a value for `suite` of `mtl.run` and `mtl.audit`. A notebook shows its tasks.
+
+    Attributes:
+        path: the suite file.
+        data_dir: the folder of the data files.
+        notes: what was guessed of each task, and what is left to decide; empty for a suite that was not guessed.
+
+    Examples:
+        >>> mtl.Suite("klej-sample").tasks.loc[0, ["task", "kind", "metric"]].tolist()
+        ['nkjp-ner', 'labels', 'accuracy']
+    """
+
+    def __init__(
+        self, suite: str | PathLike[str], data_dir: str | PathLike[str] | None = None, notes: str = ""
+    ) -> None:
+        """Read a suite file.
+
+        Args:
+            suite: a name, or the path of a suite file.
+            data_dir: the folder of its data; None: what the file says, or data/{suite}.
+
+        Raises:
+            mtl.InputError: for an unknown name, and a file that is no suite file.
+        """
+        self.path = find_suite(str(suite))
+        self.content = tasks_suite.load_suite(self.path)
+        self.data_dir = self.content.data_dir if data_dir is None else Path(data_dir)
+        self.notes = notes
+
+    @classmethod
+    @resources_as_input()
+    def from_folder(
+        cls,
+        data_dir: str | PathLike[str],
+        *,
+        language: str | None = None,
+        name: str | None = None,
+        out: str | PathLike[str] | None = None,
+    ) -> "Suite":
+        """Guess a suite file from a folder of data files, and write it, as `mtl init-suite` does. Read its comments and its notes.
+
+        Args:
+            data_dir: a folder with .tsv, .csv, .jsonl or .parquet files below it, named after splits.
+            language: of the tokenizer, as in "sv"; None: en.
+            name: of the suite; None: the folder's.
+            out: the file to write; None: NAME.yaml in the working directory.
+
+        Raises:
+            mtl.InputError: for a folder without data files, and a suite file that exists already.
+        """
+        from mtl.benchmark_making.init_suite.init_suite import init_suite
+
+        made = init_suite(Path(data_dir), language, name, None if out is None else Path(out))
+        return cls(made.path.resolve(), data_dir, made.summary)
+
+    @classmethod
+    @resources_as_input()
+    def from_frames(
+        cls,
+        frames: Mapping[str, Frame | Mapping[str, Frame]],
+        *,
+        name: str,
+        language: str | None = None,
+        tasks: Mapping[str, Mapping[str, Any]] | None = None,
+        out: str | PathLike[str] | None = None,
+        cache_dir: str | PathLike[str] = "cache",
+    ) -> "Suite":
+        """Make a suite of data in memory. Its tasks are guessed from the columns, as `mtl init-suite` guesses them; read `notes`.
+
+        The rows are written as JSON Lines beside a suite file, and read as those of every suite. The same frames are the same suite: a run on
+        them continues.
+
+        Args:
+            frames: by split (train, dev, test) the rows of one task, or such a dictionary for each task id. Without dev, rows of train are
+                held out. Cells are texts, numbers, truth values (written as the texts true and false), lists of these, or missing.
+            name: of the suite, and of its only task.
+            language: of the tokenizer, as in "sv"; None: en.
+            tasks: by task id, keys of the suite file that are known and need no guess, as in
+                {"reviews": {"text": ["title", "body"], "target": "stars", "kind": "number", "metric": "spearman"}}.
+            out: the folder to write; None: a folder below `cache_dir`, named after the content.
+
+        Raises:
+            mtl.InputError: for cells that no data file can hold, tasks that cannot be guessed, and an `out` with other content.
+
+        Examples:
+            >>> words = ["sun", "tea", "sea", "day", "cat", "hat", "bee", "oak", "ink", "map"]
+            >>> texts = [f"{one} and {other} are {how}" for one in words for other in words for how in ("good", "bad")]
+            >>> rows = {"text": texts, "label": ["pos", "neg"] * 100}
+            >>> suite = mtl.Suite.from_frames({"train": rows, "dev": rows}, name="reviews", tasks={"reviews": {"metric": "accuracy"}})
+            >>> suite.tasks.loc[0, ["task", "kind", "metric", "text", "target"]].tolist()
+            ['reviews', 'labels', 'accuracy', 'text', 'label']
+            >>> mtl.run(suite=suite, method="logistic").scores.iloc[0, 0].item()
+            100.0
+        """
+        by_task = _by_task(frames, name)
+        with TemporaryDirectory(prefix="mtl-frames-") as folder:
+            written = Path(folder, "data")
+            for task, by_split in by_task.items():
+                (written / task).mkdir(parents=True)
+                for split, rows in by_split.items():
+                    write_records(written / task / f"{split}.jsonl", *_records(f"{task}.{split}", rows))
+            files = {file.relative_to(folder).as_posix(): read_bytes(file) for file in sorted(written.rglob("*.jsonl"))}
+        known = {task: dict(keys) for task, keys in (tasks or {}).items()}
+        if out is None:
+            marks = {file: hashlib.sha256(content).hexdigest() for file, content in files.items()}
+            made_of = json.dumps([FRAMES_FORMAT, name, language, known, marks], sort_keys=True, default=str)
+            place = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}")
+        else:
+            place = Path(out)
+        return _written(place, name, language, known, files)
+
+    @property
+    def name(self) -> str:
+        """The suite's name."""
+        return self.content.name
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings that name the suite: its file and the folder of its data."""
+        return {"suite": str(self.path), "data_dir": str(self.data_dir)}
+
+    @cached_property
+    def _rows(self) -> list[list[Any]]:
+        return [
+            [task.id, task.kind, task.metric, ", ".join(task.text), task.target]
+            + [task.rows.get(split) for split in SPLITS]
+            for task in self.content.tasks.values()
+        ]
+
+    @property
+    def tasks(self) -> "DataFrame":
+        """The columns task, kind, metric, text, target, and the rows of train, dev and test. Raises InputError without pandas."""
+        return frame(_COLUMNS, self._rows)
+
+    def table(self) -> MarkdownText:
+        """The tasks as a table, and the notes."""
+        body = [[inert("" if cell is None else str(cell)) for cell in row] for row in self._rows]
+        notes = "\n".join(f"- {inert(line)}" for line in self.notes.splitlines())
+        heading = f"## {inert(self.content.title or self.name)}"
+        return MarkdownText("\n\n".join(filter(None, [heading, markdown_table([_COLUMNS, *body], left=5), notes])))
+
+    def __repr__(self) -> str:
+        return f"Suite({self.name}: {', '.join(self.content.tasks)})"
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+_COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)
+
+
+class AuditReport:
+    """What an audit of a suite's data says; what `mtl.audit` returns. A notebook shows the report.
+
+    Attributes:
+        report: the report, in Markdown.
+    """
+
+    def __init__(self, done: "Audit") -> None:
+        self._findings: Sequence[Finding] = done.findings
+        self.report = MarkdownText(done.report)
+
+    @property
+    def findings(self) -> "DataFrame":
+        """What should be known before a score is believed: kind, task, split, count (of rows), what, meaning, where (file:line)."""
+        columns = ("kind", "task", "split", "count", "what", "meaning", "where")
+        return frame(columns, [[getattr(finding, column) for column in columns] for finding in self._findings])
+
+    def __repr__(self) -> str:
+        return str(self.report)
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+@resources_as_input()
+def audit(
+    *settings: Settings,
+    check: str = "data",
+    share: float | None = None,
+    floors: Sequence[str] | None = None,
+    **named: Any,
+) -> AuditReport:
+    """Check a suite's data, as `mtl audit` does with the same settings.
+
+    Args:
+        settings, named: as in `mtl.run`.
+        check: data: errors, duplicates and leaks; artefacts: what each task gives away to floors that read a part of a row; near: rows
+            that are nearly the same as another row.
+        share: of `near`: the share of character n-grams that two such rows have in common; None: 0.8.
+        floors: of `artefacts`: the methods that read everything, one text of a pair, and shuffled words, of svm, logistic, naive_bayes,
+            fasttext and static (which needs `embeddings` or `static.path`); None: svm.
+
+    Raises:
+        mtl.InputError: for bad settings, an unknown check, and data that is not there.
+
+    Examples:
+        >>> _ = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"])  # writes the embedded data
+        >>> mtl.audit(suite="klej-sample", tasks=["cbd"]).findings.columns.tolist()[:3]
+        ['kind', 'task', 'split']
+    """
+    return AuditReport(audit_job(job_of(settings, named), check, share, floors))
+
+
+def audit_job(
+    job: "Job", check: str = "data", share: float | None = None, floors: Sequence[str] | None = None
+) -> "Audit":
+    """One of the checks of a job's data; `audit` explains the arguments. Raises InputError."""
+    from mtl.benchmark_making.audits.artefacts_report import audit_artefacts
+    from mtl.benchmark_making.audits.audit import audit as audit_data
+    from mtl.benchmark_making.audits.near import audit_near
+
+    checks: dict[str, Callable[[Job], Audit]] = {
+        "data": audit_data,
+        "artefacts": lambda job: audit_artefacts(job, ("svm",) if floors is None else floors),
+        "near": lambda job: audit_near(job, share),
+    }
+    if check not in checks:
+        raise InputError(f"unknown; known: {', '.join(checks)}", key="check", value=check)
+    if share is not None and check != "near":
+        raise InputError("is for check=near only", key="share", value=share)
+    if floors is not None and check != "artefacts":
+        raise InputError("is for check=artefacts only", key="floors", value=",".join(floors))
+    return checks[check](job)
+
+
+def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Frame]]:
+    """The frames by task and split. Raises InputError for names that are not valid, and without frames."""
+    from mtl.benchmark_making.init_suite.files import file_name
+
+    if not isinstance(frames, Mapping) or not frames:
+        raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
+    by_task = {name: frames} if set(frames) <= set(SPLITS) else dict(frames)
+    for task, by_split in by_task.items():
+        if not isinstance(task, str) or task != file_name(task, ""):
+            raise InputError(f"{task!r} names files; use letters, digits, '.', '_' and '-'", key="frames")
+        if not isinstance(by_split, Mapping) or not by_split or not set(by_split) <= set(SPLITS):
+            raise InputError(f"must be a dictionary with the keys {', '.join(SPLITS)}", key=f"frames.{task}")
+    return by_task
+
+
+def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
+    """The columns of a frame, and its rows as values of a data file. Raises InputError, which names the split, the column and the row."""
+    names = list(rows.columns) if hasattr(rows, "columns") else list(rows) if isinstance(rows, Mapping) else []
+    if not names:
+        raise InputError("must be a DataFrame, or a dictionary of columns", key=f"frames.{where}")
+    if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
+        raise InputError("names of columns must be strings, each once", key=f"frames.{where}")
+    columns = [[_cell(value, where, name, row) for row, value in enumerate(rows[name])] for name in names]
+    if len({len(column) for column in columns}) > 1:
+        raise InputError("its columns have different lengths", key=f"frames.{where}")
+    return names, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _cell(value: Any, where: str, column: str, row: int) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()  # of numpy
+    if (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and math.isnan(value))
+    ):
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, list | tuple):
+        return [_cell(each, where, column, row) for each in value]
+    raise InputError(
+        f"column {column}, row {row}: {value!r} is not a text, a number, a truth value or a list", key=f"frames.{where}"
+    )
+
+
+def _written(
+    place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]], files: Mapping[str, bytes]
+) -> Suite:
+    """The suite with these data files in a folder, which may exist with the same content. Raises InputError if it has another."""
+    from mtl.benchmark_making.init_suite.init_suite import guess_suite
+
+    data_dir, path = place / "data", place / f"{name}.yaml"
+    is_new = not data_dir.exists()
+    with without_empty_folders(place):
+        if is_new:
+            with new_folder(data_dir) as folder:
+                for file, content in files.items():
+                    target = folder / Path(file).relative_to("data")
+                    target.parent.mkdir(exist_ok=True)
+                    target.write_bytes(content)
+        try:
+            _check_same(data_dir, files)
+            guessed = guess_suite(data_dir, language, name, path, known)
+            for task, problem in guessed.problems.items():
+                remedy = f"declare it: tasks={{{task!r}: {{'text': […], 'target': …}}}}"
+                raise InputError(f"{problem}; {remedy}", key=f"frames.{task}")
+            content = yaml.safe_load(guessed.document)
+            tasks_suite.suite_from(content, path)
+            if path.exists() and read_yaml(path) != content:  # comments may differ
+                remedy = f"remove it, or keep it and write mtl.Suite({str(path)!r}, {str(data_dir)!r})"
+                raise InputError(f"differs from what follows from the frames; {remedy}", path=path)
+        except InputError:
+            if is_new:
+                shutil.rmtree(data_dir)
+            raise
+    if not path.exists():
+        write_text(path, guessed.document)
+    return Suite(path.resolve(), data_dir.resolve(), guessed.summary)
+
+
+def _check_same(data_dir: Path, files: Mapping[str, bytes]) -> None:
+    """Raise InputError if a folder has other files than these, which are named from the folder above."""
+    there = {file.relative_to(data_dir.parent).as_posix(): file for file in data_dir.rglob("*") if file.is_file()}
+    if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
+        raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)

@@ -1,0 +1,266 @@
+"""A finished run in use: it predicts a task's targets for new rows, and encodes texts, also as a scikit-learn transformer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from mtl.base.device import device_of, exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.base.files import write_text
+from mtl.base.terminal import write_data
+from mtl.base.untrusted import check_plain_folder, read_json
+from mtl.data.blocks import encode_blocks
+from mtl.data.examples import Row, make_example, read_rows
+from mtl.embedders import embedder_kind
+from mtl.methods import METHODS, method_name
+from mtl.methods.method import LoadRequest, Model
+from mtl.model.encoder import POOLINGS
+from mtl.runs.folder import RunFolder
+from mtl.runs.summary import SeedScores, read_summary
+from mtl.settings.bounds import check_choice
+from mtl.settings.layers import read_config
+from mtl.settings.schema import Config
+from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+
+@dataclass(eq=False, repr=False)
+class Predictor:
+    """The models of one seed of a run.
+
+    Examples:
+        >>> predictor = mtl.load("runs/klej/fasttext-frozen")  # doctest: +SKIP
+        >>> predictor.predict("cbd", [["Brawo!"]])  # doctest: +SKIP
+        ['0']
+        >>> predictor.encode(["Brawo!", "Dość."]).shape  # doctest: +SKIP
+        (2, 2048)
+    """
+
+    folder: RunFolder
+    config: Config
+    suite: Suite
+    tasks: list[str]  # the ids of the run's tasks
+    seed: int
+    model: Model  # that of the seed
+    device: str  # as in `load`
+
+    @classmethod
+    def load(
+        cls,
+        run_dir: Path,
+        seed: int | None = None,
+        task: str | None = None,
+        device: str = "cpu",
+        encoder_task: str | None = None,
+    ) -> "Predictor":
+        """Load the models of one seed of a run.
+
+        Args:
+            run_dir: the run's folder.
+            seed: None means the seed with the best score on dev: on `task`, or without a task, on average.
+            task: the task whose score chooses the seed (or the score of the task whose head answers it).
+            device: where to compute: cpu, cuda (or the name of another accelerator), or auto (an accelerator if there is one).
+            encoder_task: the task whose encoder `encode` uses, in a run in which each task has its own.
+
+        Raises:
+            InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
+        """
+        torch_device = device_of(device, "device")
+        folder = RunFolder(run_dir)
+        if run_dir.is_dir():
+            check_plain_folder(run_dir)
+        config = read_config(folder.config, lambda name: embedder_kind(name).options)
+        load = METHODS[method_name(config.method)].load
+        if load is None:
+            kept = ", ".join(name for name, kind in METHODS.items() if kind.load)
+            message = (
+                f"the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}"
+            )
+            raise InputError(message, path=run_dir)
+        if not folder.summary.exists():
+            raise InputError("this run is not finished; give its command again", path=run_dir)
+        summary, inputs = read_summary(folder.summary), folder.read_inputs()
+        if task is not None and task not in summary["tasks"]:
+            raise InputError(f"--task {task}: not in this run; it has {', '.join(summary['tasks'])}")
+        seeds = {number: read_json(folder.scores(number), SeedScores) for number in summary["seeds"]}
+        suite = load_suite(folder.suite)
+        if unknown := [name for name in summary["tasks"] if name not in suite.tasks]:
+            raise InputError(f"{unknown[0]!r} is not one of {folder.suite}", path=folder.summary, key="tasks")
+        if seed is None:
+            seed = max(seeds, key=lambda number: _dev_score(folder.scores(number), seeds[number], suite, task))
+        elif seed not in seeds:
+            raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
+        answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
+        tasks = list(summary["tasks"])
+        request = LoadRequest(
+            config, suite, folder.path, folder.seed(seed), inputs, answers, torch_device, tasks, encoder_task
+        )
+        return cls(folder, config, suite, tasks, seed, load(request), device)
+
+    @exact_arithmetic()
+    def predict(self, task: str, rows: Sequence[Row]) -> list[str]:
+        """A prediction for each row, in the form of the targets in the task's files. Raises InputError for rows of another form.
+
+        Args:
+            task: the id of a task of the run.
+            rows: the texts of each row: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
+                For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
+        """
+        suite_task = self._task(task)
+        for row in rows:
+            try:
+                if isinstance(row, str):
+                    raise ValueError("is a text")
+                make_example(suite_task, row)
+            except ValueError as error:
+                message = f"task {task} takes rows, each a list of {_form(suite_task)}; {row!r} {error}"
+                raise InputError(message) from None
+        if not rows:
+            return []
+        return list(map(target_kind(suite_task).cells.format, self.model.predict(suite_task, rows).tolist()))
+
+    @exact_arithmetic()
+    def encode(self, texts: Sequence[str], pooling: str | None = None, progress: bool = False) -> np.ndarray:
+        """Text vectors, float32 (texts, dim). Raises InputError for a text that is not in a list, and for another pooling.
+
+        Args:
+            texts: any number of them.
+            pooling: how the vectors of a text's tokens become one: their max or their mean; None: max for an LSTM, as in training, and
+                mean for a transformer.
+            progress: show it on standard error.
+        """
+        method = pooling or self.model.pooling
+        check_choice("pooling", method, POOLINGS)
+        return encode_blocks(texts, lambda block: self.model.encode(block, method), self.model.dim, progress)
+
+    def as_transformer(self, pooling: str | None = None) -> Any:
+        """A scikit-learn transformer from texts to the vectors that `encode` gives, for a Pipeline; see `text_transformer`."""
+        transformer = text_transformer(str(self.folder.path), self.seed, self.device, pooling)
+        transformer.keep(self)
+        return transformer
+
+    def predict_file(self, task: str, path: Path, out: Path | None) -> None:
+        """Predict the rows of a file. Write one prediction per line, in row order, after a header. Raises InputError.
+
+        Args:
+            task: the id of a task of the run.
+            path: a file with the task's columns of texts and spans; its suffix says its format (`mtl.data.records`).
+            out: the file to write; None: standard output.
+        """
+        suite_task = self._task(task)
+        header = suite_task.target if self.config.submission.header == "task" else "target"
+        lines = [header, *self.predict(task, read_rows(suite_task, path))]
+        text = "".join(f"{line}\n" for line in lines)
+        if out is None:
+            write_data(text)
+        else:
+            write_text(out, text)
+
+    def _task(self, task: str) -> Task:
+        if task not in self.tasks:
+            raise InputError(f"task {task!r}: not in this run; it has {', '.join(self.tasks)}")
+        return self.suite.tasks[task]
+
+
+def _form(task: Task) -> str:
+    """What a row of the task is a list of."""
+    if task.candidates is not None:
+        return "texts and candidates"
+    form = f"{len(task.text)} texts: {', '.join(task.text)}"
+    if not task.spans:
+        return form
+    spans = ", ".join(f"{column} in {task.text[side]}" for side, column in task.marked)
+    return f"{form}; then (start, stop) of {len(task.marked)} spans: {spans}"
+
+
+def _dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
+    """A seed's score × 100 on the dev rows that choose: that of a task (or of the one whose head answers it), or the suite's average; the mean of
+    all tasks if the suite averages none of them.
+
+    path: of scores.json.
+    """
+    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
+    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
+    if not scores or (source is not None and source not in scores):
+        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
+    if source is not None:
+        return scores[source]
+    average = suite.mean(scores)
+    return fmean(scores.values()) if average is None else average
+
+
+def text_transformer(run_dir: str, seed: int | None = None, device: str = "cpu", pooling: str | None = None) -> Any:
+    """A scikit-learn transformer that turns texts into the vectors of a finished run's encoder, which `fit` does not change.
+
+    >>> transformer = mtl.load("runs/klej/fasttext-frozen").as_transformer()  # doctest: +SKIP
+    >>> make_pipeline(transformer, LogisticRegression()).fit(texts, labels)  # doctest: +SKIP
+
+    The run is read when it is first needed. Clones share it; a pickle holds the parameters only, so the run's folder must exist where
+    it is loaded.
+
+    Args:
+        run_dir, seed, device: as in `Predictor.load`.
+        pooling: as in `Predictor.encode`.
+    """
+    return _transformer_class()(run_dir, seed, device, pooling)
+
+
+@cache
+def _transformer_class() -> type:
+    """The class of `text_transformer`, made at its first use: scikit-learn takes a second to import, and few users of a run need it."""
+    from sklearn.base import BaseEstimator, TransformerMixin
+
+    class TextTransformer(TransformerMixin, BaseEstimator):
+        def __init__(self, run_dir: str, seed: int | None, device: str, pooling: str | None) -> None:
+            self.run_dir = run_dir
+            self.seed = seed
+            self.device = device
+            self.pooling = pooling
+
+        def keep(self, predictor: Predictor) -> None:
+            """Use a run that is loaded already; it must be the one that the parameters name."""
+            self._loaded = (self._key(), predictor)
+
+        def fit(self, texts: Iterable[str], targets: Any = None) -> "TextTransformer":
+            """Read the run. Raises InputError as `Predictor.load` does."""
+            self._predictor()
+            return self
+
+        def transform(self, texts: Iterable[str]) -> np.ndarray:
+            """The texts' vectors, float32 (texts, dim). Raises InputError as `Predictor.encode` does."""
+            return self._predictor().encode(texts if isinstance(texts, str) else list(texts), self.pooling)
+
+        def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+            """The names of the vectors' numbers."""
+            return np.array([f"vector{number}" for number in range(self._predictor().model.dim)], dtype=object)
+
+        def _predictor(self) -> Predictor:
+            loaded: tuple[Any, Predictor] | None = getattr(self, "_loaded", None)
+            if loaded is None or loaded[0] != self._key():
+                loaded = (self._key(), Predictor.load(Path(self.run_dir), self.seed, device=self.device))
+                self._loaded = loaded
+            return loaded[1]
+
+        def _key(self) -> tuple[str, int | None, str]:
+            """The parameters that the run is loaded with."""
+            return self.run_dir, self.seed, self.device
+
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+        def __sklearn_clone__(self) -> "TextTransformer":
+            clone = TextTransformer(**self.get_params())
+            if hasattr(self, "_loaded"):
+                clone._loaded = self._loaded
+            return clone
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return text_transformer, (self.run_dir, self.seed, self.device, self.pooling)
+
+    return TextTransformer

@@ -1,0 +1,1 @@
+"""Vectors: sentence encoders, mteb, exports, and the pre-training of ELMo and of transformers (README.md)."""

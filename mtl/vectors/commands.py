@@ -1,0 +1,112 @@
+"""The commands of this wing: vectors of texts, their evaluation, exports, and the pre-training of transformers."""
+
+import argparse
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+from mtl.api.commands.job_settings import Commands
+
+SCORERS = ("mteb", "datasets", "sentence-transformers")  # mteb needs the others
+
+
+def add_commands(commands: Commands) -> None:
+    """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
+    _add_pretraining(commands)
+
+    encode = commands.add_parser("encode", help="write sentence vectors")
+    encode.add_argument(
+        "encoder", metavar="ENCODER", help="a run's folder, average (the mean of word vectors) or transformer"
+    )
+    encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
+    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/reference/other-settings.md lists them")
+    encode.add_argument("--seed", type=int, help="the same as seed=")
+    encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy or .parquet file")
+    encode.add_argument("--device", help="the same as device=")
+    encode.set_defaults(run=_encode)
+
+    export = commands.add_parser("export", help="write a run's encoder in the form of another program")
+    export.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
+    export.add_argument("settings", nargs="*", metavar="key=value", help="docs/how-to/export.md lists them")
+    export.add_argument("--format", required=True, help="sentence-transformers, onnx, vectors or transformers")
+    export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
+    export.set_defaults(run=_export)
+
+    mteb = commands.add_parser("mteb", help="score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
+    mteb.add_argument(
+        "encoder", metavar="ENCODER", help="a run's folder, average (averaged word vectors) or transformer"
+    )
+    mteb.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb); others: docs/reference/other-settings.md",
+    )
+    mteb.set_defaults(run=_mteb)
+
+
+def _add_pretraining(commands: Commands) -> None:
+    pretrain = commands.add_parser("pretrain", help="pre-train a model on text files and on a suite's training text")
+    models = pretrain.add_subparsers(metavar="MODEL", required=True)
+    transformer = models.add_parser("transformer", help="a BERT, by masked language modelling")
+    transformer.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), config=NAME (else small); others: docs/reference/other-settings.md",
+    )
+    transformer.set_defaults(run=_transformer)
+
+
+def _transformer(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.text_training import TrainingText, string
+    from mtl.vectors.pretraining.command import pretrain_transformer
+
+    given = parse_settings(arguments.settings)
+    text = TrainingText.take(given)
+    out, config = string(given.pop("out", None)), str(given.pop("config", "small"))
+    accelerator = str(given.pop("accelerator", "auto"))
+    print(pretrain_transformer(text, given, out, config, accelerator))
+
+
+def _encode(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.vectors.encoders import open_encoder
+    from mtl.vectors.encoders.files import check_vectors_file, encode_file
+
+    settings = parse_settings(arguments.settings)
+    options = {"seed": arguments.seed, "device": arguments.device}
+    settings |= {key: value for key, value in options.items() if value is not None}
+    check_vectors_file(arguments.out)
+    encode_file(open_encoder(arguments.encoder, settings), arguments.file, arguments.out)
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.vectors.export.export import export_run
+
+    settings = parse_settings(arguments.settings)
+    export_run(arguments.run_dir, arguments.out, arguments.format, settings, arguments.command)
+    print(arguments.out)
+
+
+def _mteb(arguments: argparse.Namespace) -> None:
+    from mtl.base.device import device_of
+    from mtl.base.extras import check_installed
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.seed import machine, versions
+    from mtl.vectors.encoders import encoder_kind
+    from mtl.vectors.mteb.run import run_mteb
+
+    check_installed("mteb")  # before minutes of loading
+    given, name = parse_settings(arguments.settings), arguments.encoder
+    kind = encoder_kind(name)
+    about = {
+        "command": arguments.command,
+        "versions": versions() | {package: version(package) for package in SCORERS},
+        "machine": machine(device_of(str(given.get("device", "cpu")), "device")),
+    }
+    folder = run_mteb(partial(kind.open, name), kind.choices(), given, about)
+    print(folder.table.read_text(encoding="utf-8"))
+    print(folder.table)

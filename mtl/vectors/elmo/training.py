@@ -1,0 +1,264 @@
+"""Train an ELMo on raw text and write it in AllenNLP's format (Peters et al. 2018)."""
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from mtl.base.device import exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.base.files import write_text
+from mtl.base.locks import waiting_lock
+from mtl.base.loop import ResumableTraining, check_claim, claim_of
+from mtl.base.memory import check_fits
+from mtl.base.progress import Progress
+from mtl.embedders.elmo.model import BiLM, write_weights
+from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
+from mtl.embedders.interface import note_source
+from mtl.settings.bounds import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE, Interval, bounded
+from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
+
+CPU = torch.device("cpu")
+MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
+
+COPIES = 16  # bytes for a weight in training: itself, its gradient and two moments, in float32
+
+
+COUNT = Interval(1, LARGEST)
+RATE = Interval(0, LARGEST, open_low=True)
+
+
+@dataclass
+class ELMoTraining:
+    """The settings of an ELMo's training. The sizes are a quarter of the original's, which took weeks on several GPUs.
+
+    Args:
+        character_dim: numbers in the vector of a byte.
+        filters: convolutions over bytes: width and number of filters.
+        n_highway: highway layers.
+        projection_dim: numbers in the token layer and in the states of each direction; a token's vector has twice as many.
+        lstm_dim: LSTM cells in each direction.
+        n_layers: LSTM layers.
+        dropout: on the input of each LSTM layer and of the softmax.
+        max_length: tokens; longer lines are split.
+        min_count: for the softmax, words that occur less often are the unknown word; the input reads every word byte by byte.
+        held_out: share of the lines on which perplexity is measured, at most 1,000 lines.
+        epochs: passes over the texts.
+        max_steps: the most training steps.
+        batch_tokens: tokens in a batch.
+        negatives: samples for the sampled softmax.
+        learning_rate: Adam's at the first step; it falls linearly.
+        final_learning_rate: at the last step.
+        gradient_clip: largest norm, of all gradients but those of the softmax's tables.
+        validate_every: steps between checkpoints and measurements of perplexity.
+        seed: of the weights and of the order.
+        threads: 0: one for each core.
+    """
+
+    character_dim: int = bounded(COUNT, 16)
+    filters: list[list[int]] = field(
+        default_factory=lambda: [[1, 16], [2, 16], [3, 32], [4, 64], [5, 128], [6, 128], [7, 128]]
+    )
+    n_highway: int = bounded(Interval(0, 100), 1)
+    projection_dim: int = bounded(COUNT, 128)
+    lstm_dim: int = bounded(COUNT, 1024)
+    n_layers: int = bounded(LAYERS, 2)
+    dropout: float = bounded(SHARE, 0.1)
+    max_length: int = bounded(COUNT, 100)
+    min_count: int = bounded(COUNT, 3)
+    held_out: float = bounded(PART, 0.005)
+    epochs: int = bounded(COUNT, 5)
+    max_steps: int | None = bounded(AT_LEAST_ONE, None)
+    batch_tokens: int = bounded(COUNT, 4096)
+    negatives: int = bounded(COUNT, 4096)
+    learning_rate: float = bounded(RATE, 2e-3)
+    final_learning_rate: float = bounded(NOT_NEGATIVE, 2e-4)
+    gradient_clip: float = bounded(RATE, 5.0)
+    validate_every: int = bounded(COUNT, 500)
+    seed: int = bounded(Interval(0, 2**32, open_high=True), 1)
+    threads: int = bounded(Interval(0, LARGEST), 0)
+
+    def check(self) -> None:
+        pairs = [
+            pair for pair in self.filters if len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and COUNT.holds(pair[1])
+        ]
+        if not pairs or len(pairs) < len(self.filters):
+            raise InputError(
+                f"must be pairs of a width of 1 to {MAX_CHARACTERS} characters and a number of filters",
+                key="filters",
+                value=self.filters,
+            )
+        if self.final_learning_rate > self.learning_rate:
+            raise InputError(
+                f"must lie between 0 and learning_rate={self.learning_rate}",
+                key="final_learning_rate",
+                value=self.final_learning_rate,
+            )
+
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
+        """Call `train_elmo` with these settings. Raises InputError, as it does, and for sizes that this machine's memory cannot hold."""
+        with torch.device("meta"):
+            weights = sum(weight.numel() for weight in BiLM(self.options()).parameters())
+        sizes = f"lstm_dim={self.lstm_dim}, projection_dim={self.projection_dim}, n_layers={self.n_layers}: this ELMo"
+        check_fits(COPIES * weights, sizes, "set smaller sizes")
+        train_elmo(lines, path, self, source, device)
+
+    def options(self) -> Options:
+        """The sizes for the network and options.json, with the clips and skip connections of the original."""
+        return Options(
+            character_dim=self.character_dim,
+            filters=tuple((width, number) for width, number in self.filters),
+            n_highway=self.n_highway,
+            activation="relu",
+            max_characters=MAX_CHARACTERS,
+            projection_dim=self.projection_dim,
+            lstm_dim=self.lstm_dim,
+            n_layers=self.n_layers,
+            cell_clip=3.0,
+            state_clip=3.0,
+            skip_connections=True,
+        )
+
+
+@exact_arithmetic()
+def train_elmo(
+    lines: Iterable[Sequence[str]],
+    folder: Path,
+    settings: ELMoTraining,
+    source: str = "",
+    device: torch.device = CPU,
+) -> None:
+    """Train on tokenized lines; write options.json, weights.hdf5 and training.json (perplexities) to `folder`.
+
+    An interrupted training continues from its last checkpoint if the texts and the settings are the same. If the folder
+    already holds an ELMo, nothing happens.
+
+    Args:
+        lines: the words of each line.
+        folder: where to write.
+        settings: the settings of the training.
+        source: identifies the texts and their tokenization, so that a change is noticed.
+        device: where to train. Apple GPUs lack operations that the training needs; the CPU is used instead.
+
+    Raises:
+        InputError: for texts that are too short, and for a folder with the checkpoint of another training.
+        DivergedError: if the training diverges; the last good checkpoint remains.
+    """
+    device = CPU if device.type == "mps" else device
+    with waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo"):
+        threads = torch.get_num_threads()
+        try:
+            torch.set_num_threads(settings.threads or threads)
+            if not (folder / WEIGHTS).exists():
+                _train(lines, folder, settings, source, device)
+        finally:
+            torch.set_num_threads(threads)
+
+
+def _train(
+    lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTraining, source: str, device: torch.device
+) -> None:
+    training = claim_of(settings, source)
+    claim = folder / "claim.json"
+    check_claim(claim, training)
+    prepared, checkpoint = folder / "corpus.npz", folder / "last.ckpt"
+    corpus = Corpus.load(prepared) if claim.exists() else build_corpus(lines, settings.max_length)
+    trainer = ElmoTrainer(corpus, settings, checkpoint, device)
+    if not claim.exists():  # from here on the training can be continued
+        corpus.save(prepared)
+        write_text(claim, json.dumps(training))
+    trainer.run(str(folder))
+    report = {
+        "settings": training,
+        "words": len(corpus.tokens),
+        "types": len(corpus.types),
+        "perplexity": trainer.validations,
+    }
+    write_text(folder / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    write_text(folder / OPTIONS, settings.options().to_json())
+    note_source(folder, source)
+    write_weights(folder / WEIGHTS, trainer.network.bilm)  # last: a folder that has weights is complete
+    for path in (checkpoint, prepared, claim):
+        path.unlink(missing_ok=True)
+
+
+class ElmoTrainer(ResumableTraining[np.ndarray]):
+    """One training. Its state at a step depends only on the settings, the corpus and the step."""
+
+    def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:
+        self.settings = settings
+        self.corpus = corpus
+        torch.manual_seed(settings.seed)
+        try:
+            bilm = BiLM(settings.options(), settings.dropout)
+            self.network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
+        except RuntimeError as error:
+            raise InputError(f"cannot create an ELMo of this size: {str(error).splitlines()[0]}") from None
+        shuffled = np.random.default_rng([settings.seed, 0]).permutation(len(corpus.lengths))
+        held_out = min(1000, math.ceil(settings.held_out * len(shuffled)))
+        self.held_out, self.lines = np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
+        if not len(self.lines):
+            raise InputError("the texts hold only one line, which is held out: nothing is left to train on")
+        self.steps_by_epoch = [sum(1 for _ in self._batches(epoch)) for epoch in range(settings.epochs)]
+        self.steps = min(sum(self.steps_by_epoch), settings.max_steps or sum(self.steps_by_epoch))
+        self.dense = list(bilm.parameters())
+        optimizers = [
+            torch.optim.Adam(self.dense, settings.learning_rate),
+            torch.optim.SparseAdam(self.network.softmax.parameters(), settings.learning_rate),
+        ]
+        super().__init__(self.network, optimizers, checkpoint, device, settings.validate_every)
+
+    @property
+    def ended(self) -> bool:
+        return self.step == self.steps
+
+    def shown(self) -> Progress:
+        return Progress("training ELMo", self.steps, "steps", self.step)
+
+    def _batches(self, epoch: int) -> Iterable[np.ndarray]:
+        return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])
+
+    def batches(self) -> Iterator[np.ndarray]:
+        before, first = 0, self.step
+        for epoch, size in enumerate(self.steps_by_epoch):
+            if before + size > first and before < self.steps:
+                yield from islice(self._batches(epoch), max(0, first - before), self.steps - before)
+            before += size
+
+    def train_step(self, lines: np.ndarray) -> Tensor:
+        # The random numbers of a step depend on its number: an interrupted training gives the same result when it continues.
+        torch.manual_seed(zlib.crc32(f"{self.settings.seed} {self.step}".encode()))
+        sample = self.network.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
+        initial, final = self.settings.learning_rate, self.settings.final_learning_rate
+        rate = initial + (final - initial) * self.step / self.steps
+        forward, backward = self.network.losses(lines, sample)
+        loss: Tensor = (forward.mean() + backward.mean()) / 2
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.dense, self.settings.gradient_clip)
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
+            optimizer.zero_grad()
+        return loss
+
+    def validate(self) -> dict[str, float]:
+        """The perplexities on the held-out lines over all classes, including the unknown word."""
+        sums, count = np.zeros(2), 0
+        for lines in batches(self.corpus.lengths, self.held_out, self.settings.batch_tokens, [0]):
+            losses = self.network.losses(lines, None)
+            sums += [float(loss.cpu().double().sum()) for loss in losses]
+            count += len(losses[0])
+        with np.errstate(over="ignore"):
+            forward, backward = np.exp(sums / count)
+        return {"step": self.step, "forward": float(forward), "backward": float(backward)}
+
+    def describe(self, row: Mapping[str, float]) -> str:
+        return f"held-out perplexity {row['forward']:.1f} forward, {row['backward']:.1f} backward"

@@ -1,0 +1,50 @@
+"""Sentence encoders: one registry entry for each kind."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.base.lazy import lazy
+from mtl.vectors.encoders.encoder import EncoderKind, SentenceEncoder
+
+# In the order in which a name is looked up.
+ENCODERS: dict[str, EncoderKind] = {
+    "average": EncoderKind(
+        name="average",
+        takes=lambda name: name == "average",
+        open=lazy("mtl.vectors.encoders.average:open_average"),
+        choices=lazy("mtl.vectors.encoders.average:average_choices"),
+    ),
+    "transformer": EncoderKind(
+        name="transformer",
+        takes=lambda name: name == "transformer",
+        open=lazy("mtl.vectors.encoders.transformer:open_transformer"),
+        choices=lazy("mtl.vectors.encoders.transformer:transformer_choices"),
+    ),
+    "run": EncoderKind(
+        name="the folder of a finished run",
+        takes=lambda name: Path(name).is_dir(),
+        open=lazy("mtl.vectors.encoders.run:open_run"),
+        choices=lazy("mtl.vectors.encoders.run:run_choices"),
+    ),
+}
+
+
+def encoder_kind(name: str) -> EncoderKind:
+    """The kind that opens the encoder with this name. Raises InputError for an unknown name."""
+    for kind in ENCODERS.values():
+        if kind.takes(name):
+            return kind
+    kinds = " or ".join(kind.name for kind in ENCODERS.values())
+    raise InputError(f"no such folder; an encoder is {kinds}", path=name)
+
+
+def open_encoder(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
+    """The encoder with this name. Raises InputError for an unknown name or key, a bad value, and files that are missing.
+
+    Args:
+        name: a finished run's folder, `average` or `transformer`.
+        settings: by dotted keys, as in {"embeddings.path": "vectors.bin"}.
+    """
+    return encoder_kind(name).open(name, settings)

@@ -1,0 +1,170 @@
+"""A finished run as a sentence encoder."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtl.base.arrays import read_arrays, write_arrays
+from mtl.base.errors import InputError
+from mtl.base.files import sha256
+from mtl.data.blocks import mean_vector
+from mtl.data.dataset import training_texts
+from mtl.methods import METHODS, method_name
+from mtl.methods.predictor import Predictor
+from mtl.model.encoder import POOLINGS
+from mtl.settings.bounds import one_of, typed_settings
+from mtl.vectors.encoders.encoder import Choices, Description
+
+FLOAT = 4  # bytes of a weight
+
+
+@dataclass
+class RunSettings:
+    """The settings of a run's encoder.
+
+    Attributes:
+        seed: a seed of the run; None: the best on dev.
+        task: whose encoder, in a run in which each task has its own.
+        device: where to compute.
+        pooling: max or mean; None: max for an LSTM, as in training, and mean for a transformer.
+        centre: subtract the mean vector of the run's training texts.
+        data_dir: where the run's data is, for centre; None: where the run found it.
+    """
+
+    seed: int | None = None
+    task: str | None = None
+    device: str = "cpu"
+    pooling: str | None = one_of(*POOLINGS, default=None)
+    centre: bool = False
+    data_dir: str | None = None
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        if self.data_dir is not None and not self.centre:
+            raise InputError("is for centre=true only", key="data_dir", value=self.data_dir)
+
+
+def open_run(name: str, settings: Mapping[str, Any]) -> "RunEncoder":
+    """The encoder of the finished run in the folder `name`. Raises InputError as `Predictor.load` and `RunEncoder` do."""
+    if (Path(name) / "modules.json").is_file():
+        message = "is an export, not a run; name the run's folder; docs/how-to/export.md: how mteb scores exports"
+        raise InputError(message, path=name)
+    checked = typed_settings(RunSettings, settings)
+    predictor = Predictor.load(Path(name), checked.seed, device=checked.device, encoder_task=checked.task)
+    return RunEncoder(predictor, checked)
+
+
+def run_choices() -> Choices:
+    """All poolings, centred or not. Only centring reads the run's data."""
+
+    def fit(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {key: value for key, value in settings.items() if key != "data_dir" or settings.get("centre")}
+
+    return Choices({"pooling": tuple(POOLINGS), "centre": (False, True)}, fit)
+
+
+class RunEncoder:
+    """`mtl.vectors.encoders.encoder.SentenceEncoder` of a run: the vectors of `Predictor.encode`, with the settings' pooling and centring."""
+
+    def __init__(self, predictor: Predictor, settings: RunSettings) -> None:
+        """Raises InputError if vectors are to be centred, and the training texts are not there or not those of the run."""
+        self.predictor = predictor
+        self.settings = settings
+        self.pooling = settings.pooling or predictor.model.pooling
+        self.centre = self._centre() if settings.centre else None
+
+    @cached_property
+    def description(self) -> Description:
+        """What the encoder is."""
+        predictor, settings, model = self.predictor, self.settings, self.predictor.model
+        kind = METHODS[method_name(predictor.config.method)]
+        changes = [settings.task] if settings.task is not None else []
+        changes += [self.pooling] if self.pooling != model.pooling else []
+        changes += ["centred"] if settings.centre else []
+        return Description(
+            name="-".join([kind.folder(predictor.config), *changes]),
+            title=", ".join([kind.title(predictor.config), *changes]),
+            family=kind.family,
+            dim=model.dim,
+            language=predictor.suite.language,
+            parameters=model.parameters,
+            parameters_without_embeddings=model.parameters_without_embeddings,
+            memory=FLOAT * model.parameters,
+            max_length=predictor.config.max_length,
+            trained_on=tuple(f"{predictor.suite.name}/{id}" for id in self._tasks_seen()),
+            suite=predictor.suite.name,
+            seed=predictor.seed,
+            settings=f"seed {predictor.seed}{' (the best on dev)' if settings.seed is None else ''}, pooling {self.pooling},"
+            f" {'' if settings.centre else 'not '}centred",
+        )
+
+    def _tasks_seen(self) -> list[str]:
+        """The ids of the tasks whose training rows the encoder has seen. The mean vector is that of the run's training texts."""
+        suite, seen = self.predictor.suite, set(self.predictor.model.trained_on)
+        if self.settings.centre:
+            seen.update(id for id in self.predictor.tasks if suite.tasks[id].answered_by is None)
+        return [id for id in suite.tasks if id in seen]
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up the words of these texts at once, if the run reads new words' vectors from a file."""
+        self.predictor.model.learn(texts)
+
+    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
+        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
+        vectors = self.predictor.encode(texts, self.pooling, progress)
+        return vectors if self.centre is None else vectors - self.centre
+
+    def fingerprint(self) -> str:
+        """A hash of weights, word vectors, settings and the mean vector, but of no path."""
+        centre = b"" if self.centre is None else self.centre.tobytes()
+        return hashlib.sha256(self._uncentred.encode() + centre).hexdigest()
+
+    def versions(self) -> dict[str, str]:
+        """As `mtl.methods.method.Model.versions`."""
+        return self.predictor.model.versions()
+
+    @cached_property
+    def _uncentred(self) -> str:
+        return f"{self.predictor.model.fingerprint()} {self.pooling}"
+
+    def _centre(self) -> np.ndarray:
+        """The mean vector of the run's training texts, from the run's folder if it has been computed before."""
+        run, dim = self.predictor.folder, self.predictor.model.dim
+        inputs = run.read_inputs()
+        trained = sorted((name, mark) for name, mark in inputs.items() if name != "precision")
+        key = hashlib.sha256(f"{self._uncentred} {self.versions()} {trained}".encode()).hexdigest()
+        path = run.path / f"centre-{key[:16]}.npz"
+        try:
+            centre = read_arrays(path)["centre"]
+            if centre.dtype == np.float32 and centre.shape == (dim,) and np.isfinite(centre).all():
+                return centre
+        except (OSError, ValueError, KeyError, InputError):  # there is none, or it is damaged
+            pass
+        centre = mean_vector(
+            self._training_texts(inputs),
+            lambda texts: self.predictor.encode(texts, self.pooling),
+            f"{run.path}: the mean of the training texts",
+        )
+        with suppress(OSError):  # else it is computed again
+            write_arrays(path, {"centre": centre})
+        return centre
+
+    def _training_texts(self, inputs: Mapping[str, str]) -> list[str]:
+        """Raises InputError for data that is missing, or not that of the run. inputs: the run's fingerprints."""
+        predictor, config = self.predictor, self.predictor.config
+        data_dir = Path(self.settings.data_dir or config.data_dir or predictor.suite.data_dir)
+        tasks = [predictor.suite.tasks[id] for id in predictor.tasks]
+        for task in tasks:
+            path = task.path("train", data_dir)
+            if path is None or not path.is_file():
+                continue
+            if sha256(path) != inputs.get(path.relative_to(data_dir).as_posix()):
+                message = "is not the file that the run was trained on; centre=true needs it: set data_dir="
+                raise InputError(message, path=path)
+        return training_texts(predictor.suite, data_dir, config.held_out, tasks)

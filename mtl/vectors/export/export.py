@@ -1,0 +1,136 @@
+"""Export a finished run: its encoder, its word vectors, or a task's fine-tuned transformer, as a folder that other programs read."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
+from mtl.base.files import check_new_folder, new_folder
+from mtl.data.text import UNKNOWN, moses, tokenized_lines
+from mtl.methods.predictor import Predictor
+from mtl.runs.summary import read_summary
+from mtl.settings.bounds import check_known, typed_settings
+from mtl.vectors.encoders.run import open_run
+from mtl.vectors.export import EXPORT_FORMATS
+from mtl.vectors.export.format import Export, TaskExport
+
+if TYPE_CHECKING:
+    from mtl.methods.transformer.trained import TrainedTransformer
+
+
+logger = logging.getLogger("mtl")
+
+OWN_KEYS = ("words", "license")  # the other keys are those of a run's encoder
+
+
+@dataclass
+class ExportSettings:
+    """The settings of an export beside those of the encoder.
+
+    Args:
+        words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file
+            of vectors.
+        license: the license of the exported model, which its card names.
+    """
+
+    words: str | None = None
+    license: str | None = None
+
+
+@dataclass
+class TaskSettings:
+    """The settings of the export of a task's model.
+
+    Args:
+        seed: the seed whose model is exported; None for the seed that is best on dev.
+        task: the task whose model is exported; None if the run has only one task.
+        license: for its card.
+    """
+
+    seed: int | None = None
+    task: str | None = None
+    license: str | None = None
+
+
+def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
+    """Write the encoder of a finished run, or the model of one of its tasks, to a new folder.
+
+    Args:
+        format: a key of EXPORT_FORMATS.
+        settings: the settings of `ExportSettings`, and of `mtl.vectors.encoders.run.RunSettings`; or of `TaskSettings`.
+        command: for the model card.
+
+    Raises:
+        InputError: for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no
+            models, an encoder or a model that the format cannot express, and a package that is missing.
+    """
+    if format not in EXPORT_FORMATS:
+        raise InputError(f"must be one of {', '.join(EXPORT_FORMATS)}", key=f"--format {format}")
+    kind = EXPORT_FORMATS[format]
+    check_known(settings, set(kind.keys))
+    checked = typed_settings(ExportSettings, {key: value for key, value in settings.items() if key in OWN_KEYS})
+    if not run_dir.is_dir():
+        raise InputError("no such folder; only runs can be exported, so name a run's folder", path=run_dir)
+    if checked.words is not None and Path(checked.words).is_dir():
+        raise InputError("is a folder; name a text file", key="words", value=checked.words)
+    check_new_folder(out)
+    if kind.extra is not None:
+        check_installed(kind.extra, key=f"--format {format}")
+    if kind.write_task is not None:
+        _export_task(run_dir, out, kind.write_task, settings, command)
+        return
+    assert kind.write is not None
+    encoder = open_run(str(run_dir), {key: value for key, value in settings.items() if key not in OWN_KEYS})
+    predictor = encoder.predictor
+    words = {UNKNOWN}  # stands for a text without a token, and may have a vector from its n-grams
+    if checked.words is not None:
+        words.update(
+            word for line in tokenized_lines([Path(checked.words)], moses(predictor.suite.language)) for word in line
+        )
+    parts = predictor.model.parts(sorted(words))
+    if checked.words is not None and not parts.all_words:
+        raise InputError(
+            "this run has vectors for the words of its vocabulary alone; drop words=", key="words", value=checked.words
+        )
+    if problem := kind.problem(parts):
+        others = [name for name, other in EXPORT_FORMATS.items() if other.problem(parts) is None]
+        raise InputError(f"{problem}; choose --format {' or '.join(others)}", path=run_dir)
+    export = Export(
+        parts,
+        encoder.pooling,
+        encoder.centre,
+        encoder.description,
+        predictor.suite,
+        read_summary(predictor.folder.summary),
+        checked.license,
+        command,
+    )
+    with new_folder(out) as partial:
+        kind.write(export, partial)
+    hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if parts.all_words else ""
+    logger.info("%s: knows %s words%s", out, f"{len(parts.words):,}", hint)
+
+
+def _export_task(
+    run_dir: Path, out: Path, write: Callable[[TaskExport, Path], None], settings: Mapping[str, Any], command: str
+) -> None:
+    """Write the model of one task of a fine-tuned transformer. settings: seed, task, license. Raises InputError as `export_run`."""
+    checked = typed_settings(TaskSettings, settings)
+    predictor = Predictor.load(run_dir, checked.seed, checked.task, encoder_task=checked.task)
+    if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
+        raise InputError(
+            "is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no model of its"
+            " body and heads; choose another --format",
+            path=run_dir,
+        )
+    if checked.task is None and len(predictor.tasks) > 1:
+        raise InputError(f"each task has its own model; set task= to one of {', '.join(predictor.tasks)}", key="task")
+    task, model = predictor.suite.tasks[checked.task or predictor.tasks[0]], cast("TrainedTransformer", predictor.model)
+    summary = read_summary(predictor.folder.summary)
+    export = TaskExport(model, task, predictor.seed, predictor.suite, summary, checked.license, command)
+    with new_folder(out) as partial:
+        write(export, partial)
+    logger.info("%s: the model of task %s, seed %d", out, task.id, predictor.seed)

@@ -1,0 +1,218 @@
+"""A folder that transformers' `AutoModelForSequenceClassification` loads: a task's fine-tuned transformer with its head and tokenizer."""
+
+import copy
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import yaml
+
+from mtl.base.device import exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.base.files import write_text
+from mtl.base.progress import hidden_progress
+from mtl.base.terminal import escaped, markdown_table
+from mtl.methods.transformer.inputs import InputReader
+from mtl.methods.transformer.network import body_input
+from mtl.methods.transformer.pretrained import ExactLinear
+from mtl.tasks.metrics import metric_named
+from mtl.tasks.target_kind import HeadTargets
+from mtl.tasks.targets import NumberHead
+from mtl.tasks.task import Task
+from mtl.vectors.export.format import TaskExport
+from mtl.vectors.export.model_card import NOT_STATED, code_block, task_title
+
+TOLERANCE = 1e-5  # of an output, as a share of the largest one where that is above 1
+PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input
+
+
+def write(export: TaskExport, folder: Path) -> None:
+    """Write model, tokenizer and card. Raises InputError for a task whose inputs or head transformers does not have, and if the written
+    model gives other outputs than the run."""
+    task, trained = export.task, export.model
+    if problem := _problem(task):
+        raise InputError(
+            f"{problem}, so transformers cannot hold its model; mtl predict uses it", key="task", value=task.id
+        )
+    network = trained.network(task)
+    head: Any = network.models[0]
+    model = copy.deepcopy(head).cpu().float().eval()
+    _set_labels(model, task, *_ends(network.kinds[task.id]))
+    tokenizer = _tokenizer(export)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    check_loads(export, folder)
+    write_text(folder / "README.md", _card(export, type(model).__name__))
+
+
+def _problem(task: Task) -> str | None:
+    """Why transformers cannot express a task, or None."""
+    if task.kind not in ("labels", "number"):
+        return f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
+    if task.marked:
+        return "its inputs hold marked words behind the texts, which no tokenizer writes there"
+    return None
+
+
+def _ends(kind: HeadTargets) -> tuple[float, float]:
+    """The numbers that the outputs 0 and 1 of a head mean: those of the range, unless the head has learnt the numbers themselves."""
+    return kind.ends if isinstance(kind, NumberHead) else (0.0, 1.0)
+
+
+def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
+    """Write the labels into the configuration; let the head of a number give the number itself. low, high: as `_ends` returns."""
+    config = model.config
+    config._name_or_path = ""  # a path of this machine
+    if task.labels is not None and task.kind == "labels":
+        config.id2label = dict(enumerate(task.labels))
+        config.label2id = {label: number for number, label in enumerate(task.labels)}
+        config.problem_type = "single_label_classification"
+        return
+    config.id2label, config.label2id, config.problem_type = {0: task.target}, {task.target: 0}, "regression"
+    (last,) = [part for part in model.modules() if isinstance(part, ExactLinear)]
+    if last.bias is None and low != 0:
+        raise InputError(
+            f"the head has no bias, so it cannot give numbers from {low:g}; mtl predict uses it",
+            key="task",
+            value=task.id,
+        )
+    with torch.no_grad():
+        last.weight.mul_(high - low)
+        if last.bias is not None:
+            last.bias.mul_(high - low).add_(low)
+
+
+def _tokenizer(export: TaskExport) -> Any:
+    """The tokenizer, which cuts inputs as the run does and returns what the body reads."""
+    pretrained = export.model.pretrained
+    tokenizer = copy.deepcopy(pretrained.tokenizer)
+    tokenizer.model_max_length = export.model.length
+    tokenizer.model_input_names = ["input_ids", *(["token_type_ids"] if pretrained.has_types else []), "attention_mask"]
+    if tokenizer.is_fast:  # these two are those of its last call
+        tokenizer.backend_tokenizer.no_truncation()
+        tokenizer.backend_tokenizer.no_padding()
+    return tokenizer
+
+
+@exact_arithmetic()
+@torch.no_grad()
+def check_loads(export: TaskExport, folder: Path) -> None:
+    """Raise InputError if the files give other outputs than the run's network for some inputs. Both compute in float32."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32).eval()
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    network, pretrained = export.model.network(export.task).cpu().eval(), export.model.pretrained
+    low, high = _ends(network.kinds[export.task.id])
+    for texts in _probes(export):
+        with hidden_progress():
+            tokens, lengths = InputReader(pretrained, export.model.length).sequences([texts]).gather(torch.tensor([0]))
+        given = body_input(tokens, lengths, pretrained.padding, pretrained.has_types)
+        wanted = low + (high - low) * network.models[0](**given).logits.numpy()
+        outputs = model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits.numpy()
+        difference = float(np.abs(outputs - wanted).max())
+        if not difference <= TOLERANCE * max(1.0, float(np.abs(wanted).max())):
+            raise InputError(
+                f"the exported model gives other outputs than the run (they differ by up to {difference:.2g}), so nothing is written;"
+                " use the versions of constraints.txt",
+                key="--format transformers",
+            )
+    export.model.network(export.task).to(export.model.device)
+
+
+def _probes(export: TaskExport) -> list[tuple[str, ...]]:
+    """Inputs of the task of different lengths, the longest longer than the run reads, of the tokenizer's own words."""
+    rng, tokenizer = random.Random(0), export.model.pretrained.tokenizer
+    special = set(tokenizer.all_special_ids)
+    words = [number for number in sorted(tokenizer.get_vocab().values()) if number not in special]
+    longest = export.model.length
+    texts = [tokenizer.decode(rng.choices(words, k=length)) for length in (*PROBES, longest, longest + 7)]
+    if len(export.task.text) == 1:
+        return [(text,) for text in texts]
+    return list(zip(texts, [*texts[1:], texts[0]], strict=True))
+
+
+def _card(export: TaskExport, architecture: str) -> str:
+    """The model card."""
+    task, suite, summary = export.task, export.suite, export.summary
+    title = escaped(f"{summary['title']}: {task.title or task.id}")
+    front = {
+        "language": [suite.language],
+        **({"license": export.license} if export.license else {}),
+        "library_name": "transformers",
+        "pipeline_tag": "text-classification",
+    }
+    texts = ", ".join(f'"Text {number}."' for number in ("one", "two")[: len(task.text)])
+    low, high = task.bounds if task.kind == "number" else (0, 0)
+    means = (
+        ("scores = model(**inputs).logits[0].softmax(dim=0)", "model.config.id2label[int(scores.argmax())]")
+        if task.kind == "labels"
+        else (f"number = model(**inputs).logits[0, 0].clamp({low:g}, {high:g})",)
+    )
+    used = code_block(
+        "import torch",
+        "from transformers import AutoModelForSequenceClassification, AutoTokenizer",
+        "",
+        'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
+        'model = AutoModelForSequenceClassification.from_pretrained("FOLDER").eval()',
+        f'inputs = tokenizer({texts}, truncation=True, return_tensors="pt")',
+        "with torch.no_grad():",
+        *(f"    {line}" for line in means),
+    )
+    answer = (
+        "one of the labels " + ", ".join(map(escaped, task.labels or ()))
+        if task.kind == "labels"
+        else f"a number from {low:g} to {high:g}"
+    )
+    sections = [
+        f"# {title}",
+        f"A transformer with a head ({architecture}), fine-tuned on {escaped(task.title or task.id)} of {escaped(suite.title or suite.name)}:"
+        f" it reads {'two texts' if len(task.text) > 1 else 'a text'} and answers {answer}.",
+        f"## Usage\n\n{used}",
+        _evaluation(export),
+        _training(export),
+        "## Limits\n\n" + "\n".join(f"- {limit}" for limit in _limits(export)),
+    ]
+    return f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---\n\n" + "\n\n".join(sections) + "\n"
+
+
+def _evaluation(export: TaskExport) -> str:
+    scores, seed = export.summary["tasks"][export.task.id], str(export.seed)
+    scale = export.suite.shown
+    cells = [scale.show(scores["scores"][seed]), *(scale.show(scores[key]) for key in ("median", "min", "max"))]
+    rows = [
+        ["metric", "split", f"seed {seed}", "median", "minimum", "maximum"],
+        [metric_named(scores["metric"]).title, scores.get("split", "dev"), *cells],
+    ]
+    return (
+        f"## Evaluation\n\nThe model is that of seed {seed}; median, minimum and maximum are over {len(export.summary['seeds'])} of the run's"
+        f" seeds.\n\n{markdown_table(rows, left=2)}"
+    )
+
+
+def _training(export: TaskExport) -> str:
+    task = export.suite.tasks[export.task.answered_by or export.task.id]
+    seen = [export.suite.tasks[id] for id in export.model.trained_on] or [task]
+    rows: Sequence[list[str]] = [["task", "license of the data"]]
+    data = [[task_title(each), escaped(each.license or NOT_STATED)] for each in seen]
+    commands = code_block(str(export.summary["command"]), export.command, language="sh")
+    return (
+        "## Training Details\n\nThe body is a pretrained transformer, and its own card says what it was trained on. It was fine-tuned on the"
+        f" training rows of:\n\n{markdown_table([*rows, *data], left=2)}\n\nThe run, and this export:\n\n{commands}"
+    )
+
+
+def _limits(export: TaskExport) -> list[str]:
+    limits = [
+        f"Inputs are cut after {export.model.length} tokens, the longer text of a pair first (`truncation=True`)."
+    ]
+    if export.task.kind == "number":
+        limits.append("The run clips numbers to the range of the target, and the model does not: clip them as above.")
+    if export.license is None:
+        limits.append(
+            "No license is stated for the weights; that of the data and of the pretrained transformer decides."
+        )
+    return limits

@@ -1,0 +1,365 @@
+"""The rows of a task, in a local folder or on the Hub: whether they can be read, and whether they are those that mteb describes."""
+
+import contextlib
+import hashlib
+import io
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import datasets
+import mteb
+from datasets import Dataset
+from mteb.abstasks import AbsTask
+
+from mtl.base.errors import InputError
+from mtl.base.files import replacing, sha256
+from mtl.data.blocks import BLOCK
+from mtl.data.files import line_blocks
+from mtl.data.records import parse_row
+from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
+from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
+
+
+class MissingSplit(InputError):
+    """A folder of rows lacks a split that its task needs."""
+
+
+def check_files(folder: Path, split: str) -> None:
+    """Raise MissingSplit for a folder without files, and InputError for a line of a .jsonl file that is not a row.
+
+    Args:
+        split: one that is needed.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    if not files:
+        raise MissingSplit(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
+    for path in files:
+        if path.suffix == ".jsonl":
+            _check_jsonl(path)
+
+
+def _check_jsonl(path: Path) -> None:
+    number, rows = 0, 0
+    with path.open("rb") as file:
+        for lines, _ in line_blocks(file, str(path), BLOCK):
+            for line in lines:
+                number += 1
+                if line.strip():  # datasets skips the others
+                    parse_row(path, number, line)
+                    rows += 1
+    if not rows:
+        raise InputError("has no rows; write one JSON object a line", path=path)
+
+
+def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
+    """Raise InputError for rows that lack a column of the task, a value of one, or a number where the task has numbers.
+
+    Args:
+        path: where the rows are, for messages.
+    """
+    if not isinstance(rows, Dataset):  # those of retrieval have other parts
+        return
+    columns = _columns(task)
+    for column in columns:
+        if column not in rows.column_names:
+            raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
+        numeric = column == columns[-1] and task.metadata.type in ("PairClassification", "STS")
+        for number, value in enumerate(rows[column], 1):
+            if value is None:
+                raise InputError(f"row {number}: column {column} has no value; write one, or drop the row", path=path)
+            if numeric and isinstance(value, str) and not _is_number(value):
+                raise InputError(f"row {number}: column {column}: {value!r} is not a number; write a number", path=path)
+
+
+def _columns(task: AbsTask) -> list[str]:
+    """The columns of a task's texts and the one of its targets, after mteb has renamed the hub's; empty for tasks of other forms."""
+    if task.metadata.type == "STS":
+        return [*task.column_names, "score"]
+    names = ("input_column_name", "input1_column_name", "input2_column_name", "label_column_name")
+    return [column for name in names if isinstance(column := getattr(task, name, None), str)]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+logger = logging.getLogger("mtl")
+
+CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
+SHOWN = 3  # the most differences that are recorded of a split
+
+
+@dataclass(frozen=True)
+class TaskRows:
+    """The rows of a task.
+
+    Args:
+        folder: None means on the hub.
+        revision: mteb's name for the version of the rows.
+    """
+
+    folder: Path | None
+    revision: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """
+    Args:
+        data: EXACT, REDUCED (fewer rows) or OTHER.
+        differences: from mteb's descriptive statistics, as in "test: 90 samples, not 100".
+    """
+
+    data: str
+    differences: tuple[str, ...]
+
+
+def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
+    """Those of these tasks whose folder has the splits that they need, or that have no folder. Each of the others is named in the log.
+
+    Raises InputError if none is left, and for rows that cannot be read.
+    """
+    usable, missing = [], list[MissingSplit]()
+    for name in names:
+        try:
+            if data_dir is not None and (data_dir / name).is_dir():
+                rows = find_rows(benchmark, name, data_dir)
+                load_rows(fresh_task(benchmark, name, benchmark.tasks[name].split, rows), rows)
+            usable.append(name)
+        except MissingSplit as error:
+            missing.append(error)
+            logger.info("left out: %s", error)
+    if not usable:
+        raise missing[0]
+    return usable
+
+
+def local_texts(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
+    """Every text in the rows of those of these tasks that have a folder, once."""
+    texts: dict[str, None] = {}
+    for name in names:
+        rows = find_rows(benchmark, name, data_dir)
+        if rows.folder is not None:
+            task = fresh_task(benchmark, name, benchmark.tasks[name].split, rows)
+            load_rows(task, rows)
+            texts |= dict.fromkeys(_strings(task.dataset))
+    return list(texts)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The texts in nested rows of any form."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Iterable):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(inner)
+
+
+def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> TaskRows:
+    """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the hub."""
+    folder = None if data_dir is None else data_dir / name
+    if folder is None or not folder.is_dir():
+        return TaskRows(None, str(fresh_task(benchmark, name, "test").metadata.revision))
+    digest = hashlib.sha256()
+    for file in _files(folder):
+        digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
+    return TaskRows(folder, f"local-{digest.hexdigest()[:16]}")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _linked_folder(folder: Path, revision: str) -> Path:
+    """A folder of links to the files of a local folder, whose path names their content.
+
+    The cache of datasets knows a file by its path and its time of change alone. So it would return old rows for files that were
+    replaced by others with the same time, as tar, rsync and `cp -p` do. Raises InputError if that cache cannot be written to.
+    """
+    linked = Path(datasets.config.HF_DATASETS_CACHE) / "mtl" / revision
+    try:
+        for file in _files(folder):
+            link, target = linked / file.relative_to(folder), file.resolve()
+            if link.resolve() != target:
+                with replacing(link) as partial:
+                    partial.symlink_to(target)
+    except OSError as error:
+        raise InputError(f"{linked}: cannot be written: {_line(error)}; set HF_HOME to another folder") from None
+    return linked
+
+
+def fresh_task(benchmark: Benchmark, name: str, split: str, rows: TaskRows | None = None) -> AbsTask:
+    """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own.
+
+    Args:
+        rows: those of a local folder replace the hub's.
+
+    Raises:
+        InputError: if mteb has no such task in the benchmark's languages.
+    """
+    try:
+        # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
+        task = mteb.get_task(name, languages=benchmark.languages, exclusive_language_filter=True)
+    except (KeyError, ValueError) as error:
+        raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {_line(error)}") from None
+    changed: dict[str, Any] = {"eval_splits": [split]}
+    if rows is not None and rows.folder is not None:
+        changed["dataset"] = {"path": str(_linked_folder(rows.folder, rows.revision)), "revision": rows.revision}
+    task.metadata = task.metadata.model_copy(update=changed)
+    return task
+
+
+def local_task(name: str, data_dir: str | Path, benchmark: str = "pl-mteb") -> AbsTask:
+    """A task of a benchmark with the rows in `data_dir/NAME`, for `mteb.evaluate`.
+
+    Args:
+        benchmark: as in `benchmark=`.
+
+    Raises:
+        InputError: if there is no such task or folder, and for rows that cannot be read.
+    """
+    benchmark_found = load_benchmark(find_benchmark(benchmark))
+    benchmark_found.choose([name])
+    rows = find_rows(benchmark_found, name, Path(data_dir))
+    if rows.folder is None:
+        raise InputError(f"{Path(data_dir) / name}: no such folder; put the rows of {name} there")
+    task = fresh_task(benchmark_found, name, benchmark_found.tasks[name].split, rows)
+    load_rows(task, rows)
+    return task
+
+
+def load_rows(task: AbsTask, rows: TaskRows) -> None:
+    """Load a task's rows. Raises MissingSplit, and InputError if they cannot be had, or have another form than the task's."""
+    name = task.metadata.name
+    splits_read = _read_splits(task, task.metadata.eval_splits)
+    if rows.folder is not None:
+        check_files(rows.folder, splits_read[0])
+    try:
+        task.load_data()
+    except Exception as error:  # datasets, its client and mteb raise many kinds of exceptions
+        if rows.folder is not None:
+            named = [path.name for path in _files(rows.folder)]
+            for split in splits_read if "README.md" not in named else ():  # which may give files other names
+                if not any(file.startswith(split) for file in named):
+                    raise MissingSplit(f"{rows.folder}: has no split {split}; it has {', '.join(named)}") from None
+            raise unreadable(task, rows, error) from None
+        raise InputError(
+            f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had:"
+            f" {'no connection' if CLOSED in str(error) else _line(error)}; put its rows into data_dir/{name}"
+        ) from None
+    for split in splits_read:
+        for subset in task.hf_subsets:
+            splits = _of_subset(task, subset)
+            if split not in splits:
+                raise MissingSplit(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
+            if rows.folder is not None:
+                check_columns(task, splits[split], _split_file(rows.folder, split))
+
+
+def _split_file(folder: Path, split: str) -> Path:
+    """The file with a split's rows where its name says so, else the folder."""
+    return next(iter(sorted(folder.glob(f"{split}.*"))), folder)
+
+
+def unreadable(task: AbsTask, rows: TaskRows, error: Exception) -> InputError:
+    """The error of rows with which mteb fails, as one line.
+
+    Args:
+        error: what mteb raised.
+    """
+    path, reason = task.metadata.dataset["path"], _line(error.__cause__ or error)
+    if rows.folder is None:
+        where = f"the hub's {path}"
+    else:
+        files, reason = _files(rows.folder), reason.replace(path, str(rows.folder))
+        where = str(files[0] if len(files) == 1 else rows.folder)
+    return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {reason}")
+
+
+def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:
+    """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows that it uses.
+
+    Rows of the hub's version that mteb names are exact, if mteb describes the split: where the hub has no such split, mteb may take
+    another one. Raises InputError for rows of another form.
+    """
+    described = task.metadata.descriptive_stats or {}
+    if rows.folder is None:
+        return (
+            Comparison(EXACT, ()) if split in described else Comparison(OTHER, (f"{split}: mteb does not describe it",))
+        )
+    differences, fewer = [], False
+    for name in _read_splits(task, [split]):
+        if name not in described:
+            differences.append(f"{name}: mteb does not describe it")
+            continue
+        for subset in task.hf_subsets:
+            theirs, ours = _statistics(task, described[name], name, subset, rows)
+            differing = list(_differences(theirs, ours))
+            differences += [f"{name}: {difference}" for difference in differing[:SHOWN]]
+            fewer = fewer or ours["num_samples"] < theirs["num_samples"]
+    return Comparison(REDUCED if fewer else OTHER if differences else EXACT, tuple(differences))
+
+
+def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
+    """The splits that an evaluation reads: the scored ones, and the training rows of tasks that train a classifier."""
+    trained = getattr(task, "train_split", None)
+    return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
+
+
+def _statistics(
+    task: AbsTask, described: Mapping[str, Any], split: str, subset: str, rows: TaskRows
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """mteb's statistics of a split of a subset, as it describes them, and as it computes them from these rows."""
+    several = task.metadata.is_multilingual
+    theirs = described["hf_subset_descriptive_stats"][subset] if several else described
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
+            ours = task._calculate_descriptive_statistics_from_split(split, hf_subset=subset if several else None)
+    except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
+        raise unreadable(task, rows, error) from None
+    return theirs, ours
+
+
+def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
+    """The numbers and labels that differ, in words; of nested statistics with the name of their part."""
+    for key, value in theirs.items():
+        own = ours.get(key)
+        part = key.removesuffix("_statistics")
+        if key == "labels":
+            if _counts(value) != _counts(own):
+                yield f"{part}: {_shown(_counts(own))}, not {_shown(_counts(value))}"
+        elif isinstance(value, Mapping):
+            if isinstance(own, Mapping):
+                yield from (f"{part}: {difference}" for difference in _differences(value, own))
+            else:
+                yield f"{part}: none, unlike mteb's"
+        elif isinstance(value, int | float) and own != value and not key.startswith(("average_", "avg_")):
+            yield f"{own} {key.removeprefix('num_').removeprefix('number_of_').replace('_', ' ')}, not {value}"
+
+
+def _counts(labels: Any) -> dict[str, int]:
+    """The number of rows by label; mteb's file of statistics has the labels as strings."""
+    return {
+        str(label): count["count"] for label, count in sorted((labels or {}).items(), key=lambda item: str(item[0]))
+    }
+
+
+def _shown(counts: Mapping[str, int]) -> str:
+    return " ".join(f"{label}×{count}" for label, count in list(counts.items())[:5]) + (" …" if len(counts) > 5 else "")
+
+
+def _of_subset(task: AbsTask, subset: str) -> Mapping[str, Any]:
+    """The splits of a subset of a loaded task."""
+    dataset: Mapping[str, Any] = task.dataset or {}
+    return dict(dataset.get(subset, dataset))
+
+
+def _line(error: BaseException) -> str:
+    return (" ".join(str(error).split()) or type(error).__name__)[:200]

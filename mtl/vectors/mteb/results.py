@@ -1,0 +1,383 @@
+"""The files of an evaluation: its folder with a lock, a record for each task and version of its rows, its summary, its table. None needs mteb."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypedDict
+
+from mtl.base.clock import format_duration
+from mtl.base.errors import InputError
+from mtl.base.files import format_bytes
+from mtl.base.locks import Busy, lock
+from mtl.base.terminal import MISSING, escaped, markdown_table
+from mtl.base.untrusted import Amount, Count, Score, check_plain_folder, read_json
+from mtl.runs.finished import find_finished
+from mtl.vectors.encoders.encoder import Description, SentenceEncoder
+from mtl.vectors.mteb.benchmark import Benchmark, load_benchmark
+
+FINGERPRINT_DIGITS = 12  # of the encoder's fingerprint, in the folder's name
+
+
+@dataclass(frozen=True)
+class EvaluationFolder:
+    """`benchmark.yaml`, `summary.json`, `table.md`; `results/`: mteb's own result files of the tasks in the summary;
+    `tasks/NAME/REVISION/`: what was evaluated on a version of a task's rows.
+    """
+
+    path: Path
+
+    @classmethod
+    def of(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
+        """The folder of an encoder's evaluation: {runs_dir}/mteb/{benchmark}/{encoder}-{fingerprint}."""
+        name = f"{encoder.description.name}-{encoder.fingerprint()[:FINGERPRINT_DIGITS]}"
+        return cls(Path(runs_dir) / "mteb" / benchmark / name)
+
+    @property
+    def benchmark(self) -> Path:
+        return self.path / "benchmark.yaml"
+
+    @property
+    def summary(self) -> Path:
+        return self.path / "summary.json"
+
+    @property
+    def table(self) -> Path:
+        return self.path / "table.md"
+
+    @property
+    def choice(self) -> Path:
+        """What was tried before this encoder's settings were chosen."""
+        return self.path / "choice.json"
+
+    @property
+    def results(self) -> Path:
+        """mteb's own result files, as mteb's programs read them."""
+        return self.path / "results"
+
+    def record(self, task: str, revision: str, split: str | None = None) -> Path:
+        """What was evaluated on a version of a task's rows.
+
+        Args:
+            split: None means the one that the benchmark scores.
+        """
+        return self.path / (split or "tasks") / task / revision / "record.json"
+
+    def records(self, task: str) -> list[Path]:
+        """The records of a task on the split that the benchmark scores."""
+        return sorted((self.path / "tasks" / task).glob("*/record.json"))
+
+    @staticmethod
+    def result(record: Path) -> Path:
+        """mteb's own result file of a record."""
+        return record.with_name("mteb.json")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder's lock within the block. Raises InputError if another process holds it."""
+        try:
+            with lock(self.path / ".lock"):
+                yield
+        except Busy as error:
+            raise InputError(f"another process evaluates this encoder; wait for it{error}", path=self.path) from None
+
+
+EXACT, REDUCED, OTHER = "exact", "reduced", "stand-in"  # whether a task's rows are the benchmark's
+
+
+def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[str]]:
+    """The benchmark's tasks whose training rows the encoder has seen: by name, the tasks of suites that have them."""
+    tasks = {
+        name: [id for id in task.seen_in if id in description.trained_on] for name, task in benchmark.tasks.items()
+    }
+    return {name: ids for name, ids in tasks.items() if ids}
+
+
+def is_comparable(benchmark: Benchmark, task: str, data: str) -> bool:
+    """Whether a score may stand beside published ones: on exact data, and scored as they were.
+
+    Args:
+        data: as EXACT.
+    """
+    return data == EXACT and benchmark.tasks[task].not_comparable is None
+
+
+def summarize(
+    benchmark: Benchmark,
+    description: Description,
+    fingerprint: str,
+    settings: Mapping[str, Any],
+    records: Mapping[str, Mapping[str, Any]],
+    choice: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The summary of an evaluation.
+
+    Scores are × 100. `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over
+    the tasks that have scores, on any data. `partial` is true if a task of the benchmark is missing. `not_comparable`
+    lists the tasks whose scores do not belong beside published ones; `seen` those with training rows that the encoder
+    was trained on.
+
+    Args:
+        records: the content of `tasks/NAME.json`, by task.
+        choice: what was tried to choose the settings.
+    """
+    tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
+    scores = {name: float(record["score"]) for name, record in tasks.items()}
+    seconds, encoding = (sum(record[key] for record in tasks.values()) for key in ("seconds", "encoding_seconds"))
+    sentences = sum(record["sentences"] for record in tasks.values())
+    return {
+        "benchmark": benchmark.name,
+        "encoder": asdict(description),
+        "fingerprint": fingerprint,
+        "settings": dict(settings),
+        "choice": choice,
+        "tasks": tasks,
+        "by_type": benchmark.type_means(scores),
+        "average": benchmark.mean(scores),
+        "average_by_type": benchmark.mean_of_types(scores),
+        "partial": bool(benchmark.missing(tasks)),
+        "missing": benchmark.missing(tasks),
+        "not_comparable": [
+            name for name, record in tasks.items() if not is_comparable(benchmark, name, record["data"])
+        ],
+        "seen": {name: ids for name, ids in seen_by(description, benchmark).items() if name in tasks},
+        "cost": {
+            "seconds_per_task": seconds / len(tasks) if tasks else None,
+            "sentences_per_second": sentences / encoding if encoding else None,
+            "parameters": description.parameters,
+            "parameters_without_embeddings": description.parameters_without_embeddings,
+            "memory": description.memory,
+            "dim": description.dim,
+        },
+    }
+
+
+def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
+    """The table of one evaluation in Markdown: a line for each task, the means of types and both averages, and notes."""
+    tasks, body = summary["tasks"], []
+    for type_name, type_ in benchmark.types.items():
+        scored = [name for name in type_.tasks if name in tasks]
+        body += [_task_line(name, type_.metric_title, summary) for name in scored]
+        if scored:
+            mean = _number(summary["by_type"][type_name], summary, list(type_.tasks))
+            body.append([escaped(f"{type_.title}, mean"), "", "", mean, "", ""])
+    for title, key in (("AVG, tasks", "average"), ("AVG, types", "average_by_type")):
+        body.append([title, "", "", _number(summary[key], summary, list(benchmark.tasks)), "", ""])
+    table = markdown_table([["", "metric", "data", "score", "seconds", "sentences/s"], *body], left=3)
+    notes = "\n".join(f"- {escaped(note)}" for note in _first_notes(summary) + _notes(benchmark, summary))
+    return f"# {escaped(benchmark.title)}: {escaped(summary['encoder']['title'])}\n\n{table}\n\n{notes}\n"
+
+
+def _task_line(name: str, metric: str, summary: Mapping[str, Any]) -> list[str]:
+    record = summary["tasks"][name]
+    rate = f"{record['sentences'] / record['encoding_seconds']:,.0f}" if record["encoding_seconds"] else MISSING
+    score = _number(record["score"], summary, [name])
+    return [escaped(name), metric, escaped(record["data"]), score, f"{record['seconds']:.1f}", rate]
+
+
+def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
+    """A score or a mean over these tasks, with the marks that the notes explain."""
+    if score is None:
+        return MISSING
+    scored = [name for name in names if name in summary["tasks"]]
+    marks = {
+        "*": len(scored) < len(names),
+        "†": any(summary["tasks"][name]["data"] != EXACT for name in scored),
+        "‡": any(name in summary["seen"] for name in scored),
+    }
+    return f"{score:.2f}" + "".join(mark for mark, has in marks.items() if has)
+
+
+def _first_notes(summary: Mapping[str, Any]) -> list[str]:
+    """What was scored: the settings in words, and the size."""
+    settings = summary["encoder"]["settings"]
+    return [*([f"{settings[0].upper()}{settings[1:]}."] if settings else []), _size(summary["cost"])]
+
+
+def _size(cost: Mapping[str, Any]) -> str:
+    """The encoder's size and the time of a task, in a sentence."""
+    return (
+        f"{cost['dim']} dimensions, {cost['parameters']:,} parameters ({cost['parameters_without_embeddings']:,} without "
+        f"embeddings), {format_bytes(cost['memory'])}, {format_duration(cost['seconds_per_task'] or 0)} a task."
+    )
+
+
+def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
+    """Notes that explain the marks, in sentences."""
+    tasks, notes = summary["tasks"], ["Scores × 100, by mteb's own evaluation."]
+    if summary["missing"]:
+        notes.append(f"* partial; without scores: {', '.join(summary['missing'])}.")
+    for name, record in tasks.items():
+        if record["data"] != EXACT:
+            notes.append(
+                f"† {name}: {record['data']} data ({'; '.join(record['differences'])}); not comparable with published scores."
+            )
+    notes += not_comparable_notes(benchmark, list(tasks))
+    for name, ids in summary["seen"].items():
+        notes.append(f"‡ {name}: the encoder was trained on its training rows ({', '.join(ids)}).")
+    if choice := summary["choice"]:
+        notes.append(choice_note(choice))
+    return notes
+
+
+def not_comparable_notes(benchmark: Benchmark, names: Sequence[str]) -> list[str]:
+    """A note for each of these tasks whose scores do not belong beside published ones on any data."""
+    reasons = {name: why for name in names if (why := benchmark.tasks[name].not_comparable)}
+    return [f"{name}: not comparable with published scores: {why}." for name, why in reasons.items()]
+
+
+def choice_note(choice: Mapping[str, Any]) -> str:
+    """What was chosen, on which tasks, and how many combinations were tried."""
+    settings = ", ".join(f"{key}={value}" for key, value in choice["chosen"].items())
+    return (
+        f"{settings}: the best of {len(choice['tried'])} combinations by the mean on the {choice['split']} rows of"
+        f" {', '.join(choice['tasks'])}."
+    )
+
+
+class Evaluated(TypedDict):
+    """What `mteb` has evaluated of a task: the form of record.json and of a task in summary.json. A score that could not be computed is
+    None."""
+
+    revision: str
+    metric: str
+    score: Score | None
+    seconds: Amount
+    encoding_seconds: Amount
+    sentences: Count
+    data: Literal["exact", "reduced", "stand-in"]
+    differences: list[str]
+
+
+Record = dict[str, Any]
+
+
+def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str], split: str | None = None) -> Record:
+    """What a record must say so that its score is that of the benchmark now.
+
+    Args:
+        versions: the versions of the software that scores depend on, by name.
+        split: None means the scored one.
+    """
+    return {
+        "versions": dict(versions),
+        "split": split or benchmark.tasks[task].split,
+        "metric": benchmark.metric(task),
+        "languages": list(benchmark.languages),
+    }
+
+
+def read_record(path: Path, key: Mapping[str, Any]) -> Record | None:
+    """The record in a file; None if there is none, if it is damaged, or if it says something else than the key."""
+    try:
+        record = dict(read_json(path, Evaluated))
+    except InputError:
+        return None
+    if {name: record.get(name) for name in key} != key:
+        return None
+    return record if EvaluationFolder.result(path).is_file() else None
+
+
+def best_record(folder: EvaluationFolder, task: str, key: Mapping[str, Any]) -> Record | None:
+    """Of the records of a task with a score and this key, one on exact data, or else the newest; None if there is none."""
+    records = [(path, record) for path in folder.records(task) if (record := read_record(path, key)) is not None]
+    scored = [(path, record) for path, record in records if record["score"] is not None]
+    if not scored:
+        return None
+    return max(scored, key=lambda one: (one[1]["data"] == EXACT, one[0].stat().st_mtime))[1]
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a finite number that a float can hold."""
+    try:
+        return isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+class EncoderDescription(TypedDict):
+    """`mtl.vectors.encoders.encoder.Description`, as far as tables read it."""
+
+    title: str
+    family: str
+    seed: int | None
+
+
+class Choice(TypedDict):
+    """What `mtl.vectors.mteb.results.choice_note` reads of a choice of settings."""
+
+    split: str
+    tasks: list[str]
+    tried: list[dict[str, Any]]
+    chosen: dict[str, Any]
+
+
+class EvaluationSummary(TypedDict):
+    """The content of an evaluation's summary.json (`mtl.vectors.mteb.results.summarize` explains the keys)."""
+
+    benchmark: str
+    encoder: EncoderDescription
+    fingerprint: str
+    settings: dict[str, Any]
+    tasks: dict[str, Evaluated]
+    seen: dict[str, list[str]]
+    cost: dict[str, Amount | None]
+    command: str
+    choice: NotRequired[Choice | None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An encoder's scores on a benchmark.
+
+    Args:
+        name: the name of its folder.
+    """
+
+    name: str
+    folder: EvaluationFolder
+    summary: EvaluationSummary
+    benchmark: Benchmark
+
+    @property
+    def title(self) -> str:
+        return self.summary["encoder"]["title"]
+
+    @property
+    def seed(self) -> int | None:
+        """Of the run; None for an encoder that is not trained."""
+        return self.summary["encoder"]["seed"]
+
+    def score(self, task: str) -> float:
+        """The score × 100 on a task that was evaluated."""
+        score = self.summary["tasks"][task]["score"]
+        assert score is not None  # as `_read` checked
+        return float(score)
+
+    @property
+    def path(self) -> Path:
+        """The folder of the evaluation. Evaluations of one encoder in several folders have the same name."""
+        return self.folder.path
+
+    def is_comparable(self, task: str) -> bool:
+        """Whether the score may stand beside published ones."""
+        return is_comparable(self.benchmark, task, self.summary["tasks"][task]["data"])
+
+
+def find_evaluations(runs_dir: Path) -> list[Evaluation]:
+    """Every evaluation in a folder and below, in order of path. Raises InputError if the folder does not exist."""
+    return find_finished(runs_dir, "benchmark.yaml", lambda path: _read(EvaluationFolder(path)))
+
+
+def _read(folder: EvaluationFolder) -> Evaluation:
+    """The evaluation in a folder. Raises InputError if it is damaged."""
+    check_plain_folder(folder.path)
+    summary = read_json(folder.summary, EvaluationSummary, "remove the folder and evaluate again")
+    benchmark = load_benchmark(folder.benchmark)
+    for name, evaluated in summary["tasks"].items():
+        if name not in benchmark.tasks:
+            raise InputError(f"tasks.{name}: not a task of the benchmark", path=folder.summary)
+        if evaluated["score"] is None:
+            raise InputError(f"tasks.{name}: has no score", path=folder.summary)
+    return Evaluation(folder.path.name, folder, summary, benchmark)

@@ -1,0 +1,263 @@
+"""The whole evaluation: open the encoder, choose its settings on validation rows, evaluate it, write the summary and the table.
+
+mteb is an optional package, and importing it takes seconds: only what evaluates imports it.
+"""
+
+import itertools
+import logging
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
+from mtl.base.files import write_json, write_text
+from mtl.base.untrusted import read_json
+from mtl.settings.bounds import UnknownKey
+from mtl.vectors.encoders.encoder import Choices, SentenceEncoder
+from mtl.vectors.mteb.benchmark import (
+    Benchmark,
+    MtebSettings,
+    find_benchmark,
+    load_benchmark,
+    read_settings,
+    unknown_key,
+)
+from mtl.vectors.mteb.results import EvaluationFolder, Record, render_table, summarize
+
+if TYPE_CHECKING:
+    from mtl.vectors.mteb.evaluation import Evaluator
+
+
+def import_mteb(folder: Path) -> None:
+    """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard error.
+
+    Its notes say that tasks of a benchmark have newer versions, which are other data. Raises InputError if it is not installed.
+    """
+    check_installed("mteb")
+    os.environ.setdefault("MTEB_CACHE", str(folder))
+    import datasets
+    import mteb  # noqa: F401
+
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(logging.CRITICAL)  # what it logs as errors it also raises
+    for library in ("mteb", "huggingface_hub"):  # the hub's client logs each retry
+        logging.getLogger(library).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module=r"mteb\.")
+
+
+logger = logging.getLogger("mtl")
+
+CHOOSE = "choose"  # the value of a setting that is chosen
+SPLIT = "validation"  # mteb does not score it
+
+Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]]
+
+
+@dataclass(frozen=True)
+class Combination:
+    """
+    Args:
+        values: the values of the settings that are chosen.
+        settings: the settings of the encoder with these values.
+    """
+
+    values: dict[str, Any]
+    settings: Mapping[str, Any]
+
+
+def combinations(settings: Mapping[str, Any], choices: Choices) -> list[Combination]:
+    """The combinations to try, without those that contradict the other settings. Raises InputError for a setting that cannot be chosen."""
+    keys = [key for key, value in settings.items() if value == CHOOSE]
+    if unknown := [key for key in keys if key not in choices.values]:
+        raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices.values)} can be chosen on validation rows")
+    fitting_all = []
+    for values_of_keys in itertools.product(*(choices.values[key] for key in keys)):
+        values = dict(zip(keys, values_of_keys, strict=True))
+        fitting = choices.fits({**settings, **values})
+        if fitting is not None:
+            fitting_all.append(Combination(values, fitting))
+    if not fitting_all:
+        raise InputError(f"{keys[0]}={CHOOSE}: no value goes with the other settings")
+    return fitting_all
+
+
+def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
+    """Raise InputError for a value of a setting that can be chosen which is none of its values. None is the default."""
+    for key, values in choices.values.items():
+        value = settings.get(key)
+        if value is not None and value not in (*values, CHOOSE):
+            names = ", ".join(str(value_known).lower() for value_known in values)
+            raise InputError(f"must be one of {names}, {CHOOSE}", key=key, value=value)
+
+
+def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
+    """The tasks with validation rows in a local folder that are not the scored ones. Raises InputError if there are none."""
+    unscored = [name for name, task in benchmark.tasks.items() if task.split != SPLIT]
+    folders = {name: data_dir / name for name in unscored} if data_dir is not None else {}
+    names = [name for name, folder in folders.items() if any(folder.glob(f"{SPLIT}.*"))]
+    if not names:
+        raise InputError(
+            f"{CHOOSE}: no task has validation rows in {data_dir or 'data_dir'}; it needs files such as TASK/{SPLIT}.jsonl"
+        )
+    return names
+
+
+def choose(
+    settings: Mapping[str, Any],
+    choices: Choices,
+    tasks: Sequence[str],
+    open_encoder: Callable[[Mapping[str, Any]], SentenceEncoder],
+    validate: Validate,
+) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
+    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the
+    record of the choice.
+
+    A combination with such a score is not chosen; raises InputError if all have one.
+
+    Args:
+        settings: the encoder's, of which some are CHOOSE.
+        choices: those that can be chosen, with their values.
+        tasks: those with validation rows.
+        open_encoder: makes an encoder from settings.
+        validate: returns its scores by task; a score that is not finite is None.
+    """
+    tried: list[dict[str, Any]] = []
+    best: tuple[float, SentenceEncoder, Combination] | None = None
+    for combination in combinations(settings, choices):
+        values, encoder = combination.values, open_encoder(combination.settings)
+        scores = validate(encoder, tasks)
+        finite = [score for task in tasks if (score := scores[task]) is not None]
+        mean = fmean(finite) if len(finite) == len(tasks) else None
+        mean_text = "none: a score is not finite" if mean is None else f"{mean:.2f}"
+        logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), mean_text)
+        if mean is not None and (best is None or mean > best[0]):
+            best = mean, encoder, combination
+        tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint()})
+    if best is None:
+        raise InputError(
+            f"{CHOOSE}: every combination has a score that is not finite on the {SPLIT} rows of {', '.join(tasks)}"
+        )
+    _, encoder, combination = best
+    record = {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": combination.values}
+    return encoder, combination.settings, record
+
+
+OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
+
+
+def run_mteb(
+    open_encoder: OpenEncoder, choices: Choices, given: Mapping[str, Any], about: Mapping[str, Any]
+) -> EvaluationFolder:
+    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results.
+
+    Args:
+        open_encoder: makes the encoder from its settings.
+        choices: those that can be chosen, with their values.
+        given: the settings of `mtl mteb` and of the encoder.
+        about: further keys of the summary: the command, versions, the machine.
+
+    Raises:
+        InputError: if it cannot be done.
+    """
+    settings, encoder_settings = read_settings(given)
+    check_values(encoder_settings, choices)
+    path = find_benchmark(settings.benchmark)
+    benchmark = load_benchmark(path)
+    data_dir = _data_dir(settings, benchmark)
+    tasks = _tasks(settings, benchmark, data_dir)
+    import_mteb(Path(settings.runs_dir) / "mteb")
+    from mtl.vectors.mteb.data import tasks_with_splits
+    from mtl.vectors.mteb.evaluation import Evaluator, model_meta
+
+    if settings.tasks is None:
+        tasks = tasks_with_splits(benchmark, tasks, data_dir)
+
+    def evaluator(encoder: SentenceEncoder) -> Evaluator:
+        folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
+        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark, settings.model))
+
+    def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
+        chosen_evaluator = evaluator(encoder)
+        with chosen_evaluator.folder.locked():
+            return {name: record["score"] for name, record in chosen_evaluator.evaluate(tasks, SPLIT).items()}
+
+    choice = None
+    chosen_settings: Mapping[str, Any] = encoder_settings
+    try:
+        if CHOOSE in encoder_settings.values():
+            validated = validation_tasks(benchmark, data_dir)
+            encoder, chosen_settings, choice = choose(encoder_settings, choices, validated, open_encoder, validate)
+        else:
+            encoder = open_encoder(encoder_settings)
+    except UnknownKey as error:
+        raise unknown_key(error) from None
+    _log(encoder, benchmark)
+    final = evaluator(encoder)
+    with final.folder.locked():
+        shutil.copyfile(path, final.folder.benchmark)
+        if choice is not None:
+            write_json(final.folder.choice, choice)
+        records = final.evaluate(tasks, finished=lambda records: _summarize(final, chosen_settings, records, about))
+        final.collect_results(final.with_earlier(records))
+    return final.folder
+
+
+def _log(encoder: SentenceEncoder, benchmark: Benchmark) -> None:
+    """Say what is scored, and warn if it is for another language than the benchmark."""
+    description, languages = encoder.description, benchmark.model_languages
+    logger.info("%s: %s", description.title, description.settings)
+    if languages and description.language and description.language not in languages:
+        logger.warning(
+            "the encoder's language is %s, but %s is in %s", description.language, benchmark.title, ", ".join(languages)
+        )
+
+
+def _summarize(
+    evaluated: "Evaluator", settings: Mapping[str, Any], records: Mapping[str, Record], about: Mapping[str, Any]
+) -> None:
+    """Write the summary and the table of these records and of those of earlier commands. settings: of the encoder."""
+    folder, encoder = evaluated.folder, evaluated.encoder
+    choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
+    records_shown = evaluated.with_earlier(records)
+    summary = summarize(
+        evaluated.benchmark, encoder.description, encoder.fingerprint(), settings, records_shown, choice
+    )
+    write_json(folder.summary, {**summary, **about})
+    write_text(folder.table, render_table(evaluated.benchmark, summary))
+
+
+def _data_dir(settings: MtebSettings, benchmark: Benchmark) -> Path | None:
+    """The folder with the tasks' folders; None: there is none. Raises InputError if the one that was named does not exist."""
+    if settings.data_dir is None:
+        default = Path("data") / benchmark.name
+        return default if default.is_dir() else None
+    if not Path(settings.data_dir).is_dir():
+        raise InputError("no such folder", key="data_dir", value=settings.data_dir)
+    return Path(settings.data_dir)
+
+
+def _tasks(settings: MtebSettings, benchmark: Benchmark, data_dir: Path | None) -> list[str]:
+    """The tasks to evaluate: those that `tasks` names; else those with a folder in the data_dir that was named; else all.
+
+    Raises InputError.
+    """
+    tasks = benchmark.choose(settings.tasks)
+    if settings.tasks is not None or settings.data_dir is None:
+        return tasks
+    assert data_dir is not None
+    present = [name for name in tasks if (data_dir / name).is_dir()]
+    if not present:
+        raise InputError(
+            f"has no folder of a task of {benchmark.name}, such as {data_dir / tasks[0]}",
+            key="data_dir",
+            value=data_dir,
+        )
+    if left_out := [name for name in tasks if name not in present]:
+        logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
+    return present

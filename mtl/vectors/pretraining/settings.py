@@ -1,0 +1,133 @@
+"""The settings of a pre-training: the values of a file in configs/pretrain, which the values of the command replace."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted_yaml import read_yaml
+from mtl.settings.bounds import PART, SHARE, Interval, bounded, check_known, one_of, typed_settings
+from mtl.settings.layers import find_yaml, shipped
+
+SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # have the ids from 0 on
+BUDGET = {"max_steps", "max_minutes"}
+LARGEST = 2**31 - 1
+COUNT = Interval(1, LARGEST)
+AMOUNT = Interval(0, LARGEST)
+
+
+@dataclass
+class PretrainingSettings:
+    """The settings. Every file in configs/pretrain must set those that have no default.
+
+    Args:
+        vocab_size: entries of the vocabulary, with the five special tokens; fewer if the text is small.
+        max_length: tokens of a segment, with `[CLS]` and `[SEP]`; the longest input of the finished model.
+        num_layers: layers.
+        hidden_size: numbers in a token's vector.
+        num_heads: attention heads of a layer.
+        batch_size: segments in a step.
+        learning_rate: the highest; of AdamW with β₁ 0.9 and ε 1e-6.
+        vocabulary: wordpiece takes the longest subword that fits; bpe builds words from learnt merges.
+        alphabet: characters that the vocabulary has, the most frequent ones.
+        min_count: how often a pair must occur to become a subword.
+        lowercase: whether texts are read in lower case.
+        documents: what a document of a file is: a line, or a block of lines up to an empty one.
+        min_tokens: shorter documents are dropped.
+        segments: packed joins all documents and cuts them into segments of the full length; with document, a segment holds text of one
+            document.
+        held_out: share of the segments, at most 1,000, for perplexity.
+        intermediate_size: units between the two maps of a layer; null: 4 × `hidden_size`.
+        initial_deviation: standard deviation of the random weights at the beginning.
+        positions: the vectors of positions at the beginning: random, or sinusoids of twice the deviation as amplitude. Both are trained.
+        dropout: after each layer's parts and on the attention.
+        mask_share: share of the tokens to predict.
+        whole_words: false: single subwords are chosen.
+        max_steps: the most steps; this or max_minutes must be set.
+        max_minutes: the most minutes of training and validations.
+        accumulate: in how many parts a batch is computed: more take less memory and, without dropout, give the same step up to rounding.
+        warmup: steps in which the learning rate rises linearly from 0; below 1, a share of the training.
+        final_learning_rate: at the end; it falls linearly.
+        beta2: AdamW's β₂.
+        weight_decay: not of biases and normalisation layers.
+        gradient_clip: largest norm of all gradients together; 0: none.
+        precision: bf16-mixed: products in bfloat16, weights in float32; on a CPU without such instructions it is float32.
+        force_precision: true: `bf16-mixed` also on such a CPU.
+        validate_every: steps between validations and checkpoints.
+        seed: of the weights, the order and the masks.
+        threads: of the CPU; 0: one for each core.
+    """
+
+    vocab_size: int = bounded(Interval(len(SPECIAL_TOKENS) + 1, LARGEST))
+    max_length: int = bounded(Interval(8, LARGEST))
+    num_layers: int = bounded(COUNT)
+    hidden_size: int = bounded(COUNT)
+    num_heads: int = bounded(COUNT)
+    batch_size: int = bounded(COUNT)
+    learning_rate: float = bounded(AMOUNT)
+    vocabulary: str = one_of("wordpiece", "bpe", default="wordpiece")
+    alphabet: int = bounded(COUNT, 1000)
+    min_count: int = bounded(COUNT, 2)
+    lowercase: bool = False
+    documents: str = one_of("line", "block", default="line")
+    min_tokens: int = bounded(AMOUNT, 0)
+    segments: str = one_of("packed", "document", default="packed")
+    held_out: float = bounded(PART, 0.01)
+    intermediate_size: int | None = bounded(COUNT, None)
+    initial_deviation: float = bounded(PART, 0.02)
+    positions: str = one_of("random", "sinusoids", default="random")
+    dropout: float = bounded(SHARE, 0.1)
+    mask_share: float = bounded(PART, 0.15)
+    whole_words: bool = True
+    max_steps: int | None = bounded(COUNT, None)
+    max_minutes: float | None = bounded(Interval(0, LARGEST, open_low=True), None)
+    accumulate: int = bounded(COUNT, 1)
+    warmup: float = bounded(AMOUNT, 0.1)
+    final_learning_rate: float = bounded(AMOUNT, 0.0)
+    beta2: float = bounded(PART, 0.999)
+    weight_decay: float = bounded(AMOUNT, 0.01)
+    gradient_clip: float = bounded(AMOUNT, 1.0)
+    precision: str = one_of("32-true", "bf16-mixed", default="32-true")
+    force_precision: bool = False
+    validate_every: int = bounded(COUNT, 500)
+    seed: int = bounded(AMOUNT, 1)
+    threads: int = bounded(AMOUNT, 0)
+
+    def check(self) -> None:
+        if self.final_learning_rate > self.learning_rate:
+            raise InputError(
+                f"must not exceed learning_rate={self.learning_rate}",
+                key="final_learning_rate",
+                value=self.final_learning_rate,
+            )
+        if self.hidden_size % self.num_heads:
+            raise InputError(f"must divide hidden_size={self.hidden_size}", key="num_heads", value=self.num_heads)
+        if self.batch_size % self.accumulate:
+            raise InputError(f"must divide batch_size={self.batch_size}", key="accumulate", value=self.accumulate)
+        if self.max_steps is None and self.max_minutes is None:
+            raise InputError("set it, or max_minutes: one of them must limit the training", key="max_steps")
+        if self.warmup >= 1 and self.max_minutes is not None:
+            raise InputError(
+                "with max_minutes, must be a share of the training, below 1", key="warmup", value=f"{self.warmup:g}"
+            )
+        if self.warmup >= 1 and self.max_steps is not None and self.warmup >= self.max_steps:
+            raise InputError(f"must be less than max_steps={self.max_steps}", key="warmup", value=f"{self.warmup:g}")
+
+    @property
+    def chunk(self) -> int:
+        """The number of tokens of a segment without the special token at each end."""
+        return self.max_length - 2
+
+
+def read_settings(config: str, given: Mapping[str, Any]) -> PretrainingSettings:
+    """Read the settings from a file in configs/pretrain, or from a path, and replace those that `given` contains. Raises
+    InputError for an unknown key or a value that is not valid."""
+    path = find_yaml("config", config, shipped("configs") / "pretrain")
+    content = {str(key): value for key, value in read_yaml(path).items()}
+    try:
+        check_known(content, set(PretrainingSettings.__dataclass_fields__))
+    except InputError as error:
+        raise error.located(path=path) from None
+    if BUDGET & set(given):  # the budget that the command names replaces that of the file
+        content = {key: value for key, value in content.items() if key not in BUDGET}
+    return typed_settings(PretrainingSettings, {**content, **given})

@@ -1,0 +1,372 @@
+"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read through a memory map.
+
+The vocabulary follows from the text alone. The library by itself numbers the characters within words in the order of a hash table,
+which differs from process to process, and breaks ties between merges by these numbers. Here, they are numbered beforehand.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from mtl.base.arrays import read_array
+from mtl.base.errors import InputError
+from mtl.base.files import replacing, sha256
+from mtl.data.text import text_lines
+from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+
+@dataclass(frozen=True)
+class PretrainingTexts:
+    """Text files, plain or gzipped, and texts that are documents of their own; the files come first.
+
+    Args:
+        language: its code, for the model card; None: not said.
+    """
+
+    files: Sequence[Path] = ()
+    texts: Sequence[str] = ()
+    language: str | None = None
+    source: str = ""  # where `texts` come from, for the model card
+
+    def check(self) -> None:
+        """Raise InputError for a file that is missing or empty, for a folder, and if there is no text."""
+        for path in self.files:
+            if path.is_dir():
+                raise InputError("is a folder; name the files in it: texts=[FILE,…]", path=path)
+            if not path.is_file():
+                raise InputError("no such file", path=path)
+            if not path.stat().st_size:
+                raise InputError("is empty", path=path)
+        if not self.files and not any(text.strip() for text in self.texts):
+            raise InputError("there is no text to train on")
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of text there are; a gzipped file has about three times its size."""
+        files = sum(path.stat().st_size * (3 if path.suffix == ".gz" else 1) for path in self.files)
+        return files + sum(len(text.encode("utf-8", "surrogatepass")) for text in self.texts)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the files' SHA-256 and of the texts, as 64 hexadecimal digits."""
+        digest = hashlib.sha256()
+        for path in self.files:
+            digest.update(sha256(path).encode())
+        for text in self.texts:
+            digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+        return digest.hexdigest()
+
+    def described(self) -> list[str]:
+        """Each source in a few words, without the folders of this machine."""
+        return [path.name for path in self.files] + ([self.source or "texts"] if self.texts else [])
+
+    def lines(self, title: str) -> Iterator[str]:
+        """All lines, for learning a vocabulary.
+
+        Args:
+            title: the title of the progress, as in "reading".
+
+        Raises:
+            InputError: for an unreadable file.
+        """
+        yield from text_lines(self.files, title)
+        yield from map(_valid, self.texts)
+
+    def by_document(self, kind: str, title: str) -> Iterator[str]:
+        """The documents that are not empty.
+
+        Args:
+            kind: `line`: each line is one; `block`: lines up to an empty one, or the file's end, are one.
+
+        Raises:
+            InputError: for a file that cannot be read.
+        """
+        for path in self.files:
+            lines = text_lines([path], title)
+            yield from filter(None, lines) if kind == "line" else blocks(lines)
+        yield from filter(None, (" ".join(_valid(text).split()) for text in self.texts))
+
+
+def blocks(lines: Iterable[str]) -> Iterator[str]:
+    """Lines that follow each other without an empty line between them, joined by spaces."""
+    block: list[str] = []
+    for line in lines:
+        if line:
+            block.append(line)
+        elif block:
+            yield " ".join(block)
+            block = []
+    if block:
+        yield " ".join(block)
+
+
+def _valid(text: str) -> str:
+    """The text with question marks for halves of surrogate pairs, which UTF-8 does not have."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+INNER = "##"  # begins each subword that does not begin a word
+PAD, UNKNOWN, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
+
+
+def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
+    """Learn a vocabulary from lines of text.
+
+    Args:
+        lines, again: the same lines twice, because the text need not fit into memory.
+
+    Raises:
+        InputError: if the text has more characters than the vocabulary may have entries.
+    """
+    tokenizer = _tokenizer(_model(settings.vocabulary, {}, []), settings.lowercase)
+    first, inner = _alphabet(_normalized(lines, tokenizer), tokenizer, settings.alphabet)
+    reserved = [*SPECIAL_TOKENS, *inner]
+    if settings.vocab_size < len(reserved) + len(first):
+        raise InputError(
+            f"the characters of the texts alone take {len(reserved) + len(first)}; set a larger vocab_size= or a smaller alphabet=",
+            key="vocab_size",
+            value=settings.vocab_size,
+        )
+    trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary]
+    tokenizer.train_from_iterator(
+        again,
+        trainer(
+            vocab_size=settings.vocab_size,
+            min_frequency=settings.min_count,
+            special_tokens=reserved,
+            initial_alphabet=first,
+            limit_alphabet=len(first),
+            continuing_subword_prefix=INNER,
+            show_progress=False,
+        ),
+    )
+    # The characters within words were passed as special tokens to be numbered first; a new tokenizer does not treat them so.
+    learnt = json.loads(tokenizer.to_str())["model"]
+    merges = [(left, right) for left, right in learnt.get("merges", [])]
+    return _tokenizer(_model(settings.vocabulary, learnt["vocab"], merges), settings.lowercase, complete=True)
+
+
+def _alphabet(lines: Iterator[str], tokenizer: Tokenizer, size: int) -> tuple[list[str], list[str]]:
+    """The most frequent characters, sorted, and the subwords of one character that do not begin a word."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        counts.update(line)
+    by_count = sorted(counts, key=lambda character: (-counts[character], character))
+    first = sorted([character for character in by_count if not character.isspace()][:size])
+    splits = tokenizer.pre_tokenizer.pre_tokenize_str
+    return first, [f"{INNER}{character}" for character in first if len(splits(character * 2)) == 1]
+
+
+def _normalized(lines: Iterable[str], tokenizer: Tokenizer) -> Iterator[str]:
+    for line in lines:
+        yield tokenizer.normalizer.normalize_str(line)
+
+
+def _model(kind: str, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> models.Model:
+    unknown = SPECIAL_TOKENS[UNKNOWN]
+    if kind == "wordpiece":
+        return models.WordPiece(vocabulary, unk_token=unknown)
+    return models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER)
+
+
+def _tokenizer(model: models.Model, lowercase: bool, complete: bool = False) -> Tokenizer:
+    """A tokenizer that keeps accents and splits at white space and punctuation. complete: whether the model has a vocabulary."""
+    tokenizer = Tokenizer(model)
+    bert = normalizers.BertNormalizer(
+        clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=lowercase
+    )
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(prefix=INNER)
+    if complete:
+        tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
+        cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{cls} $A {sep}",
+            pair=f"{cls} $A {sep} $B:1 {sep}:1",
+            special_tokens=[(cls, CLS), (sep, SEP)],
+        )
+    return tokenizer
+
+
+def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> "PreTrainedTokenizerFast":
+    """The tokenizer as transformers saves and loads it.
+
+    Args:
+        max_length: the longest input, with special tokens.
+    """
+    from transformers import PreTrainedTokenizerFast
+
+    pad, unknown, cls, sep, mask = SPECIAL_TOKENS
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=pad,
+        unk_token=unknown,
+        cls_token=cls,
+        sep_token=sep,
+        mask_token=mask,
+        model_max_length=max_length,
+        # Else the tokenizer, once loaded, gives no token types, which a BERT needs for pairs.
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
+
+
+def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
+    """Whether each entry of the vocabulary begins a word, bool (vocabulary,)."""
+    vocabulary = tokenizer.get_vocab()
+    begins = np.ones(max(vocabulary.values()) + 1, dtype=bool)
+    begins[[number for token, number in vocabulary.items() if token.startswith(INNER)]] = False
+    return begins
+
+
+DOCUMENTS = 1000  # that are tokenized together
+TOKENS, ENDS = "tokens.bin", "documents.npy"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The documents' tokens, each document followed by a separator.
+
+    Args:
+        flat: (tokens,).
+        ends: int64 (documents,), after the separator.
+    """
+
+    flat: np.ndarray
+    ends: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """The tokens without separators."""
+        return len(self.flat) - len(self.ends)
+
+
+def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
+    """Tokenize documents and write them to the folder. Documents with fewer than `min_tokens` tokens are dropped.
+
+    A token takes 2 bytes if the vocabulary has at most 65,536 entries, else 4. Raises InputError if no document is left.
+    """
+    dtype = token_type(tokenizer.get_vocab_size())
+    tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
+    ends: list[int] = []
+    done = 0
+    with replacing(folder / TOKENS) as partial, partial.open("wb") as file:
+        for ids in _encoded(documents, tokenizer):
+            if len(ids) >= max(1, min_tokens):
+                file.write(np.array([*ids, SEP], dtype=dtype).tobytes())
+                done += len(ids) + 1
+                ends.append(done)
+        if not ends:
+            short = f"document of min_tokens={min_tokens} tokens or more to train on; set a smaller min_tokens="
+            raise InputError(f"the texts hold no {short if min_tokens > 1 else 'words to train on; add text'}")
+    with (
+        replacing(folder / ENDS) as partial,
+        partial.open("wb") as file,
+    ):  # last: with this file, the tokens are complete
+        np.save(file, np.array(ends, dtype=np.int64))
+
+
+def token_type(vocabulary: int) -> type[np.unsignedinteger]:
+    """The type of a token in the file."""
+    return np.uint16 if vocabulary <= 2**16 else np.uint32
+
+
+def _encoded(documents: Iterable[str], tokenizer: Tokenizer) -> Iterator[list[int]]:
+    documents = iter(documents)
+    while block := list(islice(documents, DOCUMENTS)):
+        for encoding in tokenizer.encode_batch_fast(block, add_special_tokens=False):
+            yield encoding.ids
+
+
+def read_tokens(folder: Path, vocabulary: int) -> Tokens:
+    """The tokens that `write_tokens` wrote, read through a memory map.
+
+    Args:
+        vocabulary: its number of entries.
+
+    Raises:
+        InputError: for a damaged file.
+    """
+    file, dtype = folder / TOKENS, np.dtype(token_type(vocabulary))
+    ends = _read_ends(folder / ENDS)
+    size, expected = file.stat().st_size if file.exists() else 0, int(ends[-1]) * dtype.itemsize
+    if size != expected:
+        raise InputError(
+            f"has {size} bytes in place of {expected}; delete {folder / ENDS}, and run this again", path=file
+        )
+    return Tokens(np.memmap(file, dtype=dtype, mode="r"), ends)
+
+
+def _read_ends(path: Path) -> np.ndarray:
+    """Raises InputError for what are no ends of documents."""
+    try:
+        ends = read_array(path)
+        good = ends.dtype == np.int64 and ends.ndim == 1 and len(ends) and (np.diff(ends, prepend=0) > 1).all()
+    except (OSError, ValueError):
+        good = False
+    if not good:
+        raise InputError("is damaged; delete it, and run this again", path=path)
+    return ends
+
+
+class Segments:
+    """What training reads: parts of the text, each with the special tokens [CLS] and [SEP] around it."""
+
+    def __init__(self, tokens: Tokens, starts: np.ndarray, lengths: np.ndarray) -> None:
+        """
+        Args:
+            starts, lengths: of each segment in `tokens.flat`, int64 (segments,).
+        """
+        self.tokens, self.starts, self.lengths = tokens, starts, lengths
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def inputs(self, segments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The tokens of these segments, int64 (segments, time), padded, and whether each token is one of the text, bool, same shape.
+
+        Time is that of the longest of them. [CLS], [SEP] and padding are no tokens of the text.
+        """
+        lengths = self.lengths[segments]
+        columns = np.arange(lengths.max())
+        inside = columns < lengths[:, None]
+        positions = self.starts[segments][:, None] + columns
+        ids = np.full((len(segments), lengths.max() + 2), PAD, dtype=np.int64)
+        ids[:, 0] = CLS
+        ids[:, 1:-1][inside] = self.tokens.flat[positions[inside]]
+        ids[np.arange(len(segments)), lengths + 1] = SEP
+        is_text = np.zeros(ids.shape, dtype=bool)
+        is_text[:, 1:-1] = inside & (ids[:, 1:-1] != SEP)
+        return ids, is_text
+
+
+def packed_segments(tokens: Tokens, chunk: int) -> Segments:
+    """All documents one after the other, cut every `chunk` tokens; the last segment may be shorter."""
+    size = len(tokens.flat) - 1  # without the last separator, which a segment has anyway
+    starts = np.arange(0, size, chunk, dtype=np.int64)
+    return Segments(tokens, starts, np.minimum(chunk, size - starts))
+
+
+def document_segments(tokens: Tokens, chunk: int) -> Segments:
+    """Each document for itself, cut every `chunk` tokens; the last segment of a document may be shorter."""
+    begins = np.concatenate([[0], tokens.ends[:-1]])
+    sizes = tokens.ends - begins - 1  # without the separator, which a segment has anyway
+    pieces = -(-sizes // chunk)
+    number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of a piece in its document
+    starts = np.repeat(begins, pieces) + number * chunk
+    return Segments(tokens, starts, np.minimum(chunk, np.repeat(begins + sizes, pieces) - starts))
+
+
+CUTS = {"packed": packed_segments, "document": document_segments}

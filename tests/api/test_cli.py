@@ -1,0 +1,281 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from command_line import job
+from small_suite import small_settings
+
+from mtl.api.cli import main
+from mtl.jobs.together import run_baseline
+
+
+def test_nothing_heavy_is_imported_for_help_or_version() -> None:
+    code = "import sys; from mtl.api.cli import main\ntry: main([sys.argv[1]])\nexcept SystemExit: pass\n"
+    code += "sys.exit(bool({'torch', 'omegaconf', 'numpy', 'pytorch_lightning'} & set(sys.modules)))"
+    for option in ("--help", "--version"):
+        assert subprocess.run([sys.executable, "-c", code, option], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["baseline", "encoder.width=3"], "unknown key 'encoder.width'"),
+        (["baseline", "suite=klej", "data_dir=none"], "none/klej_nkjp-ner/train.tsv: no such file"),
+        pytest.param(
+            ["baseline", "suite=klej-sample", "trainer.accelerator=gpu"],
+            "trainer.accelerator=gpu: torch finds no such device",
+            marks=pytest.mark.skipif(torch.accelerator.is_available(), reason="there is one"),
+        ),
+        (["baseline", "suite=klej-sample", "tasks=[glue]"], "suite klej-sample has no task glue"),
+        (["baseline", "suite=klej-sample", "run_dir=/proc/none"], "/proc/none: cannot be written ("),
+        (
+            ["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin", "dim=-3"],
+            "dim=-3: must be at least 1",
+        ),
+        (["data", "unknown"], "suite=unknown: unknown"),
+        (["data", "klej", "tasks=[glue]"], "suite klej has no task glue"),
+        (["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin"], "none.txt: no such file"),
+        (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "language=CODE"),
+        (
+            ["embeddings", "train", "glove", "texts=a.txt", "language=pl", "out=x"],
+            "embeddings=glove: cannot be trained; fasttext and elmo and word2vec can",
+        ),
+        (
+            ["embeddings", "train", "cove", "texts=a.txt", "language=pl", "out=x"],
+            "cove: must be one of random, fasttext, glove, elmo",
+        ),
+        (
+            ["baseline", "suite=klej-sample", "embeddings=glove"],
+            "embeddings.path: suite klej-sample names no glove vectors; set embeddings.path=PATH or embeddings.path=glove-840b",
+        ),
+        (["embeddings", "fetch", "fasttext", "recipe=none"], "recipe=none: unknown"),
+        (["predict", "none", "x.tsv", "--task", "cbd"], "none/config.yaml: no such file"),
+        (
+            ["encode", "none", "x.txt", "--out", "v.npy"],
+            "none: no such folder; an encoder is average or transformer or the folder of",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_status_2(
+    arguments: list[str],
+    complaint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 1 and errors[0].startswith("mtl: error: ") and complaint in errors[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "help"),
+    [
+        ([], "mtl"),
+        (["bake"], "mtl"),
+        (["baseline", "--fast"], "mtl"),
+        (["predict", "run"], "mtl predict"),
+        (["predict", "run", "x.tsv", "--task", "cbd", "--seed", "one"], "mtl predict"),
+        (["embeddings", "train"], "mtl embeddings train"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_status_2(
+    arguments: list[str], help: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mtl: error: ") and line.endswith(f"; see {help} --help")
+
+
+def test_sigterm_ends_any_command_as_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def train(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def unheard(*_: object) -> None:
+        raise AssertionError("the command does not handle SIGTERM")
+
+    monkeypatch.setattr("mtl.vectors.pretraining.command.pretrain_transformer", train)
+    before = signal.signal(signal.SIGTERM, unheard)
+    try:
+        assert main(["pretrain", "transformer", "texts=[a.txt]", "out=x"]) == 130
+        assert signal.getsignal(signal.SIGTERM) is unheard
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert capsys.readouterr().err == "mtl: interrupted; the same command continues\n"
+
+
+def test_score_and_check_submission_name_the_suite(
+    suite_file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(suite_file.parent)
+    (suite_file.parent / "empty").mkdir()
+    check, score = ["check-submission", "empty"], ["score", "empty", "--gold", "empty"]
+    absent = "suite klej-sample (KLEJ's data is not there; name another suite with suite=)"
+    for command, setting, line in [
+        (check, f"suite={suite_file}", "suite liten"),
+        (check, "suite=auto", absent),
+        (score, "max_length=9", absent),
+    ]:
+        caplog.clear()
+        assert main([*command, setting]) == 2
+        assert line in [record.message for record in caplog.records]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the small suite with a finished run of it."""
+    folder = tmp_path_factory.mktemp("finished")
+    run_baseline(job([*small_settings(folder), "seeds=[1]"]))
+    return folder
+
+
+def test_predict_and_encode(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, texts = str(finished / "run"), str(finished / "data/test.tsv")
+    assert main(["predict", run, texts, "--task", "kansla"]) == 0
+    predictions = finished / "run/seed-1/predictions/test_pred_kansla.tsv"
+    assert capsys.readouterr().out == predictions.read_text(encoding="utf-8")
+    assert main(["encode", run, texts, "--out", str(tmp_path / "v.npy")]) == 0
+    assert np.load(tmp_path / "v.npy").shape == (11, 16)  # a line each, the header's too
+
+
+TRAINING = {"pytorch_lightning", "lightning_fabric", "torchmetrics"}  # what only training needs
+RUN = """
+import json, sys
+from mtl.api.cli import main
+statuses = [main(command) for command in json.loads(sys.argv[1])]
+print(json.dumps([statuses, sorted(sys.modules)]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("commands", "absent"),
+    [
+        (
+            [
+                "predict {run} {folder}/data/test.tsv --task kansla --out {out}/p.tsv",
+                "encode {run} {folder}/data/test.tsv --out {out}/v.npy",
+            ],
+            {*TRAINING, "scipy", "sklearn"},
+        ),
+        (
+            ["score {run}/seed-1/predictions --gold {run}/gold suite={folder}/liten.yaml", "report {run} --out {out}"],
+            {*TRAINING, "torch"},
+        ),
+    ],
+)
+def test_commands_on_a_finished_run_import_only_what_they_need(
+    finished: Path, tmp_path: Path, commands: list[str], absent: set[str]
+) -> None:
+    places = {"run": finished / "run", "folder": finished, "out": tmp_path}
+    words = json.dumps([[word.format(**places) for word in command.split()] for command in commands])
+    done = subprocess.run([sys.executable, "-c", RUN, words], capture_output=True, text=True)
+    statuses, imported = json.loads(done.stdout.splitlines()[-1])
+    assert statuses == [0, 0], done.stderr
+    assert "numpy" in imported and absent & set(imported) == set()
+
+
+def test_data_writes_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", "klej-sample"]) == 0
+    assert (tmp_path / "data/klej-sample/klej_cbd/train.tsv").exists()
+
+
+@pytest.mark.slow
+def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
+    """Unpacked alone, away from the checkout, it runs the sample (its dependencies being there)."""
+    root = Path(__file__).parent.parent
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "mtl", "configs", "embeddings"):
+        (source / name).symlink_to(root / name)
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(tmp_path),
+        str(source),
+    ]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+        assert not [name for name in archive.namelist() if name.startswith(("tests", "configs", "embeddings"))]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    small = "encoder.hidden_size=8 pretrain.max_steps=4 pretrain.validate_every=4 finetune.max_epochs=1 seeds=[1] tasks=[cbd]"
+    run = [
+        sys.executable,
+        "-c",
+        "import sys; sys.path.insert(0, sys.argv.pop(1)); from mtl.api.cli import main; sys.exit(main())",
+    ]
+    done = subprocess.run(
+        [*run, str(tmp_path / "site"), "baseline", "suite=klej-sample", *small.split()],
+        cwd=empty,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (empty / "runs/klej-sample/random-frozen/summary.json").exists()
+
+
+def test_foreign_text_cannot_write_a_line_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["encode", "none\x1b]0;x\nmtl: fine", "x.txt", "--out", "v.npy"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert r"none\x1b]0;x\nmtl: fine: no such folder" in line
+
+
+def test_a_closed_standard_input_is_one_line(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["encode", str(finished / "run"), "-", "--out", str(tmp_path / "v.npy")]) == 2
+    assert "standard input is closed" in capsys.readouterr().err.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_that_runs_out_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def train(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("mtl.vectors.pretraining.command.pretrain_transformer", train)
+    assert main(["pretrain", "transformer", "texts=[a.txt]", "out=x"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mtl: error: memory ran out; free some memory")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["baseline", "sweep"])
+def test_memory_that_the_machine_lacks_is_refused_before_the_heavy_imports(tmp_path: Path, command: str) -> None:
+    (tmp_path / "sweep.yaml").write_text("runs: [{}]", encoding="utf-8")
+    words = [command, *([str(tmp_path / "sweep.yaml")] if command == "sweep" else [])]
+    words += ["suite=klej-sample", f"runs_dir={tmp_path}", f"data_dir={tmp_path / 'data'}"]
+    words += ["seeds=[1,2]", "seeds_in_parallel=2", "resources.memory=1e6"]
+    code = f"import sys; from mtl.api.cli import main; print(main({words!r}), 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "2 False\n"
+    assert re.fullmatch(
+        r"mtl: error: resources.memory: a seed needs 1000000.0 GB of memory, and this machine has .*; set a smaller one\n",
+        done.stderr,
+    )

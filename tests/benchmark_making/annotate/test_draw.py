@@ -1,0 +1,142 @@
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from annotate_parts import read_key_of, write_forms_of
+from input_errors import raises_input_error
+from kinds_suite import write_kinds_suite
+from small_suite import write_suite
+
+from mtl.api.cli import main
+from mtl.benchmark_making.annotate.draw import _parts, draw_sample, read_wanted, write_forms
+from mtl.data.examples import Example, read_examples
+from mtl.jobs.job import load_job
+from mtl.tasks.task import Task
+
+LABELS = Task(id="t", text=["a"], target="t", kind="labels", labels=["x", "y", "z"], metric="accuracy")
+
+
+def content(forms: Path, task: str) -> dict[str, Any]:
+    """What the form of a task holds."""
+    page = (forms / f"{task}.html").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(re.search(r'id="content">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_each_label_has_its_share_of_the_sample(seed: int) -> None:
+    targets = [0.0] * 60 + [1.0] * 30 + [2.0] * 10
+    examples = [Example(line, (("",),), target) for line, target in enumerate(targets, start=2)]
+    drawn = draw_sample(LABELS, examples, 20, np.random.default_rng(seed))
+    assert drawn == sorted(set(drawn)) and len(drawn) == 20
+    assert Counter(targets[number] for number in drawn) == {0: 12, 1: 6, 2: 2}
+
+
+def test_the_form_has_the_texts_of_the_rows_and_no_target(tmp_path: Path) -> None:
+    forms = write_forms_of(tmp_path, task=["kansla", "betyg"], rows=10)
+    assert {path.name for path in forms.iterdir()} == {"kansla.html", "betyg.html", "key.json"}
+    suite = load_job({"suite": str(tmp_path / "liten.yaml")}).suite
+    for id in ("kansla", "betyg"):
+        task, found = suite.tasks[id], content(forms, id)
+        path = task.path("dev", tmp_path / "data")
+        assert path is not None
+        texts = {example.line: example.texts[0] for example in read_examples(task, path)}
+        assert all(set(row) == {"line", "texts", "candidates"} for row in found["rows"])
+        assert {row["line"]: row["texts"] for row in found["rows"]} == {
+            line: [[[texts[line], False]]] for line in read_key_of(forms)["tasks"][id]["lines"]
+        }
+        assert [row["line"] for row in found["rows"]] != sorted(row["line"] for row in found["rows"])
+
+
+def test_the_same_settings_give_the_same_bytes_and_another_seed_other_rows(tmp_path: Path) -> None:
+    made = [
+        write_forms_of(tmp_path / str(number), task="kansla", rows=10, seed=seed)
+        for number, seed in enumerate((1, 1, 2))
+    ]
+    for name in ("kansla.html", "key.json"):
+        first, second, third = ((forms / name).read_bytes() for forms in made)
+        assert first == second != third
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path) -> None:
+    for name in "012":
+        (tmp_path / name).mkdir()
+
+
+def test_rows_that_are_held_out_of_the_training_file_are_those_of_dev(tmp_path: Path) -> None:
+    key = read_key_of(write_forms_of(tmp_path, task="samma", rows=4))["tasks"]["samma"]
+    assert (key["split"], key["file"], key["whole"]) == ("dev", "pairs/train.tsv", 6)
+
+
+def test_instructions_are_those_of_the_file_the_suite_or_the_task(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path)
+    text = suite.read_text(encoding="utf-8").replace(
+        "    metric: accuracy\n", "    metric: accuracy\n    instructions: Hur känns det?\n"
+    )
+    suite.write_text(text, encoding="utf-8")
+    file = tmp_path / "instructions.txt"
+    file.write_text("Läs först.\n\nSvara sedan.\n", encoding="utf-8")
+    job = load_job({"suite": str(suite), "data_dir": str(tmp_path / "data")})
+    given = {"task": "kansla", "rows": 3}
+    write_forms(job, read_wanted({**given, "instructions": str(file)}), tmp_path / "a")
+    write_forms(job, read_wanted({"task": ["kansla", "betyg"], "rows": 3}), tmp_path / "b")
+    assert content(tmp_path / "a", "kansla")["instructions"] == "Läs först.\n\nSvara sedan."
+    assert content(tmp_path / "b", "kansla")["instructions"] == "Hur känns det?"
+    assert content(tmp_path / "b", "betyg")["instructions"].endswith("Answer with a number from 0 to 10.")
+    with raises_input_error(key="instructions"):
+        write_forms(job, read_wanted({"task": ["kansla", "betyg"], "instructions": str(file)}), tmp_path / "c")
+    with raises_input_error(file="none.txt"):
+        write_forms(job, read_wanted({**given, "instructions": str(tmp_path / "none.txt")}), tmp_path / "c")
+
+
+def test_spans_are_marked() -> None:
+    assert _parts("en bra dag", [(3, 6)]) == [("en ", False), ("bra", True), (" dag", False)]
+    assert _parts("bra", [(0, 3)]) == [("bra", True)] and _parts("bra", []) == [("bra", False)] and _parts("", []) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({}, "task"),
+        ({"task": []}, "task"),
+        ({"task": "borta"}, "task"),
+        ({"task": "kansla", "rows": 31}, "rows"),
+        ({"task": "kansla", "rows": 1}, "rows"),
+        ({"task": "kansla", "rows": "all"}, "rows"),
+        ({"task": "kansla", "seed": -1}, "seed"),
+        ({"task": "kansla", "split": "test"}, "split"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_line_and_nothing_is_written(
+    settings: dict[str, Any], key: str, tmp_path: Path
+) -> None:
+    with raises_input_error(key=key):
+        write_forms_of(tmp_path, **settings)
+    assert not (tmp_path / "forms").exists()
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    job = load_job({"suite": str(write_suite(tmp_path)), "data_dir": str(tmp_path / "elsewhere")})
+    with raises_input_error(file="train.tsv"):
+        write_forms(job, read_wanted({"task": "kansla"}), tmp_path / "forms")
+
+
+def test_words_are_not_asked_for(tmp_path: Path) -> None:
+    write_kinds_suite(tmp_path)
+    with raises_input_error(key="opposite"):
+        write_forms_of(tmp_path, suite="kinds.yaml", task="opposite", rows=3)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite, out = write_suite(tmp_path), tmp_path / "forms"
+    words = ["annotate", str(suite), f"data_dir={tmp_path / 'data'}", "task=kansla", "rows=5"]
+    assert main([*words, f"out={out}"]) == 0
+    assert capsys.readouterr().out.splitlines() == [str(out / "kansla.html"), str(out / "key.json")]
+    for more, place in (([f"out={out}"], str(out)), ([], "out"), (["out=x", "colour=red"], "unknown key 'colour'")):
+        assert main([*words, *more]) == 2
+        assert capsys.readouterr().err.startswith(f"mtl: error: {place}")

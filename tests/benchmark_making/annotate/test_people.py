@@ -1,0 +1,143 @@
+"""`mtl import` of what people answered: their runs, the run of their majority, and how far they agree."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from annotate_parts import answer_lines, read_key_of, write_forms_of, write_lines
+
+from mtl.api.cli import main
+from mtl.reports.leaderboard import leaderboard
+from mtl.runs.finished import find_runs
+from mtl.runs.predictions import FILE
+
+NUMBERS = {"Anna": ["0", "2", "8", "7"], "Bo Ek": ["1", "2", "8", "6"], "Cai": ["0", "1", "7", "7"]}
+LABELS = {"Anna": "glad glad arg arg", "Bo Ek": "glad arg arg arg", "Cai": "arg glad arg glad"}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the small suite, forms of two tasks, and the answers of three people."""
+    monkeypatch.chdir(tmp_path)
+    forms = write_forms_of(tmp_path, task=["kansla", "betyg"], rows=4)
+    for name, answers in LABELS.items():
+        write_lines(tmp_path / f"kansla-{name}.tsv", answer_lines(forms, "kansla", name, answers.split()))
+        write_lines(tmp_path / f"betyg-{name}.tsv", answer_lines(forms, "betyg", name, NUMBERS[name]))
+    return tmp_path
+
+
+def imported(name: str, *words: str) -> int:
+    return main(["import", name, *words, "suite=liten.yaml", "data_dir=data", "rows=forms/key.json"])
+
+
+def summary(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(Path(f"runs/liten/{name}/summary.json").read_text(encoding="utf-8"))
+    return content
+
+
+def gold(name: str, task: str) -> list[str]:
+    """The targets that a run recorded for the sample."""
+    return Path(f"runs/liten/{name}/gold/dev_{task}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+
+
+@pytest.mark.slow
+def test_each_person_and_their_majority_is_a_run_on_the_sample(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = sorted(str(path.name) for path in home.glob("*-*.tsv"))
+    assert imported("people", *files) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [run.name for run in find_runs(Path("runs"))] == [
+        f"people-{name}" for name in ("Anna", "Bo-Ek", "Cai", "majority")
+    ]
+    lines = (home / "data/dev.tsv").read_text(encoding="utf-8").splitlines()
+    rows = read_key_of(home / "forms")["tasks"]["kansla"]["lines"]
+    assert gold("people-Anna", "kansla") == [lines[row - 1].split("\t")[1] for row in rows]
+    for name, answers in {**LABELS, "majority": "glad glad arg arg"}.items():
+        own = summary(f"people-{name.replace(' ', '-')}")
+        right = np.mean(
+            [one == other for one, other in zip(answers.split(), gold("people-Anna", "kansla"), strict=True)]
+        )
+        assert own["tasks"]["kansla"]["median"] == 100 * right
+        assert own["tasks"]["kansla"]["rows"] == {"train": 60, "dev": 4, "test": 10}
+        assert own["reduced"] == ["kansla", "betyg"] and own["family"] == "people"
+        assert "Scored on a sample of the rows alone: kansla 4 of 30 dev rows; betyg 4 of 30 dev rows." in own["notes"]
+        agreement = [note for note in own["notes"] if note.startswith("Agreement on ")]
+        assert len(agreement) == 2 and set(agreement) <= set(printed)
+        assert "nominal" in agreement[0] and "Anna and Bo Ek 75.0%" in agreement[0] and "ordinal" in agreement[1]
+    assert summary("people-Anna")["title"] == "Anna, imported"
+    mean = Path("runs/liten/people-majority/seed-1/predictions/dev_pred_betyg.tsv").read_text(encoding="utf-8").split()
+    assert [float(number) for number in mean[1:]] == pytest.approx([1 / 3, 5 / 3, 23 / 3, 20 / 3])
+    assert not list(home.glob("runs/liten/*/seed-1/*.zip"))
+    assert "a sample of 4 dev rows" in Path("runs/liten/people-Anna/table.md").read_text(encoding="utf-8")
+    assert imported("people", *files) == 0  # they are finished
+    # A model's predictions of all rows are scored on the same rows, and tested against the people.
+    assert (
+        main(["baseline", "suite=liten.yaml", "data_dir=data", "method=majority", "seeds=[1]", "tasks=[kansla]"]) == 0
+    )
+    assert imported("floor", "runs/liten/majority/seed-1/predictions") == 0
+    assert summary("floor")["tasks"]["kansla"]["median"] == 100 * gold("floor", "kansla").count("glad") / 4
+    rows = {row.name: row for row in leaderboard(find_runs(Path("runs"))).rows}
+    sampled = {name: dict(row.sampled) for name, row in rows.items()}
+    assert sampled["majority"] == {} and sampled["floor"] == {"kansla": sampled["people-Anna"]["kansla"]}
+    assert rows["majority"].reasons.get("kansla") != rows["floor"].reasons["kansla"] == sampled["floor"]["kansla"]
+    assert main(["report"]) == 0
+    report = Path("report/report.md").read_text(encoding="utf-8")
+    assert "or a sample of the rows" in report and "Krippendorff's α, ordinal, of Anna, Bo Ek, Cai" in report
+    tests = Path("report/comparisons.csv").read_text(encoding="utf-8")
+    assert "people-Anna" in tests and not [
+        line for line in tests.splitlines() if "majority," in line and "people" not in line
+    ]
+
+
+def test_two_people_have_no_majority_and_one_has_no_agreement(home: Path) -> None:
+    assert imported("two", "kansla-Anna.tsv", "kansla-Cai.tsv") == 0
+    assert [run.name for run in find_runs(Path("runs"))] == ["two-Anna", "two-Cai"]
+    assert any(note.startswith("Agreement on kansla") for note in summary("two-Anna")["notes"])
+    assert imported("one", "betyg-Bo Ek.tsv") == 0
+    assert not any(note.startswith("Agreement") for note in summary("one-Bo-Ek")["notes"])
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (["kansla-Anna.tsv", "forms"], "forms"),
+        (["kansla-Anna.tsv", "seed=2"], "seed"),
+        (["kansla-Anna.tsv", "run_dir=x"], "run_dir"),
+        (["kansla-Anna.tsv", "tasks=[kansla]"], "tasks"),
+        (["kansla-Anna.tsv", "rows=5"], "rows"),
+        (["kansla-Anna.tsv", "rows=borta.json"], "borta.json"),
+        (["kansla-Anna.tsv", "rows=null"], "rows"),
+        (["kansla-Anna.tsv", "kansla-Bo Ek.tsv", "bad.tsv"], "bad.tsv:2"),
+    ],
+)
+def test_bad_input_is_one_line_and_no_run_is_made(
+    words: list[str], place: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lines(home / "bad.tsv", answer_lines(home / "forms", "kansla", "Dan", ["sur", "glad", "arg", "arg"]))
+    rest = [] if any(word.startswith("rows=") for word in words) else ["rows=forms/key.json"]
+    assert main(["import", "people", *words, "suite=liten.yaml", "data_dir=data", *rest]) == 2
+    (error,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("mtl: error: ")]
+    assert place in error.removeprefix("mtl: error: ").split(": ")[0]
+    assert not Path("runs").exists()
+
+
+def test_more_people_under_the_same_name_are_refused_before_any_run_is_made(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert imported("people", "kansla-Anna.tsv") == 0
+    assert imported("people", "kansla-Bo Ek.tsv", "kansla-Anna.tsv") == 2
+    assert "was made with another configuration (imported.notes" in capsys.readouterr().err.splitlines()[-1]
+    assert [path.name for path in Path("runs/liten").iterdir()] == ["people-Anna"]
+
+
+def test_predictions_of_another_number_of_rows_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "theirs").mkdir()
+    write_lines(home / "theirs" / FILE.format(split="dev", task="kansla"), ["label", *["glad"] * 29])
+    assert imported("theirs", "theirs") == 2
+    assert "29 predictions for 4 rows" in capsys.readouterr().err.splitlines()[-1]
+    write_lines(home / "theirs" / FILE.format(split="dev", task="kansla"), ["label", *["glad"] * 29, "sur"])
+    assert imported("theirs", "theirs") == 2
+    assert "dev_pred_kansla.tsv:31" in capsys.readouterr().err.splitlines()[-1]
+    assert imported("theirs", "theirs", "tasks=[samma]") == 2
+    assert "the sample has no rows of samma" in capsys.readouterr().err.splitlines()[-1]

@@ -1,0 +1,117 @@
+from pathlib import Path
+
+import pytest
+from command_line import job
+from kinds_suite import write_kinds_suite
+from sheet_parts import line_of, write
+
+from mtl.api.cli import main
+from mtl.benchmark_making.audits.sheets.check import check_sheet
+from mtl.benchmark_making.audits.sheets.draft import draft_sheet
+from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE, read_sheet
+
+
+def values(folder: Path, sheet: str, name: str) -> list[str]:
+    return [value for _, value in read_sheet(write(folder, sheet)).values(name)]
+
+
+def test_what_the_data_and_the_suite_file_say(settings: list[str], suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8").replace("  kansla:\n", "  kansla:\n    license: CC0\n")
+    source = "    source: {url: 'https://example.org/liten.zip'}\n    labels"
+    suite_file.write_text(text.replace("    labels", source, 1), encoding="utf-8")
+    sheet, folder = draft_sheet(job(settings), "kansla"), suite_file.parent
+    assert values(folder, sheet, "Title*") == ["kansla"]
+    assert values(folder, sheet, "License(s)*") == ["CC0"]
+    assert values(folder, sheet, "Link(s) / permanent identifier(s)*") == ["https://example.org/liten.zip"]
+    assert values(folder, sheet, "Intended task(s)/usage(s)") == ["Predict 'label' from 'text'"]
+    assert values(folder, sheet, "Recommended evaluation measures") == ["accuracy"]
+    assert values(folder, sheet, "Recommended split(s)") == ["Train, dev, test (provided)"]
+    total, train, dev, test = values(folder, sheet, "Dataset in numbers*")
+    assert total == "100 items in total"
+    # Every fourth text has four words, the others five.
+    assert train == (
+        "train: 60 items; glad: 40 (66.7%), arg: 20 (33.3%); tokens in 'text': median 5, longest 5, together 285"
+    )
+    assert dev.startswith("dev: 30 items; glad: 20 (66.7%), arg: 10 (33.3%)")
+    assert test.startswith("test: 10 items; tokens")
+    form = values(folder, sheet, "Format*")
+    assert form == [
+        "TSV, UTF-8, one item a line; files: train.tsv, dev.tsv, test.tsv",
+        "'text': input",
+        "'label': the label to predict, one of glad or arg",
+    ]
+    assert values(folder, sheet, "Created by*") == [TO_COMPLETE]
+
+
+def test_addresses_of_single_files(settings: list[str], suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    source = "    source: {url: 'https://example.org/{folder}/{file}'}\n    hub: {dataset: mine/betyg}\n"
+    suite_file.write_text(f"{text}{source}    files: {{dev: null}}\n", encoding="utf-8")
+    sheet = draft_sheet(job(settings), "betyg")
+    addresses = [
+        "https://example.org/scores/train.tsv",
+        "https://example.org/scores/test.tsv",
+        "https://huggingface.co/datasets/mine/betyg",
+    ]
+    assert values(suite_file.parent, sheet, "Link(s) / permanent identifier(s)*") == addresses
+    sources = values(suite_file.parent, sheet, "Data source(s)*")
+    assert sources == [TO_COMPLETE, *(f"Files: {address}" for address in addresses)]
+
+
+def test_official_sizes_come_first(settings: list[str], suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    suite_file.write_text(text + "    rows: {train: 600, test: 10}\n", encoding="utf-8")
+    (suite_file.parent / "data/scores/test.tsv").unlink()
+    numbers = values(suite_file.parent, draft_sheet(job(settings), "betyg"), "Dataset in numbers*")
+    assert numbers[0] == "610 items in total"
+    assert numbers[1].startswith("train: 600 items (60 at hand for this draft); score: mean ")
+    assert numbers[2].startswith("dev: 30 items (not among the published sizes); ")
+    assert numbers[3] == "test: 10 items (none at hand for this draft)"
+
+
+def test_only_splits_that_the_publisher_has_are_linked_and_recommended(settings: list[str], suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    source = "    source: {url: 'https://example.org/{folder}/{file}'}\n"
+    suite_file.write_text(f"{text}{source}    rows: {{train: 60, test: 40}}\n", encoding="utf-8")
+    sheet, folder = draft_sheet(job(settings), "betyg"), suite_file.parent
+    assert values(folder, sheet, "Link(s) / permanent identifier(s)*") == [
+        "https://example.org/scores/train.tsv",
+        "https://example.org/scores/test.tsv",
+    ]
+    assert values(folder, sheet, "Dataset function(s)") == ["Training, Testing"]
+    assert values(folder, sheet, "Recommended split(s)") == ["Train, test (provided)"]
+    assert values(folder, sheet, "Format*")[0].endswith("files: train.tsv, test.tsv")
+
+
+@pytest.mark.parametrize("task", ["mood", "stars", "answer", "opposite", "mood-elsewhere"])
+def test_a_draft_of_each_kind_lacks_only_what_is_to_be_completed(tmp_path: Path, task: str) -> None:
+    suite = write_kinds_suite(tmp_path)
+    made = job([f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"cache_dir={tmp_path / 'cache'}"])
+    sheet = draft_sheet(made, task)
+    found = check_sheet(made, write(tmp_path, sheet, f"{task}_sheet.tsv"))
+    assert found and all("is still to be completed" in finding for finding in found)
+    done = write(tmp_path, sheet.replace(TO_COMPLETE, "known"), f"{task}_sheet.tsv")
+    assert check_sheet(made, done) == []
+
+
+def test_out(settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", *settings, "--sheet", "kansla"]) == 0
+    printed = capsys.readouterr().out
+    assert line_of(printed, "III. DATA") > 1
+    assert main(["audit", *settings, "--sheet", "kansla", "--out", str(tmp_path / "new/sheet.tsv")]) == 0
+    assert capsys.readouterr().out == ""
+    assert (tmp_path / "new/sheet.tsv").read_text(encoding="utf-8") == printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sheet", "none"], "--sheet none: suite liten has no such task; it has kansla, samma, betyg"),
+        (["--out", "sheet.tsv"], "--out sheet.tsv: is for --sheet TASK only"),
+        (["--sheet", "kansla", "data_dir=none"], "--sheet kansla: no file of the task can be read in none"),
+    ],
+)
+def test_bad_input(settings: list[str], arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", *settings, *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and message in printed.err and printed.err.count("\n") == 1

@@ -1,0 +1,175 @@
+import os
+from pathlib import Path
+
+import pytest
+from input_errors import raises_input_error
+from mutations import message_of, mutated_bytes
+from sheet_parts import complete, line_of, write
+
+from mtl.benchmark_making.audits.sheets.form import (
+    ORDER,
+    TO_COMPLETE,
+    form_problems,
+    is_obligatory,
+    read_sheet,
+    write_sheet,
+)
+
+
+def problems(folder: Path, text: str | bytes) -> list[tuple[int, str]]:
+    return [(problem.line, problem.message) for problem in form_problems(read_sheet(write(folder, text)))]
+
+
+def test_a_complete_sheet_has_no_problem(tmp_path: Path) -> None:
+    sheet = complete()
+    assert problems(tmp_path, sheet) == []
+    assert {line.count("\t") for line in sheet.removesuffix("\n").split("\n")} == {1}
+
+
+def test_the_template_is_superlim_s() -> None:
+    assert len(ORDER) == 43 and sum(map(is_obligatory, ORDER)) == 28
+    assert ORDER[:2] == ["I. IDENTIFYING INFORMATION", "Title*"]
+    assert ORDER[-3:] == ["VI. OTHER", "Related projects", "References"]
+
+
+def test_an_empty_sheet_marks_the_obligatory_fields(tmp_path: Path) -> None:
+    sheet = write_sheet({})
+    found = problems(tmp_path, sheet)
+    assert len(found) == sheet.count(TO_COMPLETE) == 22  # 28 without the six headings
+    assert (2, "field 'Title*' is still to be completed") in found
+
+
+def test_values_go_on_in_lines_without_a_field(tmp_path: Path) -> None:
+    sheet = read_sheet(write(tmp_path, complete(License=["CC BY 4.0", "and\tMIT\n"])))
+    assert [value for _, value in sheet.values("License(s)*")] == ["CC BY 4.0", "and MIT"]
+
+
+def test_blank_cells_and_line_ends_carry_no_meaning(tmp_path: Path) -> None:
+    """A spreadsheet pads lines; a published sheet has further lines of a value in the third cell."""
+    sheet = (
+        complete(References=["[1]", "[2]"])
+        .replace("\t[2]", "\t\t[2]")
+        .replace("\n\t\n", "\n\n")
+        .replace("\n", "\t\r\n")
+    )
+    assert problems(tmp_path, sheet) == []
+
+
+def test_quotation_marks_of_a_spreadsheet_are_form(tmp_path: Path) -> None:
+    assert problems(tmp_path, complete(Format='"""id"": the row\'\'s id\'"')) == []
+
+
+@pytest.mark.parametrize("name", ["License(s)*", "III. DATA", "Documentation template version*", "VI. OTHER", "Title*"])
+def test_a_missing_heading_or_obligatory_field(tmp_path: Path, name: str) -> None:
+    sheet = complete()
+    before = ORDER[ORDER.index(name) - 1]
+    lines = [line for line in sheet.split("\n") if not line.startswith(name)]
+    line, message = problems(tmp_path, "\n".join(lines))[0]
+    assert line == line_of(sheet, before)
+    assert message.startswith("no ") and repr(name) in message and repr(before) in message
+
+
+def test_a_missing_first_heading(tmp_path: Path) -> None:
+    assert problems(tmp_path, complete().split("\n", 1)[1]) == [
+        (1, "no heading 'I. IDENTIFYING INFORMATION'; it is the first line")
+    ]
+
+
+def test_fields_without_a_star_may_be_missing_or_empty(tmp_path: Path) -> None:
+    sheet = "".join(f"{line}\n" for line in complete().splitlines() if not line.startswith("Subtitle"))
+    assert problems(tmp_path, sheet) == []
+
+
+def test_an_obligatory_field_without_a_value(tmp_path: Path) -> None:
+    sheet = complete(Language=["  "])
+    assert problems(tmp_path, sheet) == [(line_of(sheet, "Language*"), "obligatory field 'Language*' has no value")]
+    assert problems(tmp_path, complete(Language=["", "Swedish"])) == []
+
+
+def test_order(tmp_path: Path) -> None:
+    """Of a section that moved, only its entries are named, not all that follow."""
+    lines = complete().splitlines()
+    moved = [*lines[:1], lines[2], lines[1], *lines[3:]]
+    assert [line for line, _ in problems(tmp_path, "\n".join(moved))] in ([2], [3])
+    start, end = line_of(complete(), "IV.") - 1, line_of(complete(), "V. ") - 1
+    found = problems(tmp_path, "\n".join([*lines[:start], *lines[end:], *lines[start:end]]))
+    names = ["IV. ETHICS AND CAVEATS", "Ethical considerations", "Things to watch out for"]
+    assert [message.split("'")[1] for _, message in found] == names
+    assert found[0][1].endswith("it stands after 'Annotator characteristics'")
+
+
+def test_a_field_twice(tmp_path: Path) -> None:
+    sheet = complete().replace("Language*\t", "Language*\tSwedish\nLanguage*\t")
+    line = line_of(sheet, "Language*")
+    assert problems(tmp_path, sheet) == [(line + 1, f"'Language*' is a second time in the sheet, first in line {line}")]
+
+
+def test_fields_of_its_own_are_under_the_last_heading_only(tmp_path: Path) -> None:
+    assert problems(tmp_path, complete() + "Contact\tme\n") == []
+    sheet = complete().replace("Language*\t", "Dialect\tall\nLanguage\t")
+    first, second, missing = sorted(problems(tmp_path, sheet), key=lambda found: "no field" in found[1])
+    assert first == (line_of(sheet, "Dialect"), "unknown field 'Dialect'; only 'VI. OTHER' may have fields of its own")
+    assert second == (line_of(sheet, "Language"), "unknown field 'Language'; did you mean 'Language*'?")
+    assert "no field 'Language*'" in missing[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("Language* Swedish", "1 cell; a line has two"),
+        ("Language*\tSwedish\tand more", "3 cells with text; a line has two"),
+        ("\tone\ttwo", "3 cells with text"),
+        ("Language*\tlÃ¤nge", "UTF-8 that was read in another encoding, such as “Ã¤”"),
+        ("Language*\ta\u0085b", "the control character \\x85"),
+        ("Language*\ta\ufffdb", "the sign for a lost character"),
+    ],
+)
+def test_damaged_lines(tmp_path: Path, line: str, message: str) -> None:
+    sheet = complete(Language="Swedish").replace("Language*\tSwedish", f"Language*\tSwedish\n{line}")
+    at = line_of(sheet, "Language*") + 1
+    assert any(number == at and message in text for number, text in problems(tmp_path, sheet))
+
+
+def test_a_value_needs_a_field(tmp_path: Path) -> None:
+    sheet = complete()
+    assert problems(tmp_path, f"\tfirst\n{sheet}") == [(1, "a value without a field")]
+    assert problems(tmp_path, sheet.replace("II. USAGE\t", "II. USAGE\tmuch")) == [
+        (line_of(sheet, "II. "), "heading 'II. USAGE' has a value; put it into a field")
+    ]
+
+
+def test_encoding(tmp_path: Path) -> None:
+    sheet = complete(Language="på svenska")
+    line = line_of(sheet, "Language*")
+    assert problems(tmp_path, sheet.encode("cp1252")) == [(line, "not UTF-8 (byte 0xe5); save the sheet as UTF-8")]
+    assert problems(tmp_path, sheet.encode("utf-8-sig"))[0][1].startswith("begins with a byte order mark")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_sheet_in_utf_16_gets_a_hint(tmp_path: Path, encoding: str) -> None:
+    with raises_input_error(file="kansla_documentation_sheet.tsv"):
+        read_sheet(write(tmp_path, complete().encode(encoding)))
+
+
+@pytest.mark.parametrize("text", ["", "text\tlabel\nsol\tglad\n", "{}\n", b"\x00\xff\n"])
+def test_a_file_that_is_no_sheet(tmp_path: Path, text: str | bytes) -> None:
+    path = write(tmp_path, text)
+    with raises_input_error(file="kansla_documentation_sheet.tsv"):
+        read_sheet(path)
+    with raises_input_error(file="TMP"):
+        read_sheet(tmp_path)
+
+
+def test_a_damaged_sheet_is_read_or_one_line(tmp_path: Path) -> None:
+    sheet = complete().encode()
+    for what, content in mutated_bytes(sheet, 200):
+        message_of(lambda content=content: form_problems(read_sheet(write(tmp_path, content))), what)  # type: ignore[misc]
+
+
+def test_a_sheet_that_is_no_file_or_too_large_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe.tsv")
+    with raises_input_error(file="pipe.tsv"):
+        read_sheet(tmp_path / "pipe.tsv")
+    monkeypatch.setattr("mtl.benchmark_making.audits.sheets.form.SHEET_LIMIT", 10)
+    with raises_input_error(file="kansla_documentation_sheet.tsv"):
+        read_sheet(write(tmp_path, complete()))

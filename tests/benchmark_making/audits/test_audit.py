@@ -1,0 +1,237 @@
+from pathlib import Path
+
+import pytest
+from command_line import job
+from kinds_suite import write_kinds_suite
+from small_suite import write_tsv
+
+from mtl.api.cli import main
+from mtl.benchmark_making.audits.audit import Audit, audit
+
+
+def run(settings: list[str], *more: str) -> Audit:
+    return audit(job([*settings, *more]))
+
+
+@pytest.fixture(autouse=True)
+def data(suite_file: Path) -> Path:
+    """The small suite's data, with its pairs replaced by 60 different ones, three per topic."""
+    folder = suite_file.parent / "data"
+    pairs = [(str(i // 3), f"fråga {i}", f"svar {i}", str(i % 2)) for i in range(60)]
+    write_tsv(folder / "pairs/train.tsv", ("topic", "a", "b", "same"), *pairs)
+    return folder
+
+
+def kinds(done: Audit) -> list[tuple[str, str, str, int]]:
+    return [(f.kind, f.task, f.split, f.count) for f in done.findings]
+
+
+def lines_of(path: Path) -> list[tuple[str, ...]]:
+    return [tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_clean_suite_has_no_finding(settings: list[str]) -> None:
+    done = run(settings)
+    assert kinds(done) == []
+    assert done.report.splitlines()[-1] == "nothing found"
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.report.splitlines() if "|" in line]
+    # Every fourth text has four words, the others five.
+    assert cells[2][:6] == ["kansla", "train", "60", "–", "5", "5"]
+    rows = {(row[0], row[1]): row[2] for row in reversed(cells)}  # the first table
+    assert rows["kansla", "test"] == "10" and rows["samma", "train"] == "60" and rows["samma", "dev (held out)"] == "6"
+    assert ["kansla", "train", "glad 66.7%, arg 33.3%"] in cells
+    assert "- samma has no dev file: 6 of its 60 training rows are held out as dev." in done.report
+    assert (
+        "- betyg has the same texts as kansla in train, dev and test, but other targets in train and dev" in done.report
+    )
+
+
+def test_findings_about_texts_are_not_repeated_for_a_task_with_the_same_texts(settings: list[str], data: Path) -> None:
+    """kansla and betyg have the same texts: a blank text is one finding, a repeated row one finding per task, by its target."""
+    for folder, target in (("", "glad"), ("scores", "3")):
+        path = data / folder / "train.tsv"
+        rows = lines_of(path)
+        write_tsv(path, *rows, ("", target), ("sol", target), ("sol", target))
+    assert kinds(run(settings)) == [
+        ("blank", "kansla", "train", 1),
+        ("duplicates", "kansla", "train", 1),
+        ("duplicates", "betyg", "train", 1),
+    ]
+
+
+def test_row_counts_are_compared_with_published_counts(settings: list[str], suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    suite_file.write_text(text + "    rows: {train: 60, dev: 31, test: 8}\n", encoding="utf-8")
+    done = run(settings)
+    assert kinds(done) == [("row count", "betyg", "dev", 1), ("row count", "betyg", "test", 2)]
+    assert "30 rows, fewer than the 31 published (scores/dev.tsv)" in done.report
+    assert "10 rows, more than the 8 published" in done.report
+    assert done.report.splitlines()[-1] == "2 findings in 1 task"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("text\tlabel\nsol\tglad\nregn\n", "dev.tsv:3: 1 cells where the header has 2"),
+        ("text\tlabel\nsol\tGlad\n", "dev.tsv:2: column 'label': unknown label 'Glad'"),
+        ("text\tetikett\nsol\tglad\n", "dev.tsv:1: no column 'label'"),
+        ("text\tlabel\n", "dev.tsv: no rows after the header"),
+        ("text\tlabel\ngrät\tglad\n".encode("latin-1"), "dev.tsv:2: not UTF-8"),
+    ],
+)
+def test_unreadable_file_is_a_finding_and_the_audit_continues(
+    content: str | bytes, message: str, settings: list[str], data: Path
+) -> None:
+    (data / "dev.tsv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    rows = lines_of(data / "scores/test.tsv")
+    write_tsv(data / "scores/test.tsv", *rows, rows[-1])
+    done = run(settings)
+    assert kinds(done) == [("unreadable", "kansla", "dev", 1), ("duplicates", "betyg", "test", 1)]
+    assert f"**kansla dev**: {message}" in done.report
+    assert "| kansla | train" in done.report and "| kansla | dev            | none" in done.report
+
+
+def test_a_file_with_another_checksum_is_a_finding_unless_its_rows_are_counted(
+    settings: list[str], suite_file: Path
+) -> None:
+    zeros = f"'sha256:{'0' * 64}'"
+    text = suite_file.read_text(encoding="utf-8")
+    text = text.replace("tasks:", "source: {url: 'https://example.org/{folder}/{file}'}\ntasks:", 1)
+    declared = f"checksums: {{train: {zeros}, dev: {zeros}}}\n    rows: {{train: 60, dev: 31, test: 10}}"
+    suite_file.write_text(text.replace("  betyg:\n", f"  betyg:\n    {declared}\n"), encoding="utf-8")
+    done = run(settings)
+    assert kinds(done) == [("row count", "betyg", "dev", 1), ("checksum", "betyg", "train", 1)]
+    assert "the file differs from the one whose checksum the suite names (scores/train.tsv)" in done.report
+
+
+def test_what_missing_files_mean_follows_from_the_suite(settings: list[str], data: Path, suite_file: Path) -> None:
+    (data / "pairs/train.tsv").unlink()
+    text = suite_file.read_text(encoding="utf-8")
+    assert "a run must leave the task out (tasks=), and its average is partial." in run(settings).report
+    suite_file.write_text(f"allow_missing: true\naverage: [kansla, betyg]\n{text}", encoding="utf-8")
+    assert "a run leaves the task out; the average does not count it." in run(settings).report
+    text = text.replace("  samma:\n", "  samma:\n    withdrawn: true\n")
+    suite_file.write_text(f"allow_missing: true\n{text}", encoding="utf-8")
+    report = run(settings).report
+    assert "its publisher has withdrawn the data; a run leaves the task out, and its average is partial." in report
+
+
+def test_a_task_is_audited_without_the_one_that_answers_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = write_kinds_suite(tmp_path)
+    arguments = [f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"cache_dir={tmp_path / 'c'}"]
+    assert main(["audit", *arguments, "embeddings.dim=12", "tasks=[mood-elsewhere]"]) == 0
+    assert "| mood-elsewhere | test" in capsys.readouterr().out
+
+
+def test_missing_files_are_a_finding(settings: list[str], data: Path) -> None:
+    (data / "scores/dev.tsv").unlink()
+    (data / "pairs/train.tsv").unlink()
+    done = run(settings)
+    assert kinds(done) == [("missing", "samma", "", 1), ("missing", "betyg", "", 1)]
+    assert "**samma**: all of its files are missing: pairs/train.tsv" in done.report
+    assert "**betyg**: some of its files are missing: scores/dev.tsv" in done.report
+
+
+def test_held_out_rows_are_those_that_training_holds_out(settings: list[str], data: Path) -> None:
+    """Rows of one topic, and rows with the same texts, are never separated; rows whose texts differ in spaces may be."""
+    path = data / "pairs/train.tsv"
+    header, *rows = lines_of(path)
+    write_tsv(path, header, *rows, *((f"more{topic}", *others) for topic, *others in rows))
+    assert not [finding for finding in run(settings).findings if finding.kind == "shared"]
+    write_tsv(path, header, *rows, *((f"more{topic}", f" {a}", *others) for topic, a, *others in rows))
+    shared = [finding for finding in run(settings).findings if finding.kind == "shared"]
+    assert [(f.task, f.split) for f in shared] == [("samma", "dev (held out)")]
+    assert 0 < shared[0].count <= 12  # a tenth of 120 rows
+    assert "pairs/train.tsv:" in shared[0].where and " of " not in shared[0].where
+
+
+def test_too_few_rows_to_hold_out(settings: list[str], data: Path) -> None:
+    path = data / "pairs/train.tsv"
+    header, *rows = lines_of(path)
+    write_tsv(path, header, *(("one", *others) for _, *others in rows))
+    assert kinds(run(settings)) == [("unreadable", "samma", "train", 1)]
+
+
+def test_texts_in_another_task_s_training_rows(settings: list[str], data: Path) -> None:
+    """A text of kansla's dev is added to betyg's train, so that the two tasks' training texts differ."""
+    rows = lines_of(data / "scores/train.tsv")
+    leaked = lines_of(data / "dev.tsv")[1][0]
+    write_tsv(data / "scores/train.tsv", *rows, (leaked, "5"))
+    found = kinds(run(settings))
+    # betyg's own dev has the same texts as kansla's.
+    assert found == [("shared across", "kansla", "dev", 1), ("shared", "betyg", "dev", 1)]
+
+
+def test_test_file_with_targets_gives_a_note(settings: list[str], data: Path) -> None:
+    header, *rows = lines_of(data / "test.tsv")
+    write_tsv(data / "test.tsv", (*header, "label"), *((*row, "glad") for row in rows))
+    done = run(settings)
+    assert done.findings == []
+    assert "- kansla: its test file also has the targets; a run does not read them." in done.report
+
+
+def test_whitespace_and_csv_quoting_give_notes(settings: list[str], data: Path) -> None:
+    rows = lines_of(data / "test.tsv")
+    write_tsv(data / "test.tsv", *rows, (" kant",), ('"öppet',), ("nästa",), ('slut"',))
+    done = run(settings)
+    assert done.findings == []
+    assert "- Rows with a text that begins or ends with whitespace: 1 of kansla test." in done.report
+    # The mark at the start of a row begins a quoted cell, which ends three rows later.
+    assert "would find 12 of 14 rows of kansla test." in done.report
+
+
+def test_strict_gives_exit_status_1_if_there_are_findings(
+    settings: list[str], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def status(*more: str) -> tuple[int, str]:
+        done = main(["audit", *settings, *more])
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        return done, printed.out.splitlines()[-1]
+
+    assert status("--strict") == (0, "nothing found")
+    rows = lines_of(data / "test.tsv")
+    write_tsv(data / "test.tsv", *rows, rows[-1])
+    assert status() == (0, "1 finding in 1 task")
+    assert status("--strict") == (1, "1 finding in 1 task")
+    assert status("--strict", "tasks=[betyg]") == (0, "nothing found")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["suite=none"], "suite=none: unknown"),
+        (["data_dir=none"], "none: no such folder; the data of suite liten should be there"),
+        (["data_dir=."], ".: has no file of kansla, samma, betyg (train.tsv, …)"),
+        (["max_lenght=3"], "unknown key 'max_lenght'; did you mean max_length?"),
+        (["tasks=[glue]"], "suite liten has no task glue"),
+        (["embeddings=fasttext"], "embeddings.path: suite liten names no fasttext vectors"),
+        (["embeddings=fasttext", "embeddings.path=none.bin"], "none.bin: no such vectors"),
+    ],
+)
+def test_bad_input_gives_one_line_and_exit_status_2(
+    arguments: list[str],
+    message: str,
+    suite_file: Path,
+    settings: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (suite_file.parent / "empty").mkdir()
+    monkeypatch.chdir(suite_file.parent / "empty")
+    small = [setting for setting in settings if not setting.startswith("embeddings.dim")]
+    assert main(["audit", *small, *arguments, "--strict"]) == 2
+    printed = capsys.readouterr()
+    errors = printed.err.splitlines()
+    assert len(errors) == 1 and errors[0].startswith("mtl: error: ") and message in errors[0]
+    assert printed.out == ""
+
+
+def test_missing_data_error_names_the_command_that_downloads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["audit", "suite=klej"]) == 2
+    assert "data/klej: no such folder" in capsys.readouterr().err
+    assert main(["audit"]) == 2
+    assert "get it with: mtl data klej-sample" in capsys.readouterr().err

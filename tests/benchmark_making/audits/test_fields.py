@@ -1,0 +1,149 @@
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from audit_parts import CHOICE, LABELS, RATING, only, part
+from sklearn.model_selection import PredefinedSplit
+
+from mtl.benchmark_making.audits.fields import FOLDS, field_findings, guess, non_inputs
+from mtl.benchmark_making.audits.findings import Finding, Part
+from mtl.tasks.target_kind import Target
+from mtl.tasks.task import PERCENT, SCALES, Scale, Task
+
+ROWS = 100
+HALF = [float(i % 2) for i in range(ROWS)]
+
+
+def findings(
+    folder: Path, targets: list[Target], task: Task = LABELS, scale: Scale = PERCENT, **fields: list[Any]
+) -> list[Finding]:
+    """The findings in a jsonl file whose rows have these targets and further fields."""
+    texts: list[Any] = [
+        f"text {i}" if task.candidates is None else ("fråga", f"a {i}", "b") for i in range(len(targets))
+    ]
+    of: Part = replace(part(*texts, targets=targets, task=task), file="rows.jsonl")
+    rows = [
+        {"text": "t", task.target: target, "meta": {name: values[i] for name, values in fields.items()}}
+        for i, target in enumerate(targets)
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return field_findings(of, folder, scale)
+
+
+def mostly(targets: list[float], wrong: int) -> list[str]:
+    """A field that names the target, but for every so manieth row."""
+    return ["ab"[int(target if i % wrong else 1 - target)] for i, target in enumerate(targets)]
+
+
+def test_a_nested_field_that_predicts_the_label(tmp_path: Path) -> None:
+    found = only(findings(tmp_path, HALF, pos=mostly(HALF, 10), other=["x", "x", "y", "y"] * 25))
+    assert (found.kind, found.count, found.where) == ("fields", 1, "rows.jsonl")
+    assert found.what == (
+        "a field that is no input predicts the target (accuracy, and the share of a constant answer's errors that the field"
+        " removes): meta.pos 90.0 (80%); a constant answer has 50.0"
+    )
+
+
+def test_several_fields_are_one_finding_with_the_best_first(tmp_path: Path) -> None:
+    found = only(findings(tmp_path, HALF, weak=mostly(HALF, 5), strong=mostly(HALF, 10), all=mostly(HALF, ROWS + 1)))
+    assert found.count == 3 and "3 fields that are no input predict the target" in found.what
+    assert "meta.all 99.0 (98%), meta.strong 90.0 (80%), meta.weak 80.0 (60%)" in found.what
+
+
+def test_null_is_a_value_of_its_own(tmp_path: Path) -> None:
+    found = only(findings(tmp_path, HALF, error=[None if target else f"e{i % 9}" for i, target in enumerate(HALF)]))
+    assert "meta.error 100.0" in found.what
+
+
+def test_a_number_is_guessed_by_the_mean(tmp_path: Path) -> None:
+    targets = [3 * (i % 3) + 0.1 * (i % 7) for i in range(ROWS)]
+    found = only(
+        findings(tmp_path, targets, RATING, third=[i % 3 for i in range(ROWS)], seventh=[i % 7 for i in range(ROWS)])
+    )
+    assert found.count == 1 and "(Spearman, and" in found.what and "meta.third " in found.what
+
+
+def test_the_index_of_a_candidate(tmp_path: Path) -> None:
+    found = only(findings(tmp_path, HALF, CHOICE, year=mostly(HALF, 10)))
+    assert "meta.year 90.0 (80%); a constant answer has 50.0" in found.what
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        list(range(ROWS)),  # ids
+        [i // 2 for i in range(ROWS)],  # each value twice, once with each label
+        ["same"] * ROWS,
+        mostly(HALF, 2),  # right for every second row
+        [i // 10 for i in range(ROWS)],
+    ],
+)
+def test_fields_that_predict_nothing(tmp_path: Path, values: list[Any]) -> None:
+    assert findings(tmp_path, HALF, field=values) == []
+
+
+def test_random_fields_of_few_rows_give_no_finding(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    fields = {f"f{i}": rng.integers(4, size=40).tolist() for i in range(30)}
+    assert findings(tmp_path, rng.integers(2, size=40).astype(float).tolist(), **fields) == []
+
+
+def test_unlabelled_and_few_rows_are_not_tried(tmp_path: Path) -> None:
+    assert findings(tmp_path, [0.0, 1.0] * 4, field=["a", "b"] * 4) == []
+    assert field_findings(part("a", "b", split="test"), tmp_path, PERCENT) == []
+
+
+def test_inputs_are_not_tried() -> None:
+    spans = {"first.text": ["first.word"]}
+    task = Task(text=["first.text", "second.text"], target="label", candidates=["answers[]"], spans=spans)
+    columns = [
+        "first.text",
+        "first.id",
+        "first.word.start",
+        "first.word.stop",
+        "second.text",
+        "answers[]",
+        "label",
+        "meta.pos",
+    ]
+    assert non_inputs(task, columns) == ["first.id", "meta.pos"]
+
+
+def test_guesses_are_those_of_the_other_folds() -> None:
+    rng = np.random.default_rng(3)
+    values = rng.integers(12, size=80)
+    targets = np.where(rng.random(80) < 0.8, values % 2, rng.integers(2, size=80)).astype(float)
+    made = guess(LABELS, "field", values.tolist(), targets, [None] * len(targets))
+    assert made is not None
+    folds = np.random.default_rng(0).permutation(80) % FOLDS
+    for train, test in PredefinedSplit(folds).split():
+        for row in test:
+            alike = Counter(targets[train[values[train] == values[row]]].tolist())
+            best = {target for target, count in alike.items() if count == max(alike.values())}
+            assert made.targets[row] in (best or {0.0, 1.0})
+
+
+def test_removed_errors() -> None:
+    """Of 100 rows, 80 with the commonest label, the field gets 90 right: it removes half of the constant answer's 20 errors."""
+    targets = np.array([0.0] * 80 + [1.0] * 20)
+    values: list[Any] = ["a"] * 80 + ["b"] * 10 + ["a"] * 10
+    made = guess(LABELS, "field", values, targets, [None] * len(targets))
+    assert made is not None and made.removed == pytest.approx(0.5)
+    assert guess(LABELS, "field", ["a"] * 97 + ["b"] * 3, targets, [None] * len(targets)) is None  # removes 3 of 20
+
+
+def test_scores_are_shown_as_the_suite_shows_them(tmp_path: Path) -> None:
+    found = only(findings(tmp_path, HALF, scale=SCALES[1], pos=mostly(HALF, 10)))
+    assert "meta.pos 0.900 (80%); a constant answer has 0.500" in found.what
+
+
+def test_a_group_is_guessed_from_other_groups() -> None:
+    """The name of a group whose rows have one label says nothing of new groups."""
+    names = [f"g{row // 4}" for row in range(ROWS)]
+    targets = np.array([float(row // 4 % 2) for row in range(ROWS)])
+    assert guess(LABELS, "id", names, targets, [None] * ROWS) is not None
+    assert guess(LABELS, "id", names, targets, names) is None

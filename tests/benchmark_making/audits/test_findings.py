@@ -1,0 +1,136 @@
+from dataclasses import replace
+
+import pytest
+from audit_parts import CHOICE, PAIR, POSITIVE, RATING, WORD, only, part
+
+from mtl.benchmark_making.audits.findings import target_findings, text_findings
+
+
+def test_clean_rows_have_no_finding() -> None:
+    clean = part("solen skiner", '"Regnet faller ."', 'jag sa: "hej"', targets=[0, 1, 0])
+    assert text_findings(clean) == target_findings(clean) == []
+
+
+def test_blank_texts() -> None:
+    found = only(text_findings(part("a", "", "b", "   ", "\u00a0")))
+    assert (found.kind, found.count, found.where) == ("blank", 3, "kansla/train.tsv:3, 5, 6")
+    pairs = only(text_findings(part(("a", "b"), ("c", ""), ("d", "e"), task=PAIR)))
+    assert str(pairs) == (
+        "**samma train**: 1 of 3 rows has an empty text, or one with only whitespace (samma/train.tsv:3);"
+        " a model has nothing to predict the target from."
+    )
+
+
+def test_blank_texts_are_neither_duplicates_nor_conflicts() -> None:
+    assert target_findings(part(" ", "  ", "a", "b", targets=[0, 1, 0, 1])) == []
+
+
+def test_other_numbers_of_candidates_than_chance_says() -> None:
+    rows = [("q", *"abc"), ("r", *"ab"), ("s", *"abc")]
+    task = replace(CHOICE, metric="pseudo_alpha", chance="1/3")
+    found = only(text_findings(part(*rows, task=task)))
+    assert (found.kind, found.count) == ("candidates", 1)
+    assert found.what == "1 of 3 rows has another number of candidates than the 3 of chance: 1/3"
+    for chance in (None, "0.3", "109/2049"):
+        assert text_findings(part(*rows, task=replace(task, chance=chance))) == []
+
+
+def test_csv_quoting() -> None:
+    found = only(text_findings(part('"a ""b"""', "c", 'd "e"', '"""f"" g"', '"h"', "i")))
+    assert (found.kind, found.count) == ("quoting", 2)
+    assert "2 of 6 rows have" in found.what and "2 cells are wrapped" in found.what and "of 4 cells" in found.what
+    assert found.where == "kansla/train.tsv:2, 5"
+    pairs = only(text_findings(part(('"a ""b"""', '"""c"""'), ("d", "e"), task=PAIR)))
+    assert pairs.count == 1 and "2 cells are wrapped" in pairs.what and "all cells that have any" in pairs.what
+
+
+def test_csv_quoting_of_every_cell() -> None:
+    found = only(text_findings(part('"a"', '"b"', '"c"', "d")))
+    assert (found.kind, found.count) == ("quoting", 3)
+
+
+def test_half_of_a_quoted_cell() -> None:
+    found = only(text_findings(part('"a ""b"" c', "d", "e")))
+    assert (found.kind, found.count) == ("half-quoting", 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "count", "shown"),
+    [
+        ("control", ["Vel\x87zqueza i inni", "a", "b\x01"], 2, r"“Vel\x87zqueza”"),
+        ("replacement", ["za\ufffd\ufffd", "a", "b"], 1, "“za\ufffd\ufffd”"),
+        ("encoding", ["a", "czy Ĺ‚adny", "b"], 1, "“Ĺ‚adny”"),
+        ("spreadsheet", ["#NAME?", "a", "#REF!"], 2, "“#NAME?”"),
+        ("escapes", ["raz\\ndwa trzy", "a", "AT&amp;T"], 2, r"“raz\ndwa”"),
+    ],
+)
+def test_damaged_texts(kind: str, texts: list[str], count: int, shown: str) -> None:
+    found = only(text_findings(part(*texts)))
+    assert (found.kind, found.count) == (kind, count)
+    assert shown in found.what
+
+
+def test_constant_column() -> None:
+    found = only(text_findings(part(("a", "b"), ("c", "b"), ("d", "b"), task=PAIR)))
+    assert (found.kind, found.count) == ("constant", 3)
+    assert found.what == "column 'b' has the same text in all 3 rows, “b”"
+
+
+def test_repeated_rows() -> None:
+    found = only(target_findings(part("a", "b", " a", "a", "b  ", "c", targets=[0, 1, 0, 0, 1, 1])))
+    assert (found.kind, found.count, found.where) == ("duplicates", 3, "kansla/train.tsv:4 = 2, 5 = 2, 6 = 3")
+    assert "training" in found.meaning
+    test = only(target_findings(part("a", "b", "a", split="test")))
+    assert test.count == 1 and "(texts)" in test.what and "score" in test.meaning
+
+
+def test_pairs_in_another_order_are_not_duplicates() -> None:
+    assert target_findings(part(("a", "b"), ("b", "a"), targets=[0, 1], task=PAIR)) == []
+
+
+def test_contradicting_rows() -> None:
+    found = only(target_findings(part("a", "b", "a", "c", targets=[0, 1, 1, 1])))
+    assert (found.kind, found.count, found.where) == ("conflicts", 2, "kansla/train.tsv:2 glad, 4 arg")
+    assert found.what == "1 text has different targets, in 2 of 4 rows, such as “a”"
+    ratings = target_findings(part("a", "a", "b", "b", "a", "a", targets=[1, 4.5, 2, 2.5, 1, 3], task=RATING))
+    assert [(f.kind, f.count) for f in ratings] == [("duplicates", 1), ("conflicts", 6)]
+    assert ratings[1].what.startswith("2 texts have") and ratings[1].what.endswith("differ by up to 3.5")
+    assert ratings[1].where == "betyg/train.tsv:2 1, 3 4.5, 7 3; 4 2, 5 2.5"
+
+
+def test_labels_that_never_occur() -> None:
+    train = only(target_findings(part("a", "b", targets=[1, 1])))
+    assert (train.kind, train.what, train.count) == ("labels", "no row has the label glad", 1)
+    dev = only(target_findings(part("a", "b", targets=[0, 0], task=POSITIVE, split="dev")))
+    assert dev.what == "no row has the label 1" and "F1" in dev.meaning
+
+
+def test_ratings_that_are_all_the_same() -> None:
+    found = only(target_findings(part("a", "b", targets=[2, 2], task=RATING)))
+    assert (found.kind, found.what) == ("labels", "all rows have the same target")
+
+
+def test_rows_of_a_choice_may_differ_in_their_number_of_candidates() -> None:
+    rows = [("q1", "a", "b", "c"), ("q2", "a"), ("q3", "", "b"), ("q1", "a", "b", "c")]
+    train = part(*rows, targets=[2, 0, 1, 1], task=CHOICE)
+    assert [(f.kind, f.count, f.where) for f in text_findings(train)] == [("blank", 1, "val/train.tsv:4")]
+    found = only(target_findings(train))
+    assert (found.kind, found.where) == ("conflicts", "val/train.tsv:2 2, 5 1")
+    quoted = part(("q", "a", "b"), ("r", "c", '"d ""e"""'), targets=[0, 0], task=CHOICE)
+    assert [(f.kind, f.where) for f in text_findings(quoted)] == [("quoting", "val/train.tsv:3")]
+
+
+def test_a_question_that_is_always_the_same_is_a_constant_column() -> None:
+    same = part(("q", "a", "b"), ("q", "a"), ("q", "a", "c"), targets=[0, 0, 0], task=CHOICE)
+    assert [(f.kind, f.what) for f in text_findings(same)] == [
+        ("constant", "column 'q' has the same text in all 3 rows, “q”")
+    ]
+
+
+def test_words_as_targets() -> None:
+    train = part("a", "b", "a", targets=["katt", "hund", "fisk"], task=WORD)
+    found = only(target_findings(train))
+    assert (found.kind, found.where) == ("conflicts", "ord/train.tsv:2 katt, 4 fisk")
+    assert found.what == "1 text has different targets, in 2 of 3 rows, such as “a”"
+    same = only(target_findings(part("a", "b", targets=["katt", "katt"], task=WORD)))
+    assert (same.kind, same.what) == ("labels", "all rows have the same target")

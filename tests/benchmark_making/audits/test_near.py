@@ -1,0 +1,160 @@
+"""Near duplicates of a suite's rows, and a copy of its data without those that leak."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import job
+from input_errors import raises_input_error
+from small_suite import write_tsv
+
+from mtl.api.cli import main
+from mtl.benchmark_making.audits.clean import write_clean
+from mtl.benchmark_making.audits.near import Near, find_near, near_findings
+from mtl.benchmark_making.similarity.comparison import ngrams
+from mtl.data.records import write_records
+from mtl.jobs.job import Job
+
+SUITE = """\
+name: lik
+title: Lik
+language: sv
+files: {dev: %s, test: test.tsv}
+tasks:
+  ton:
+    text: [text]
+    target: label
+    labels: [bra, dålig]
+    metric: accuracy
+    rows: {train: 5, dev: 2}
+"""
+LONG = "den gamla mannen gick långsamt över bron och hem igen"
+ROWS = {
+    "train": [
+        (LONG, "bra"),
+        (LONG.upper() + "!", "bra"),
+        ("något helt annat som ingen har skrivit förut", "dålig"),
+        ("vädret är vackert idag tycker alla här", "bra"),
+        ("Vädret är vackert  idag tycker alla här.", "dålig"),
+    ],
+    "dev": [(LONG + ".", "bra"), ("en egen mening", "dålig")],
+    "test": [("en egen mening", "dålig"), ("ingen liknar denna", "bra")],
+}
+
+
+def suite_job(folder: Path, dev: str = "dev.tsv") -> Job:
+    (folder / "lik.yaml").write_text(SUITE % dev, encoding="utf-8")
+    for split, rows in ROWS.items():
+        write_tsv(folder / f"data/{split}.tsv", ("text", "label"), *rows)
+    return job([f"suite={folder / 'lik.yaml'}", f"data_dir={folder / 'data'}"])
+
+
+def lines(near: list[Near], split: str, source: str) -> list[tuple[int, int]]:
+    hits = [each for each in near if (each.part.split, each.source.split) == (split, source)]
+    return [(each.row.line, each.other.line) for each in hits]
+
+
+def test_rows_that_are_nearly_the_same(tmp_path: Path) -> None:
+    ((_, near),) = find_near(suite_job(tmp_path), 0.8)
+    assert lines(near, "dev", "train") == [(2, 2)]
+    assert lines(near, "train", "train") == [(3, 2), (6, 5)]
+    assert lines(near, "train", "dev") == [(2, 2), (3, 2)]
+    assert lines(near, "test", "dev") == [(2, 3)] and lines(near, "test", "train") == []
+    (leak,) = [each for each in near if (each.part.split, each.source.split) == ("dev", "train")]
+    one, other = (set(ngrams(text, 5)) for text in (LONG + ".", LONG))
+    assert leak.similarity == pytest.approx(len(one & other) / len(one | other))
+    found = {(finding.split, finding.count): finding.what for finding in near_findings(near)}
+    assert set(found) == {("train", 2), ("dev", 1), ("test", 1)}
+    assert "1 of them with the same target" in found["train", 2]
+
+
+def test_a_larger_share_finds_fewer(tmp_path: Path) -> None:
+    ((_, near),) = find_near(suite_job(tmp_path), 1)
+    assert lines(near, "dev", "train") == [] and lines(near, "test", "dev") == [(2, 3)]
+
+
+def test_marked_words_tell_equal_texts_apart(tmp_path: Path) -> None:
+    suite = SUITE.replace("text: [text]", "text: [text]\n    spans: {text: [span]}") % "dev.jsonl"
+    (tmp_path / "lik.yaml").write_text(suite.replace("lik\n", "lik\n", 1), encoding="utf-8")
+    text = suite.replace("test: test.tsv", "test: null, train: train.jsonl")
+    (tmp_path / "lik.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "data").mkdir()
+    for split, spans in (("train", [(0, 3), (4, 9)]), ("dev", [(4, 9), (10, 16)])):
+        rows = [{"text": LONG, "span": {"start": a, "stop": b}, "label": "bra"} for a, b in spans]
+        content = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"data/{split}.jsonl").write_text(content, encoding="utf-8")
+    ((_, near),) = find_near(job([f"suite={tmp_path / 'lik.yaml'}", f"data_dir={tmp_path / 'data'}"]), 0.8)
+    assert lines(near, "dev", "train") == [(1, 2)] and lines(near, "train", "train") == []
+
+
+def test_a_copy_without_leaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = suite_job(tmp_path)
+    out = tmp_path / "clean"
+    assert "2 of 5 rows of ton train, 1 of 2 rows of ton dev left out" in write_clean(made, 0.8, out)
+    kept = (out / "data/train.tsv").read_text(encoding="utf-8").splitlines()
+    assert kept == ["text\tlabel", *("\t".join(row) for row in ROWS["train"][2:])]
+    assert (out / "data/test.tsv").read_bytes() == (tmp_path / "data/test.tsv").read_bytes()
+    log = [json.loads(line) for line in (out / "removed.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["row"], row["like"]) for row in log] == [
+        ("train.tsv:2", "dev.tsv:2"),
+        ("train.tsv:3", "dev.tsv:2"),
+        ("dev.tsv:3", "test.tsv:2"),
+    ]
+    copy = job([f"suite={out / 'suite.yaml'}"])
+    assert (copy.suite.name, copy.suite.title) == ("lik-clean", "Lik (clean)") and copy.suite.clean
+    runs = tmp_path / "runs"
+    assert main(["baseline", f"suite={out / 'suite.yaml'}", "method=constant", f"run_dir={runs}"]) == 0
+    capsys.readouterr()
+    assert main(["report", str(runs), "--out", str(tmp_path / "report")]) == 0
+    report = (tmp_path / "report/report.md").read_text(encoding="utf-8")
+    assert "Lik (clean)" in report and "Clean data: a copy without near duplicates" in report and "†" in report
+
+
+def test_of_training_rows_the_first_stays_where_dev_is_held_out_of_them(tmp_path: Path) -> None:
+    text = suite_job(tmp_path, "null")
+    write_clean(text, 0.8, tmp_path / "clean")
+    kept = (tmp_path / "clean/data/train.tsv").read_text(encoding="utf-8").splitlines()
+    assert kept[1:] == ["\t".join(ROWS["train"][place]) for place in (0, 2, 3)]
+
+
+def test_rows_of_other_formats_leave_too(tmp_path: Path) -> None:
+    for suffix in ("csv", "jsonl", "parquet"):
+        folder = tmp_path / suffix
+        (folder / "data").mkdir(parents=True)
+        text = (SUITE % f"dev.{suffix}").replace("test: test.tsv", f"test: null, train: train.{suffix}")
+        (folder / "lik.yaml").write_text(text, encoding="utf-8")
+        split = [("två rader\noch ett, komma", "bra"), *ROWS["train"]]
+        write_records(folder / f"data/train.{suffix}", ["text", "label"], split)
+        write_records(folder / f"data/dev.{suffix}", ["text", "label"], ROWS["dev"])
+        write_clean(job([f"suite={folder / 'lik.yaml'}", f"data_dir={folder / 'data'}"]), 0.8, folder / "out")
+        copied = job([f"suite={folder / 'out/suite.yaml'}"])
+        ((files, near),) = find_near(copied, 0.8)
+        texts = [row.texts[0] for row in files.files["train"].rows]
+        assert texts == [split[0][0], *(text for text, _ in ROWS["train"][2:])]
+        assert lines(near, "train", "dev") == []
+
+
+def test_what_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = suite_job(tmp_path)
+    with raises_input_error():
+        find_near(made, 0.1)
+    write_tsv(tmp_path / "data/train.tsv", ("text", "label"), *ROWS["train"][:2])
+    with raises_input_error():
+        write_clean(made, 0.8, tmp_path / "clean")
+    assert not (tmp_path / "clean").exists()
+    write_tsv(tmp_path / "data/train.tsv", ("text", "label"), ("a", "b", "c"))
+    with raises_input_error():
+        write_clean(made, 0.8, tmp_path / "clean")
+    settings = [f"suite={tmp_path / 'lik.yaml'}", f"data_dir={tmp_path / 'data'}"]
+    assert main(["audit", *settings, "--share", "0.9"]) == 2
+    assert "--share 0.9: is for --near and --write-clean only" in capsys.readouterr().err
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite_job(tmp_path)
+    settings = [f"suite={tmp_path / 'lik.yaml'}", f"data_dir={tmp_path / 'data'}"]
+    assert main(["audit", *settings, "--near", "--strict"]) == 1
+    printed = capsys.readouterr().out
+    assert "| ton  | dev   |    2 |                   1 |                 0 |" in printed and "3 findings" in printed
+    assert main(["audit", *settings, "--write-clean", str(tmp_path / "clean")]) == 0
+    assert "removed.jsonl" in capsys.readouterr().out

@@ -1,0 +1,92 @@
+from pathlib import Path
+
+import pytest
+from command_line import job
+from small_suite import write_tsv
+
+from mtl.benchmark_making.audits.audit import Audit, audit
+from mtl.embedders.fasttext import FastTextTraining, train_fasttext
+
+SUITE = """\
+name: ord
+language: sv
+tasks:
+  ton:
+    text: [text]
+    target: label
+    labels: [a, b]
+    metric: accuracy
+    files: {test: null}
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> list[str]:
+    """Three words occur in train at least twice: sol, regn, vind."""
+    (tmp_path / "ord.yaml").write_text(SUITE, encoding="utf-8")
+    write_tsv(tmp_path / "train.tsv", ("text", "label"), ("sol regn sol", "a"), ("regn vind vind snö", "b"))
+    write_tsv(tmp_path / "dev.tsv", ("text", "label"), ("sol sol sol sol sol hagel", "a"), ("regn vind snö is", "b"))
+    return [f"suite={tmp_path / 'ord.yaml'}", f"data_dir={tmp_path}", f"cache_dir={tmp_path / 'cache'}"]
+
+
+def table(done: Audit) -> dict[str, list[str]]:
+    """The numbers by split: rows, published, median, longest, cut, unknown, …"""
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in done.report.splitlines() if "| ton" in line
+    ]
+    return {cells[1]: cells[2:] for cells in reversed(lines)}
+
+
+def test_lengths_and_rare_words(settings: list[str]) -> None:
+    done = audit(job(settings))
+    # train: 1 of 7 tokens is a word that occurs once; dev: hagel, snö and is, of 10 tokens.
+    assert table(done) == {
+        "train": ["2", "–", "3.5", "4", "0.0%", "14.3%"],
+        "dev": ["2", "–", "5", "6", "0.0%", "30.0%"],
+    }
+    assert done.findings == []
+
+
+def test_tokens_past_max_length_are_not_read(settings: list[str]) -> None:
+    done = audit(job([*settings, "max_length=3"]))
+    # train: sol regn sol, regn vind vind, where each word occurs twice; dev: sol sol sol, regn vind snö.
+    assert {split: numbers[2:] for split, numbers in table(done).items()} == {
+        "train": ["3.5", "4", "50.0%", "0.0%"],
+        "dev": ["5", "6", "100.0%", "16.7%"],
+    }
+    assert [(f.kind, f.split, f.count) for f in done.findings] == [
+        ("cut", "train", 1),
+        ("cut", "dev", 2),
+    ]
+
+
+def test_words_of_another_language(settings: list[str]) -> None:
+    done = audit(job([*settings, "embeddings.min_count=3"]))
+    assert [(f.kind, f.split, f.count) for f in done.findings] == [
+        ("unknown words", "train", 1),
+        ("unknown words", "dev", 1),
+    ]
+
+
+def test_unknown_words_are_not_counted_without_a_training_file(settings: list[str], tmp_path: Path) -> None:
+    (tmp_path / "train.tsv").unlink()
+    done = audit(job(settings))
+    assert table(done)["dev"] == ["2", "–", "5", "6", "0.0%", "–"]
+    assert [finding.kind for finding in done.findings] == ["missing"]
+
+
+def test_fasttext_words_with_vectors_from_ngrams(settings: list[str], tmp_path: Path) -> None:
+    training = FastTextTraining(dim=4, epochs=1, min_count=1, bucket=50, threads=1)
+    train_fasttext([["sol", "regn", "vind"]] * 50, tmp_path / "v.bin", training)
+    done = audit(job([*settings, "embeddings=fasttext", f"embeddings.path={tmp_path / 'v.bin'}"]))
+    # Words that are not in the file get vectors from n-grams: snö, of 7 tokens; hagel, snö and is, of 10.
+    assert {split: numbers[5:] for split, numbers in table(done).items()} == {
+        "train": ["0.0%", "14.3%"],
+        "dev": ["0.0%", "30.0%"],
+    }
+
+
+def test_elmo_has_a_vector_for_any_word(settings: list[str], elmo_files: tuple[Path, Path]) -> None:
+    folder = elmo_files[0].parent
+    done = audit(job([*settings, "embeddings=elmo", f"embeddings.path={folder}"]))
+    assert [numbers[5:] for numbers in table(done).values()] == [["0.0%"], ["0.0%"]]

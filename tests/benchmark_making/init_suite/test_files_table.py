@@ -1,0 +1,114 @@
+from pathlib import Path
+
+import pytest
+from data_files import write_jsonl, write_table
+from input_errors import raises_input_error
+
+from mtl.api.cli import main
+from mtl.benchmark_making.init_suite.files import Column, name_words, read_headless, read_table, renamed
+from mtl.tasks.suite import load_suite
+
+
+def test_a_column_without_a_value_in_some_rows_leaves_the_others_readable(tmp_path: Path) -> None:
+    rows = [{"text": "a b", "score": 1, "note": None}, {"text": "c d", "score": 2.5, "note": "x"}]
+    table = read_table(write_jsonl(tmp_path / "train.jsonl", rows))
+    assert table.rows == 2
+    assert table.columns["text"].texts == ["a b", "c d"]
+    assert table.columns["score"].numbers == [1.0, 2.5]
+    assert list(table.incomplete) == ["note"]
+    assert "train.jsonl:1" in table.incomplete["note"]
+
+
+def test_lists_and_nested_keys(tmp_path: Path) -> None:
+    row = {"first": {"context": "a b"}, "answers": ["x", "y"]}
+    table = read_table(write_jsonl(tmp_path / "train.jsonl", [row, row]))
+    assert table.columns["first.context"].texts == ["a b", "a b"]
+    assert table.columns["answers[]"].lists == [["x", "y"], ["x", "y"]]
+
+
+def test_a_column_of_a_tsv_file_with_brackets_in_its_name_holds_texts(tmp_path: Path) -> None:
+    table = read_table(write_table(tmp_path / "train.tsv", ["answers[]"], [["x"], ["y"]]))
+    assert table.columns["answers[]"].texts == ["x", "y"]
+
+
+def test_a_damaged_file_is_one_error_with_its_line(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "train.jsonl", [{"text": "a", "label": "b"}])
+    path.write_text(path.read_text() + "{\n")
+    with raises_input_error(file="train.jsonl", line=2):
+        read_table(path)
+
+
+def test_no_columns(tmp_path: Path) -> None:
+    with raises_input_error(file="train.jsonl"):
+        read_table(write_jsonl(tmp_path / "train.jsonl", [{"text": None}]))
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["2", "1.50", "-3e2"], [-300.0, 1.5, 2.0]),
+        (["1", "nan"], None),
+        (["1", "inf"], None),
+        (["1", "1e999"], None),
+        (["1_000", "2"], None),
+        (["1", ""], None),
+        (["١", "٢"], None),
+    ],
+)
+def test_numbers(cells: list[str], numbers: list[float] | None) -> None:
+    assert Column("n", cells).numbers == numbers
+
+
+@pytest.mark.parametrize(("cells", "blank"), [(["", " "], True), (["-1", "-1"], True), (["-1", "0"], False)])
+def test_blank(cells: list[str], blank: bool) -> None:
+    assert Column("label", cells).is_blank is blank
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("relatedness_score", ["relatedness", "score"]),
+        ("questionID", ["question", "id"]),
+        ("meta.tuple_id", ["tuple", "id"]),
+    ],
+)
+def test_words_of_a_name(name: str, words: list[str]) -> None:
+    assert name_words(name) == words
+
+
+def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
+    path = write_table(
+        tmp_path / "train.tsv", ["", "text", " ", "label"], [["0", "a b", "", "x"], ["1", "c d", "", "y"]]
+    )
+    table = read_table(path)
+    assert list(table.columns) == ["text", "label"] and table.incomplete == {} and table.nameless == 2
+    nested = read_table(write_jsonl(tmp_path / "train.jsonl", [{"": ["a"], "text": "b", "more": {"": 1}}]))
+    assert list(nested.columns) == ["text"] and nested.nameless == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "headless"),
+    [
+        ("gj04\t1\t\tthe first sentence", True),  # a cell of the first line recurs
+        ("new\t1\t\tthe first sentence", True),  # a number above numbers
+        ("source\tlabel\tmark\tsentence", False),
+    ],
+)
+def test_a_first_line_that_looks_like_a_row(tmp_path: Path, first: str, headless: bool) -> None:
+    rows = [f"{'gj04' if n % 2 else 'x'}\t{n % 2}\t{'*' if n % 3 else ''}\tsentence number {n}" for n in range(30)]
+    (tmp_path / "train.tsv").write_text("\n".join([first, *rows]) + "\n", encoding="utf-8")
+    (tmp_path / "test.tsv").write_text(
+        "index\tsentence\n" + "".join(f"{n}\ta b {n}\n" for n in range(5)), encoding="utf-8"
+    )
+    table = read_headless(tmp_path / "train.tsv")
+    assert (table is not None) == headless
+    if table is not None:
+        assert list(table.columns) == ["column_1", "column_2", "column_3", "column_4"] and table.rows == 31
+        named = renamed(table, read_table(tmp_path / "test.tsv"))
+        assert list(named.columns) == ["column_1", "column_2", "column_3", "sentence"]
+    assert (
+        main(["init-suite", str(tmp_path), "--out", str(tmp_path / "s.yaml"), "--name", "s", "--language", "en"]) == 0
+    )
+    (task,) = load_suite(tmp_path / "s.yaml").tasks.values()
+    assert (task.text, task.target) == (["sentence"], "column_2" if headless else "label")
+    assert task.header == (["column_1", "column_2", "column_3", "sentence"] if headless else None)

@@ -1,0 +1,145 @@
+from pathlib import Path
+
+import pytest
+import yaml
+from data_files import sentences, write_jsonl, write_table
+from input_errors import raises_input_error
+
+from mtl.api.cli import main
+from mtl.benchmark_making.init_suite.init_suite import init_suite
+from mtl.data.dataset import load_dataset
+from mtl.tasks.suite import load_suite
+
+TEXTS, OTHERS = sentences(40), sentences(40, "another")
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """A folder of tab-separated tasks: labels that YAML would misread, a rare label with groups and no dev, numbers."""
+    folder = tmp_path / "my bench"
+    mood = list(zip(TEXTS, ["yes", "no", "0", "null"] * 10, strict=True))
+    pairs = [(f"q{i // 4}", *texts, int(i % 5 == 0)) for i, texts in enumerate(zip(TEXTS, OTHERS, strict=True))]
+    scores = [(text, i / 10) for i, text in enumerate(TEXTS)]
+    for split in ("train", "dev"):
+        write_table(folder / "mood" / f"{split}.tsv", ["text", "target"], mood)
+        write_table(folder / "sts" / f"{split}.tsv", ["text", "score"], scores)
+    write_table(folder / "mood" / "test.tsv", ["text"], [[text] for text in TEXTS])
+    write_table(folder / "pairs" / "train.tsv", ["q_id", "question", "answer", "target"], pairs)
+    return folder
+
+
+def test_load_suite_takes_the_file(data_dir: Path, tmp_path: Path) -> None:
+    done = init_suite(data_dir, language="pl", out=tmp_path / "out.yaml")
+    suite = load_suite(done.path)
+    assert (suite.name, suite.language, list(suite.tasks)) == ("my-bench", "pl", ["mood", "pairs", "sts"])
+    mood, pairs, sts = suite.tasks.values()
+    assert (mood.text, mood.target, mood.labels) == (["text"], "target", ["0", "no", "null", "yes"])
+    assert mood.files == {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}
+    assert mood.rows == {"train": 40, "dev": 40, "test": 40}
+    assert (pairs.text, pairs.labels, pairs.group) == (["question", "answer"], ["0", "1"], "q_id")
+    assert (pairs.metric, pairs.positive, pairs.files["dev"]) == ("f1", "1", None)
+    assert (sts.range, sts.metric, sts.labels) == ([0, 4], "spearman", None)
+
+
+def test_the_summary_has_a_line_for_each_task(data_dir: Path, tmp_path: Path) -> None:
+    write_table(data_dir / "broken" / "train.tsv", ["text"], [[text] for text in TEXTS])
+    (data_dir / "notes").mkdir()
+    (data_dir / "notes" / "sheet.tsv").touch()
+    out = tmp_path / "out.yaml"
+    lines = init_suite(data_dir, out=out).summary.splitlines()
+    assert lines == [
+        'broken  not decided: no column looks like a target: train.tsv has "text"; name the column label',
+        'mood    4 labels, accuracy; "text"; train 40, dev 40, test 40',
+        'pairs   2 labels, f1; "question", "answer"; train 40, no dev, no test',
+        'sts     numbers 0 to 4, spearman; "text"; train 40, dev 40, no test',
+        "decide: language: not guessed, the file says en; set it, or give --language",
+        '"notes": no file that is named after a split',
+        'not read: 1 file named after no split: "notes/sheet.tsv"',
+        f"{out}: 3 tasks, and 1 as comments; check it, then: mtl audit suite={out} data_dir='{data_dir}'",
+    ]
+    assert list(load_suite(out).tasks) == ["mood", "pairs", "sts"]
+
+
+def test_every_target_kind_in_json_lines(tmp_path: Path) -> None:
+    words = [a + b for a in "abcde" for b in "klmnopqr"]
+    rows = {
+        "faq": [{"question": t, "answers": ["it is so", "it is not"], "label": i % 2} for i, t in enumerate(TEXTS)],
+        "analogy": [{"a": a, "b": b, "label": c} for a, b, c in zip(words, words[::-1], words, strict=True)],
+        "nli": [{"a": a, "b": b, "label": "xyz"[i % 3]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))],
+    }
+    for name, made in rows.items():
+        write_jsonl(tmp_path / "data" / f"{name}_train.jsonl", made)
+    write_jsonl(tmp_path / "data" / "gender_dev.jsonl", [row for row in rows["nli"] if row["label"] != "z"])
+    tasks = yaml.safe_load(init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path.read_text())["tasks"]
+    assert (tasks["faq"]["candidates"], tasks["faq"]["text"]) == (["answers[]"], ["question"])
+    assert (tasks["analogy"]["kind"], tasks["analogy"]["text"]) == ("word", ["a", "b"])
+    assert (tasks["nli"]["labels"], tasks["nli"]["text"]) == (["x", "y", "z"], ["a", "b"])
+    assert tasks["gender"]["answered_by"] == "nli"
+    assert tasks["gender"]["files"] == {"train": None, "dev": "gender_dev.jsonl", "test": None}
+    assert "labels" not in tasks["gender"]
+
+
+def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None:
+    """A choice that is scored on test, words, and a task without training rows that another task answers."""
+    words = [a + b for a in "abcde" for b in "klmnopqr"]
+    faq = [{"question": t, "answers": [t[::-1], "it is not"], "label": i % 2} for i, t in enumerate(TEXTS)]
+    analogy = [{"a": a, "b": b, "label": c} for a, b, c in zip(words, words[::-1], words, strict=True)]
+    nli = [{"a": a, "b": b, "label": "xy"[i % 2]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))]
+    for name, rows in {"faq_train": faq, "faq_test": faq, "analogy_train": analogy, "nli_train": nli}.items():
+        write_jsonl(tmp_path / "data" / f"{name}.jsonl", rows)
+    write_jsonl(tmp_path / "data" / "gender_test.jsonl", nli)
+    suite = load_suite(init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path)
+    tasks = suite.tasks
+    assert {id: task.kind for id, task in tasks.items()} == {
+        "analogy": "word",
+        "faq": "choice",
+        "gender": "labels",
+        "nli": "labels",
+    }
+    assert (tasks["faq"].scored_split, tasks["faq"].candidates, tasks["faq"].sides) == ("test", ["answers[]"], 2)
+    assert tasks["analogy"].scored_split == "dev" and tasks["analogy"].files["dev"] is None
+    gender = tasks["gender"]
+    assert (gender.answered_by, gender.scored_split, gender.labels) == ("nli", "test", ["x", "y"])
+    assert suite.choose(["nli", "gender"]) == [gender, tasks["nli"]]
+    # The data is read with what was guessed.
+    dataset = load_dataset(suite, suite.choose(None), tmp_path / "data", 0.1)
+    assert dataset.scored(tasks["faq"]).sizes is not None and len(dataset.scored(gender)) == len(nli)
+
+
+def test_an_existing_file_stays(data_dir: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.yaml"
+    out.write_text("mine")
+    with raises_input_error(file="out.yaml"):
+        init_suite(data_dir, out=out)
+    assert out.read_text() == "mine"
+
+
+def test_the_file_is_named_after_the_suite(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert init_suite(data_dir, name="other").path == Path("other.yaml")
+    assert load_suite(tmp_path / "other.yaml").name == "other"
+
+
+def test_nothing_to_read(tmp_path: Path) -> None:
+    with raises_input_error(file="nowhere"):
+        init_suite(tmp_path / "nowhere")
+    with raises_input_error(file="TMP"):
+        init_suite(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_names_no_files(data_dir: Path) -> None:
+    with raises_input_error():
+        init_suite(data_dir, name="a/b")
+
+
+def test_the_command(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["init-suite", str(data_dir), "--language", "sv", "--name", "min", "--out", str(tmp_path / "min.yaml")]
+    assert main(command) == 0
+    assert "pairs" in capsys.readouterr().out
+    assert load_suite(tmp_path / "min.yaml").language == "sv"
+    assert main(command) == 2
+    assert (
+        capsys.readouterr().err
+        == f"mtl: error: {tmp_path / 'min.yaml'}: already there; remove it, or name another file with --out\n"
+    )

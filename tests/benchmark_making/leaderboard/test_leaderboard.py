@@ -1,0 +1,473 @@
+"""`mtl leaderboard`: submissions from checks to the site."""
+
+import json
+import os
+import random
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from report_browser import Page, in_browser
+from selenium import webdriver
+
+from mtl.api.cli import main
+from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
+from mtl.tasks.suite import load_suite
+
+ROWS = 60
+SUITE = """
+name: tiny
+title: "Tiny <b>"
+tasks:
+  mood:
+    files: {train: train.tsv, dev: null, test: test.tsv}
+    folder: mood
+    text: [text]
+    target: label
+    labels: [bad, good]
+    metric: accuracy
+  close:
+    files: {train: train.jsonl, dev: null, test: test.jsonl}
+    folder: close
+    text: [one, two]
+    target: label
+    range: [0, 5]
+    metric: spearman
+submission:
+  ids: [id]
+"""
+
+
+def write_data(folder: Path, with_labels: bool) -> None:
+    """The test files of both tasks."""
+    rng = random.Random(1)
+    (folder / "mood").mkdir(parents=True)
+    (folder / "close").mkdir()
+    moods = [rng.choice(["bad", "good"]) for _ in range(ROWS)]
+    lines = ["text\tlabel" if with_labels else "text"]
+    lines += [f"text {n}\t{mood}" if with_labels else f"text {n}" for n, mood in enumerate(moods)]
+    (folder / "mood/test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = [{"id": n, "one": f"a {n}", "two": f"b {n}", "label": n % 6} for n in range(ROWS)]
+    if not with_labels:
+        rows = [{**row, "label": None} for row in rows]
+    (folder / "close/test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def write_submission(folder: Path, share: float, seed: int = 0, about: str = "", tasks: str = "mood close") -> Path:
+    """A submission in which this share of the answers is right."""
+    rng = random.Random(seed)
+    folder.mkdir(parents=True)
+    if about:
+        (folder / "system.yaml").write_text(about, encoding="utf-8")
+    gold = random.Random(1)
+    moods = [gold.choice(["bad", "good"]) for _ in range(ROWS)]
+    answers = [mood if rng.random() < share else {"bad": "good", "good": "bad"}[mood] for mood in moods]
+    if "mood" in tasks:
+        (folder / "test_pred_mood.tsv").write_text("\n".join(["target", *answers]) + "\n", encoding="utf-8")
+    if "close" in tasks:
+        (folder / "close").mkdir()
+        rows = [
+            {
+                "id": n,
+                "one": f"a {n}",
+                "two": f"b {n}",
+                "label": None,
+                "prediction": n % 6 + (1 - share) * rng.uniform(-6, 6),
+            }
+            for n in range(ROWS)
+        ]
+        rows = [{**row, "prediction": min(5.0, max(0.0, row["prediction"]))} for row in rows]
+        (folder / "close/test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the suite, its data with and without labels, and three submissions."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.yaml").write_text(SUITE, encoding="utf-8")
+    write_data(tmp_path / "gold", True)
+    write_data(tmp_path / "public", False)
+    write_submission(
+        tmp_path / "all/good", 0.95, 1, "title: Good\nteam: A\ndate: 2026-11-02\nlink: https://example.org\n"
+    )
+    write_submission(tmp_path / "all/fair", 0.9, 2, "title: '<script>alert(1)</script>'\nteam: B\ndate: 2026-11-03\n")
+    write_submission(tmp_path / "all/poor", 0.4, 3)
+    return tmp_path
+
+
+RUN = ["leaderboard", "tiny.yaml", "all", "gold=gold", "cache=cache", "out=site"]
+
+
+def content(home: Path) -> dict[str, Any]:
+    return json.loads((home / "site/leaderboard.json").read_text(encoding="utf-8"))
+
+
+def by_name(home: Path) -> dict[str, dict[str, Any]]:
+    return {system["name"]: system for system in content(home)["systems"]}
+
+
+def report_of(page: Path) -> dict[str, Any]:
+    """The data that a page holds."""
+    return json.loads(page.read_text(encoding="utf-8").partition('id="report">')[2].partition("</script>")[0])
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def test_scores_ranks_and_files(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(RUN) == 0
+    board = content(home)
+    assert (board["suite"], board["split"]) == ("tiny", "test")
+    assert [system["name"] for system in board["systems"]] == ["good", "fair", "poor"]
+    assert board["refused"] == []
+    for system in board["systems"]:
+        answers = (home / f"all/{system['name']}/test_pred_mood.tsv").read_text(encoding="utf-8").split()[1:]
+        gold = [
+            line.split("\t")[1] for line in (home / "gold/mood/test.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        ]
+        accuracy = 100 * np.mean([answer == right for answer, right in zip(answers, gold, strict=True)])
+        assert system["scores"]["mood"] == round(accuracy, 1)
+    poor = by_name(home)["poor"]
+    assert poor["rank"] == [3, 3] and by_name(home)["good"]["rank"][0] == 1
+    assert set(files(home / "site")) == {
+        *("index.html", "leaderboard.json", "leaderboard.csv", "feed.xml"),
+        *(f"systems/{name}.html" for name in ("good", "fair", "poor")),
+    }
+    lines = (home / "site/leaderboard.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "name,title,team,date,task,score,low,high,rank_low,rank_high" and len(lines) == 1 + 3 * 3
+    out = capsys.readouterr().out
+    assert "good: valid" in out and "site/index.html" in out
+
+
+def test_the_feed_has_the_systems_with_a_date_and_links(home: Path) -> None:
+    assert main([*RUN, "url=https://example.org/board/"]) == 0
+    feed = ElementTree.fromstring((home / "site/feed.xml").read_text(encoding="utf-8"))
+    atom = "{http://www.w3.org/2005/Atom}"
+    entries = feed.findall(f"{atom}entry")
+    links = [entry.find(f"{atom}link") for entry in entries]
+    assert [link.get("href") for link in links if link is not None] == [
+        f"https://example.org/board/systems/{name}.html" for name in ("fair", "good")
+    ]
+    assert feed.findtext(f"{atom}updated") == "2026-11-03T00:00:00Z"
+
+
+def test_a_second_run_gives_the_same_bytes_with_and_without_the_cache(home: Path) -> None:
+    assert main(RUN) == 0
+    first = files(home / "site")
+    assert main(RUN) == 0
+    assert files(home / "site") == first
+    assert list((home / "cache").iterdir())
+    assert main([*RUN[:-1], "out=other", "cache=elsewhere"]) == 0
+    assert files(home / "other") == first
+
+
+def test_a_damaged_cache_is_replaced(home: Path) -> None:
+    assert main(RUN) == 0
+    first = files(home / "site")
+    for file in (home / "cache").iterdir():
+        file.write_bytes(b"damaged")
+    assert main(RUN) == 0
+    assert files(home / "site") == first
+
+
+def test_changed_labels_are_scored_anew(home: Path) -> None:
+    assert main(RUN) == 0
+    before = by_name(home)["good"]["scores"]["mood"]
+    path = home / "gold/mood/test.tsv"
+    swapped = (
+        path.read_text(encoding="utf-8").replace("\tgood", "\tx").replace("\tbad", "\tgood").replace("\tx", "\tbad")
+    )
+    path.write_text(swapped, encoding="utf-8")
+    assert main(RUN) == 0
+    assert by_name(home)["good"]["scores"]["mood"] == pytest.approx(100 - before)
+
+
+def test_removed_systems_lose_their_page(home: Path) -> None:
+    assert main(RUN) == 0
+    (home / "site/CNAME").write_text("example.org", encoding="utf-8")
+    for file in (home / "all/poor").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    assert main(RUN) == 0
+    assert not (home / "site/systems/poor.html").exists() and (home / "site/CNAME").exists()
+    assert content(home)["refused"][0]["name"] == "poor"
+
+
+def test_a_zip_in_the_folder_and_the_same_predictions_twice(home: Path) -> None:
+    folder = home / "all/zipped"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "predictions.zip", "w") as archive:
+        for file in ("test_pred_mood.tsv", "close/test.jsonl"):
+            archive.write(home / "all/good" / file, file)
+    assert main(RUN) == 0
+    assert by_name(home)["zipped"]["scores"] == by_name(home)["good"]["scores"]
+    assert by_name(home)["zipped"]["same_predictions"] == ["good"]
+    assert "The same predictions" in (home / "site/systems/good.html").read_text(encoding="utf-8")
+
+
+def test_rows_in_another_order_get_their_predictions_by_id(home: Path) -> None:
+    assert main(RUN) == 0
+    before = by_name(home)["good"]["scores"]
+    path = home / "all/good/close/test.jsonl"
+    path.write_text("".join(reversed(path.read_text(encoding="utf-8").splitlines(keepends=True))), encoding="utf-8")
+    assert main(RUN) == 0
+    assert by_name(home)["good"]["scores"] == before
+
+
+def test_a_system_without_a_task_has_no_average_and_no_rank_by_it(home: Path) -> None:
+    write_submission(home / "all/half", 0.9, 5, tasks="mood")
+    assert main(RUN) == 0
+    half = by_name(home)["half"]
+    assert half["average"] is None and half["rank"] is None and "mood" in half["ranks"]
+    assert content(home)["systems"][-1]["name"] == "half"
+
+
+def test_one_submission_has_the_first_rank(home: Path) -> None:
+    for name in ("fair", "poor"):
+        (home / f"all/{name}").rename(home / name)
+    assert main(RUN) == 0
+    assert content(home)["systems"][0]["rank"] == [1, 1]
+
+
+def test_the_limit_of_a_team_in_a_month(home: Path) -> None:
+    for number, date in enumerate(["2026-11-04", "2026-11-01", "2026-12-01"]):
+        write_submission(home / f"all/more-{number}", 0.5, number, f"team: a\ndate: {date}\n")
+    assert main([*RUN, "limit=2"]) == 0
+    refused = {each["name"]: each["reason"] for each in content(home)["refused"]}
+    assert set(refused) == {"more-0", "poor"}
+    assert refused["more-0"].endswith("team a may make 2 submissions a month, and this is one more in 2026-11")
+    assert "needs team and date" in refused["poor"]
+
+
+def test_a_refused_submission_does_not_use_up_the_limit(home: Path) -> None:
+    for number in range(3):
+        write_submission(home / f"all/more-{number}", 0.5, number, f"team: a\ndate: 2026-12-0{number + 1}\n")
+    next((home / "all/more-0").rglob("*.tsv")).write_text("target\n", encoding="utf-8")
+    assert main([*RUN, "limit=1"]) == 0
+    refused = {each["name"]: each["reason"] for each in content(home)["refused"]}
+    assert "one more in" not in refused["more-0"] and "more-1" not in refused
+    assert refused["more-2"].endswith("team a may make 1 submission a month, and this is one more in 2026-12")
+    checked = check_submissions(load_suite(home / "tiny.yaml"), home / "all", home / "public", Rules(limit=1))
+    assert {name: bool(reason) for name, reason in checked.items() if name.startswith("more")} == {
+        "more-0": True,
+        "more-1": False,
+        "more-2": True,
+    }
+
+
+Damage = Callable[[Path], object]
+
+
+def lines_of(folder: Path, change: Callable[[list[str]], list[str]]) -> None:
+    path = folder / "test_pred_mood.tsv"
+    path.write_text("\n".join(change(path.read_text(encoding="utf-8").splitlines())) + "\n", encoding="utf-8")
+
+
+def rows_of(folder: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    path = folder / "close/test.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    path.write_text("".join(json.dumps(row) + "\n" for row in change(rows)), encoding="utf-8")
+
+
+def link(folder: Path) -> None:
+    (folder / "test_pred_mood.tsv").unlink()
+    (folder / "test_pred_mood.tsv").symlink_to("/etc/passwd")
+
+
+def pipe(folder: Path) -> None:
+    (folder / "test_pred_mood.tsv").unlink()
+    os.mkfifo(folder / "test_pred_mood.tsv")
+
+
+BAD: dict[str, tuple[Damage, str]] = {
+    "missing row": (lambda f: lines_of(f, lambda lines: lines[:-1]), "test_pred_mood.tsv:60: 59 predictions for 60 rows"),
+    "label": (lambda f: lines_of(f, lambda lines: [*lines[:-1], "ugly"]), "test_pred_mood.tsv:61: "),
+    "header": (lambda f: lines_of(f, lambda lines: ["what", *lines[1:]]), "test_pred_mood.tsv:1: the header is 'what'"),
+    "empty": (lambda f: (f / "test_pred_mood.tsv").write_bytes(b""), "test_pred_mood.tsv:1: the file is empty"),
+    "bytes": (lambda f: (f / "test_pred_mood.tsv").write_bytes(b"target\n\xff\n"), "test_pred_mood.tsv"),
+    "row missing": (lambda f: rows_of(f, lambda rows: rows[1:]), "close/test.jsonl: does not fit the data:1: no row of"),
+    "another id": (
+        lambda f: rows_of(f, lambda rows: [{**rows[0], "id": 999}, *rows[1:]]),
+        "close/test.jsonl: does not fit the data:1: no row of",
+    ),
+    "row twice": (
+        lambda f: rows_of(f, lambda rows: [*rows, {**rows[0], "prediction": 4.5}]),
+        "2 rows of the submission have this row's id and texts, and different predictions",
+    ),
+    "out of range": (lambda f: rows_of(f, lambda rows: [{**rows[0], "prediction": "NaN"}, *rows[1:]]), "close/test.jsonl:1: "),
+    "no prediction": (
+        lambda f: rows_of(f, lambda rows: [{k: v for k, v in rows[0].items() if k != "prediction"}, *rows[1:]]),
+        "close/test.jsonl:1: no key 'prediction'",
+    ),
+    "unknown task": (lambda f: (f / "test_pred_else.tsv").write_text("target\n"), "is no file of predictions of suite tiny"),
+    "link": (link, "bad/test_pred_mood.tsv"),
+    "pipe": (pipe, "bad/test_pred_mood.tsv"),
+    "zip": (lambda f: (f / "a.zip").write_bytes(b"PK"), "a.zip"),
+    "two zips": (lambda f: [(f / name).write_bytes(b"PK") for name in ("a.zip", "b.zip")], "has 2 zips"),
+    "yaml": (lambda f: (f / "system.yaml").write_text("title: [a"), "system.yaml:"),
+    "unknown key": (lambda f: (f / "system.yaml").write_text("titel: a"), "system.yaml: titel"),
+    "link to code": (lambda f: (f / "system.yaml").write_text("link: 'javascript:alert(1)'"), "system.yaml: link: must begin with"),
+    "date": (lambda f: (f / "system.yaml").write_text("date: 2026-13-01"), "system.yaml: date: "),
+    "long title": (lambda f: (f / "system.yaml").write_text(f"title: {'a' * 301}"), "system.yaml: title: must be one line"),
+    "negative": (lambda f: (f / "system.yaml").write_text("parameters: -1"), "system.yaml: parameters: "),
+    "nothing": (lambda f: [p.unlink() for p in (f / "test_pred_mood.tsv", f / "close/test.jsonl")], "has no predictions for test"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_submission_is_refused_in_one_line_and_stops_no_other(
+    home: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage, message = BAD[kind]
+    damage(write_submission(home / "all/bad", 0.9, 9))
+    assert main(RUN) == 0
+    (refused,) = content(home)["refused"]
+    assert refused["name"] == "bad" and message in refused["reason"] and "\n" not in refused["reason"]
+    assert {system["name"] for system in content(home)["systems"]} == {"good", "fair", "poor"}
+    assert f"bad: refused: {refused['reason']}" in capsys.readouterr().out
+    # Without labels the check says the same.
+    assert main(["leaderboard", "tiny.yaml", "all", "data_dir=public"]) == 2
+    shown = capsys.readouterr()
+    assert message in shown.out and "all: 1 of 4 submissions would be refused" in shown.err
+
+
+def test_valid_submissions_pass_the_check_without_labels(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["leaderboard", "tiny.yaml", "all", "data_dir=public"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["fair: valid", "good: valid", "poor: valid"]
+    assert not (home / "site").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gold=gold"], "out: name the folder"),
+        (["gold=public", "out=site"], "public: has no test file of suite tiny with a label in every row"),
+        (["gold=gold", "out=site", "split=train"], "split: 'train' must be dev or test"),
+        (["gold=gold", "out=site", "limit=0"], "limit: 0 must be"),
+        (["gold=gold", "out=site", "url=ftp://a"], "url: 'ftp://a' must begin with"),
+        (["gold=gold", "out=site", "seeds=[1]"], "seeds: is not used"),
+        (["gold=gold", "out=site", "cache=site/cache"], "cache: site/cache is in the folder of the site"),
+        (["gold=gold", "out=."], "gold: gold is in the folder of the site"),
+    ],
+)
+def test_bad_arguments(home: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["leaderboard", "tiny.yaml", "all", *arguments]) == 2
+    assert message in capsys.readouterr().err and not (home / "site").exists()
+
+
+def test_folders_without_submissions(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "none").mkdir()
+    for folder, message in (("none", "none: holds no submission"), ("nowhere", "nowhere: no such folder")):
+        assert main(["leaderboard", "tiny.yaml", folder, "gold=gold", "out=site"]) == 2
+        assert message in capsys.readouterr().err
+
+
+class Texts(HTMLParser):
+    """The elements and texts of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_titles_are_shown_as_text(home: Path) -> None:
+    assert main(RUN) == 0
+    page = Texts((home / "site/systems/fair.html").read_text(encoding="utf-8"))
+    assert "script" not in page.tags and "<script>alert(1)</script>" in page.text
+    for name in ("index.html", "systems/good.html", "feed.xml"):
+        assert "<script>alert" not in (home / f"site/{name}").read_text(encoding="utf-8")
+
+
+def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Two submissions with equal scores and errors on other rows give the same site, but for their names and the digest."""
+    for name, wrong in (("one", 3), ("other", 4)):
+        folder = write_submission(home / f"alone/{name}/{name}", 1.0, 7, tasks="mood")
+        lines_of(
+            folder,
+            lambda lines, wrong=wrong: [
+                {"bad": "good", "good": "bad"}[x] if n == wrong else x for n, x in enumerate(lines)
+            ],
+        )  # type: ignore[misc]
+        assert main(["leaderboard", "tiny.yaml", f"alone/{name}", "gold=gold", f"out=sites/{name}"]) == 0
+    one, other = (
+        json.loads((home / f"sites/{name}/leaderboard.json").read_text(encoding="utf-8"))["systems"][0]
+        for name in ("one", "other")
+    )
+    assert {**one, "name": "", "title": ""} == {**other, "name": "", "title": ""}
+    for name in ("one", "other"):
+        report = report_of(home / f"sites/{name}/index.html")
+        assert not any(word in json.dumps(report) for word in ("confusion", "points", "by_seed", "SHA"))
+
+
+def test_scores_are_rounded_as_the_suite_shows_them(home: Path) -> None:
+    assert main(RUN) == 0
+    (suite,) = report_of(home / "site/index.html")["suites"]
+    for row in suite["rows"]:
+        for score in row["scores"].values():
+            values = [score["median"], *score["interval"]]
+            assert values == [round(value, 1) for value in values]
+        assert row["details"] is None
+    assert suite["comparisons"] == {}
+
+
+def test_ranks_of_a_thousand_systems_are_those_of_all_pairs(home: Path) -> None:
+    """More systems than the report shows pairs of have ranks, too."""
+    for number in range(45):
+        write_submission(home / f"all/many-{number}", 0.5, 100 + number, tasks="mood")
+    assert main(RUN) == 0
+    ranks = {name: system["ranks"]["mood"] for name, system in by_name(home).items()}
+    assert len(ranks) == 48 and all(1 <= low <= high <= 48 for low, high in ranks.values())
+    assert ranks["good"][1] < 48
+
+
+def test_from_python(home: Path) -> None:
+    suite = load_suite(home / "tiny.yaml")
+    refused = make_leaderboard(suite, home / "all", home / "gold", home / "site", Rules())
+    assert refused == {"fair": "", "good": "", "poor": ""} and not (home / "cache").exists()
+
+
+@in_browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_board_in_a_browser(home: Path, driver: webdriver.Chrome, width: int) -> None:
+    assert main(RUN) == 0
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    report = report_of(home / "site/index.html")
+    page = Page(driver, home / "site/page.html", report)
+    assert page.rows() == [row["id"] for row in sorted(report["suites"][0]["rows"], key=lambda row: -row["average"])]
+    page.script("document.querySelector('#options').open = true")
+    page.key("sort:rank").send_keys("\n")
+    assert "sorted by rank, first ranks first" in page.status()
+    page.key("rank").send_keys("may")
+    assert len(page.rows()) == sum(row["ranks"]["average"][0] == 1 for row in report["suites"][0]["rows"])
+    assert page.script("return document.documentElement.scrollWidth") <= width
+    link = page.all("#board .label a")[0]
+    assert link.get_attribute("href").endswith(".html")
+    assert [entry["message"] for entry in driver.get_log("browser")] == []
+
+
+@in_browser
+def test_without_javascript_the_table_is_there(home: Path, driver: webdriver.Chrome) -> None:
+    assert main(RUN) == 0
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        driver.get((home / "site/index.html").as_uri())
+        table = driver.find_element("css selector", "noscript table").text
+    finally:
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert "Good" in table and "<script>alert(1)</script>" in table and "Rank" in table

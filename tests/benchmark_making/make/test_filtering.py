@@ -1,0 +1,123 @@
+"""Steps that choose, repeat and join rows."""
+
+from typing import Any
+
+import pytest
+from input_errors import raises_input_error
+from make_parts import column, do, table_of, work_of
+
+from mtl.benchmark_making.make.table import Table
+
+TABLE = table_of(
+    text=["one", "one two", "one two three .", "four"], label=["x", "y", "x", "z"], size=["1", "2.5", "-3", "4"]
+)
+LISTS = table_of(**{"id": ["a", "b", "c"], "parts[]": [["p", "q"], [], ["p"]]})
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({"column": "label", "values": ["x"]}, [0, 2]),
+        ({"column": "label", "without": ["x", "z"]}, [1]),
+        ({"column": "text", "words": [2, 3]}, [1, 2]),
+        ({"column": "text", "words": [3, None]}, [2]),
+        ({"column": "text", "characters": [None, 4]}, [0, 3]),
+        ({"column": "size", "number": [0, 2.5]}, [0, 1]),
+    ],
+)
+def test_keep(options: dict[str, Any], kept: list[int]) -> None:
+    table, work = work_of("keep", TABLE, **options)
+    assert table.rows == [TABLE.rows[number] for number in kept]
+    assert [dropped.row for dropped in work.dropped] == [row for row in TABLE.rows if row not in table.rows]
+    assert all(options["column"] in dropped.reason for dropped in work.dropped)
+
+
+def test_keep_looks_into_lists() -> None:
+    assert column(do("keep", LISTS, column="parts[]", items=[1, 1]), "id") == ["c"]
+    assert column(do("keep", LISTS, column="parts[]", values=["q"]), "id") == ["a"]
+    assert column(do("keep", LISTS, column="parts[]", without=["q"]), "id") == ["b", "c"]
+
+
+def test_keep_of_a_column_that_is_not_there_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.keep.column"):
+        do("keep", TABLE, column="none", values=["x"])
+
+
+def test_words_of_a_list_are_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.keep.column"):
+        do("keep", LISTS, column="parts[]", words=[1, 2])
+
+
+def test_a_number_that_is_none_is_an_error_at_its_line() -> None:
+    with raises_input_error(file="corpus.tsv", line=2):
+        do("keep", TABLE, column="text", number=[0, 1])
+
+
+def test_duplicates_differ_in_case_and_white_space() -> None:
+    table, work = work_of("duplicates", table_of(text=["A b", "a  B", "ab"], label=["x", "y", "x"]), columns=["text"])
+    assert column(table, "text") == ["A b", "ab"]
+    assert [dropped.reason for dropped in work.dropped] == ["the same as corpus.tsv:2"]
+    same = do("duplicates", table_of(text=["A", "a"], label=["x", "y"]), columns=["text", "label"])
+    assert len(same.rows) == 2
+
+
+def test_near_duplicates_of_a_dropped_row_are_kept() -> None:
+    texts = [
+        "the cat sat on the mat today",
+        "the cat sat on the mat today!!",
+        "the cat sat on the mat today!!!!!",
+        "a dog",
+    ]
+    table, work = work_of("duplicates", table_of(text=texts), columns=["text"], near=0.85)
+    assert column(table, "text") == [texts[0], texts[2], texts[3]]
+    assert work.dropped[0].reason == "0.92 like corpus.tsv:2"
+
+
+def numbered(rows: int) -> Table:
+    return table_of(id=[str(row) for row in range(rows)], label=["xy"[row % 2] for row in range(rows)])
+
+
+def test_sample_draws_rows_of_a_class_and_keeps_the_others() -> None:
+    table, work = work_of("sample", numbered(100), column="label", values=["x"], number=10)
+    assert column(table, "label").count("x") == 10 and column(table, "label").count("y") == 50
+    assert len(work.dropped) == 40
+    assert column(do("sample", numbered(100), column="label", values=["x"], number=10), "id") == column(table, "id")
+    assert column(table, "id") == sorted(column(table, "id"), key=int)
+
+
+def test_sample_draws_a_share() -> None:
+    assert len(do("sample", numbered(100), share=0.25).rows) == 25
+
+
+def test_sample_of_more_rows_than_there_are_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.sample.number"):
+        do("sample", numbered(10), column="label", values=["x"], number=6)
+
+
+def test_top_keeps_the_first_of_equal_rows() -> None:
+    table = table_of(group=["a", "a", "a", "b", "b"], value=["1", "2", "2", "0.1", "0.5"])
+    assert column(do("top", table, group="group", by="value", most=1), "value") == ["2", "0.5"]
+    kept = do("top", table, group="group", by="value", most=2, order="lowest", at_least=0.2)
+    assert column(kept, "value") == ["1", "2", "0.5"]
+
+
+def test_explode_makes_a_row_of_each_item() -> None:
+    table, work = work_of("explode", LISTS, column="parts[]", item="part")
+    assert list(zip(column(table, "id"), column(table, "part"), strict=True)) == [("a", "p"), ("a", "q"), ("c", "p")]
+    assert table.columns == ["id", "part"] and len(work.dropped) == 1
+
+
+def test_explode_of_a_column_of_texts_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.explode.column"):
+        do("explode", LISTS, column="id", item="x")
+
+
+def test_stack_joins_tables_with_different_columns() -> None:
+    table = do("stack", table_of(a=["1"]), table_of(b=["2"]))
+    assert table.columns == ["a", "b"] and column(table, "b") == [None, "2"]
+
+
+def test_shuffle_keeps_all_rows() -> None:
+    table = do("shuffle", numbered(50))
+    assert column(table, "id") != column(numbered(50), "id")
+    assert sorted(column(table, "id"), key=int) == column(numbered(50), "id")

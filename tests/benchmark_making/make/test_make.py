@@ -1,0 +1,348 @@
+"""Whole recipes: KLEJ's seven constructions, what is written, and what is left after an error."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from input_errors import raises_input_error
+from make_parts import SPLIT, TASK, recipe_of, write_recipe
+
+from mtl.api.cli import main
+from mtl.benchmark_making.audits.sheets.form import form_problems, read_sheet
+from mtl.benchmark_making.make.make import Made, make
+from mtl.data.records import read_fields
+from mtl.settings.layers import shipped
+from mtl.tasks.suite import load_suite
+
+RENAME = {"step": "map", "column": "label", "values": {"x": "train"}, "others": "keep", "into": "split"}
+RECIPES = sorted(path.stem for path in (shipped("configs") / "recipe").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Made]]:
+    """What the shipped recipes make."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        yield {name: make(name, folder / name) for name in RECIPES}
+
+
+def rows_of(made: Made, task: str) -> dict[str, dict[str, list[Any]]]:
+    """The columns of a task's files by split."""
+    folder = made.folder / "data" / task
+    return {path.stem: read_fields(path) for path in sorted(folder.iterdir())}
+
+
+def provenance_of(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+    return content
+
+
+def dropped_in(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "dropped.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_there_is_a_recipe_for_each_construction() -> None:
+    assert len(RECIPES) == 7
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_a_recipe_makes_is_complete(name: str, made: dict[str, Made]) -> None:
+    folder = made[name].folder
+    suite, provenance = load_suite(folder / "suite.yaml"), provenance_of(folder)
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert files == {*provenance["files"], "provenance.json"}
+    for file, digest in provenance["files"].items():
+        assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
+    for id, task in suite.tasks.items():
+        assert {
+            split: len(next(iter(columns.values()))) for split, columns in rows_of(made[name], id).items()
+        } == task.rows
+        problems = form_problems(read_sheet(folder / f"sheets/{id}_documentation_sheet.tsv"))
+        assert all("still to be completed" in problem.message for problem in problems)
+    steps = provenance["steps"]
+    assert sum(line["step"] is not None for line in dropped_in(folder)) == sum(step["dropped"] for step in steps)
+    for step in steps:
+        if step["step"] not in ("stack", "pairs", "explode") and step["into"] in step["rows_in"]:
+            assert sum(step["rows_in"].values()) == step["rows_out"] + step["dropped"]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_row_is_used_or_dropped(name: str, made: dict[str, Made]) -> None:
+    provenance = provenance_of(made[name].folder)
+    unused = {source for line in dropped_in(made[name].folder) if not line["used"] for source in line["sources"]}
+    for source in provenance["sources"].values():
+        left = sum(name.startswith(f"{source['file']}:") for name in unused)
+        assert source["rows_used"] + left >= source["rows"]
+    assert all(line["step"] for line in dropped_in(made[name].folder))  # these recipes read all of their sources' rows
+
+
+def test_named_entities(made: dict[str, Made]) -> None:
+    folder = made["klej-nkjp-ner"].folder
+    splits = rows_of(made["klej-nkjp-ner"], "nkjp-ner")
+    labels = Counter(label for columns in splits.values() for label in columns["label"])
+    assert labels["persName"] == labels["noEntity"] == 80 and set(labels) == set(
+        load_suite(folder / "suite.yaml").tasks["nkjp-ner"].labels or ()
+    )
+    reasons = [line["reason"] for line in dropped_in(folder) if line["name"] == "only_item"]
+    assert reasons and all(reason.startswith("types[] has 2 items") for reason in reasons)
+    # Each entity of the corpus whose sentences were kept stands in one split.
+    text = (folder.parent / "data/klej-corpora/nkjp.conll").read_text(encoding="utf-8")
+    names = set[str]()
+    for sentence in text.split("\n\n"):
+        cells = [line.split("\t") for line in sentence.splitlines() if not line.startswith("#")]
+        names |= (
+            {" ".join(cell[1] for cell in cells if cell[2] != "O")}
+            if len({c[2][2:] for c in cells} - {""}) == 1
+            else set()
+        )
+    places = defaultdict[str, set[str]](set)
+    for split, columns in splits.items():
+        for sentence, label in zip(columns["sentence"], columns["label"], strict=True):
+            found = [name for name in names if label != "noEntity" and f" {name} " in f" {sentence} "]
+            places[max(found, key=len, default=sentence).casefold()].add(split)
+    assert len(places) > 200 and all(len(own) == 1 for own in places.values())
+
+
+def test_captions(made: dict[str, Made]) -> None:
+    first, second = (rows_of(made["klej-cdsc"], task) for task in ("cdsc-r", "cdsc-e"))
+    assert all(first[split]["sentence_A"] == second[split]["sentence_A"] for split in first)
+    assert {"0.33", "4.67"} & set(first["train"]["relatedness_score"])
+
+
+def test_tweets_as_they_are(made: dict[str, Made]) -> None:
+    folder = made["klej-cbd"].folder.parent / "data/klej-corpora"
+    for split, columns in rows_of(made["klej-cbd"], "cbd").items():
+        assert columns == read_fields(folder / f"cbd_{split}.tsv")
+
+
+def test_reviews_by_domain(made: dict[str, Made]) -> None:
+    inside, outside = (rows_of(made["klej-polemo"], task) for task in ("polemo2.0-in", "polemo2.0-out"))
+    assert inside["train"] == outside["train"]
+    assert not {*inside["dev"]["text"], *inside["test"]["text"]} & {*outside["dev"]["text"], *outside["test"]["text"]}
+
+
+def test_questions_with_the_most_similar_wrong_answers(made: dict[str, Made]) -> None:
+    splits = rows_of(made["klej-dyk"], "dyk")
+    questions = [set(columns["question"]) for columns in splits.values()]
+    assert set(splits) == {"train", "test"} and not questions[0] & questions[1]
+    wrong = Counter(
+        q
+        for columns in splits.values()
+        for q, label in zip(columns["q_id"], columns["correct"], strict=True)
+        if label == "0"
+    )
+    assert max(wrong.values()) <= 4
+    words = {"0": list[int](), "1": list[int]()}
+    for columns in splits.values():
+        for answer, label in zip(columns["answer"], columns["correct"], strict=True):
+            words[label].append(len(answer.split()))
+    lengths = [sorted(own)[len(own) // 2] for own in words.values()]
+    assert 0.5 < lengths[0] / lengths[1] < 2
+
+
+def test_summaries_paired_by_article(made: dict[str, Made]) -> None:
+    folder = made["klej-psc"].folder
+    lines = (folder.parent / "data/klej-corpora/psc.jsonl").read_text(encoding="utf-8").splitlines()
+    articles = [json.loads(line) for line in lines]
+    origin = {summary: article["id"] for article in articles for summary in article["abstracts"]}
+    splits = rows_of(made["klej-psc"], "psc")
+    assert not set(splits["train"]["article"]) & set(splits["test"]["article"])
+    negatives, positives = list[frozenset[str]](), Counter[tuple[str, str]]()
+    for columns in splits.values():
+        for article, extract, summary, label in zip(*columns.values(), strict=True):
+            assert (origin[summary] == article) == (label == "1")
+            if label == "0":
+                negatives.append(frozenset({article, origin[summary]}))
+            else:
+                positives[article, extract] += 1
+    assert len(negatives) == len(set(negatives)) > 100 and max(positives.values()) == 2
+
+
+def test_long_reviews(made: dict[str, Made]) -> None:
+    for columns in rows_of(made["klej-ar"], "ar").values():
+        assert all(sum(any(map(str.isalnum, part)) for part in text.split()) >= 50 for text in columns["text"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_baseline_runs_on_what_a_recipe_makes(
+    name: str, made: dict[str, Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made[name].folder
+    monkeypatch.chdir(folder.parent)
+    assert main(["baseline", f"suite={folder.name}/suite.yaml", "method=svm", "seeds=[1]", f"run_dir=runs/{name}"]) == 0
+    summary = json.loads(Path(f"runs/{name}/summary.json").read_text(encoding="utf-8"))
+    assert set(summary["tasks"]) == set(made[name].suite.tasks)
+
+
+@pytest.mark.slow
+def test_the_same_recipe_gives_the_same_bytes(tmp_path: Path, made: dict[str, Made]) -> None:
+    """Another process, with other hashes of texts and other numbers of threads, and sources in another folder."""
+    for name in ("klej-nkjp-ner", "klej-psc"):
+        environment = {**os.environ, "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"}
+        command = [sys.executable, "-m", "mtl", "make", name, f"out={tmp_path / name}"]
+        subprocess.run(command, check=True, env=environment, cwd=tmp_path, capture_output=True)
+        for path in made[name].folder.rglob("*"):
+            if path.is_file():
+                assert path.read_bytes() == (tmp_path / name / path.relative_to(made[name].folder)).read_bytes()
+
+
+def test_another_seed_makes_another_split(tmp_path: Path) -> None:
+    splits = []
+    for seed in (1, 2):
+        made = make(str(write_recipe(tmp_path, recipe_of(seed=seed))), tmp_path / f"out{seed}")
+        splits.append(rows_of(made, "t")["dev"]["sentence"])
+    assert splits[0] != splits[1]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_recipe(tmp_path, recipe_of(steps=[{"step": "sample", "number": 10}, SPLIT]))
+    assert main(["make", str(path), f"out={tmp_path / 'out'}", f"data_dir={tmp_path}"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "1. sample (number=10): 20 rows of corpus → 10 rows of corpus"
+    assert lines[2] == "t: 6 rows train, 2 rows dev, 2 rows test"
+    assert any(line.startswith("What the tasks give away") for line in lines)
+
+
+def test_the_sheet_says_what_the_recipe_says(tmp_path: Path) -> None:
+    task = {**TASK, "sheet": {"Abstract": "A task.\nMade here.", "Data labeling*": "By hand"}}
+    make(str(write_recipe(tmp_path, recipe_of(tasks={"t": task}))), tmp_path / "out")
+    sheet = (tmp_path / "out/sheets/t_documentation_sheet.tsv").read_text(encoding="utf-8")
+    assert "Abstract*\tA task.\n\tMade here.\n" in sheet and "Data labeling*\tBy hand\n" in sheet
+    assert "corpus.tsv: 20 rows, SHA-256" in sheet and "→ 20 rows of corpus" in sheet
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_other_formats_and_columns(form: str, tmp_path: Path) -> None:
+    data = {"format": form, "columns": {"text.first": "sentence", "target": "label"}}
+    task = {**TASK, "text": ["text.first"], "target": "target", "data": data}
+    made = make(str(write_recipe(tmp_path, recipe_of(tasks={"t": task}))), tmp_path / "out")
+    assert list(rows_of(made, "t")["train"]) == ["text.first", "target"]
+    assert made.suite.tasks["t"].files == {split: f"{split}.{form}" for split in ("train", "dev", "test")}
+
+
+def recipe_with(folder: Path, **keys: Any) -> str:
+    return str(write_recipe(folder, recipe_of(**keys)))
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("keys", "error"),
+    [
+        ({"tasks": {"t": {**TASK, "labels": ["x", "z"]}}}, {"file": "recipe.yaml", "key": "tasks.t"}),
+        ({"tasks": {"t": {**TASK, "text": ["author", "none"]}}}, {"file": "recipe.yaml", "key": "tasks.t"}),
+        ({"steps": []}, {"file": "recipe.yaml", "key": "tasks.t.data.table"}),
+        ({"steps": [{"step": "keep", "column": "label", "values": ["z"]}]}, {"file": "recipe.yaml", "key": "steps.1.keep"}),
+        ({"steps": [RENAME]}, {"file": "corpus.tsv", "line": 3}),
+        ({"steps": [{"step": "number", "columns": ["label"], "into": "n"}]}, {"file": "corpus.tsv", "line": 2}),
+        ({"sources": {"corpus": {"file": "none.tsv"}}}, {"file": "none.tsv"}),
+        ({"sample": "none"}, {"file": "recipe.yaml", "key": "sample"}),
+        ({"suite": {"config": {"none": 1}}}, {}),
+    ],
+)  # fmt: skip
+def test_an_error_leaves_nothing_behind(keys: dict[str, Any], error: dict[str, Any], tmp_path: Path) -> None:
+    recipe = recipe_with(tmp_path, **keys)
+    with raises_input_error(**error):
+        make(recipe, tmp_path / "out")
+    assert files_in(tmp_path) == ["corpus.tsv", "recipe.yaml"]
+
+
+def test_the_error_of_a_bad_target_names_its_source(tmp_path: Path) -> None:
+    with raises_input_error() as caught:
+        make(recipe_with(tmp_path, tasks={"t": {**TASK, "labels": ["x", "z"]}}), tmp_path / "out")
+    assert "corpus.tsv:" in str(caught.value) and "'y'" in str(caught.value)
+
+
+def test_a_row_without_a_value_is_an_error_at_its_line(tmp_path: Path) -> None:
+    (tmp_path / "more.jsonl").write_text('{"label": "x"}\n', encoding="utf-8")
+    sources = {"corpus": {"file": "corpus.tsv"}, "more": {"file": "more.jsonl"}}
+    steps = [{"step": "stack", "tables": ["corpus", "more"], "into_table": "all"}, SPLIT]
+    with raises_input_error(file="more.jsonl", line=1):
+        make(recipe_with(tmp_path, sources=sources, steps=steps), tmp_path / "out")
+
+
+def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:
+    recipe = recipe_with(tmp_path)
+    with raises_input_error(file="TMP"):
+        make(recipe, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        (["none.yaml", "out=x"], "recipe=none.yaml: no such file"),
+        (["none", "out=x"], "recipe=none: unknown; known: klej-ar"),
+        (["klej-ar"], "out: names the new folder; give out=DIR"),
+        (["klej-ar", "out=x", "seed=1"], "unknown key 'seed'"),
+        (["klej-ar", "out=x", "data_dir=none"], "none/ar.csv: no such file"),
+    ],
+)
+def test_a_bad_command_is_one_line(
+    settings: list[str],
+    complaint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["make", *settings]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert complaint in line and files_in(tmp_path) == []
+
+
+def test_a_step_that_goes_back_to_a_changed_source_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    keep = {"step": "keep", "column": "label", "values": ["x"]}
+    steps = [keep, {**SPLIT, "into_table": "t"}, {"step": "duplicates", "table": "corpus", "columns": ["sentence"]}]
+    steps += [{**SPLIT, "into_table": "u"}]
+    tasks = {"t": {**TASK, "data": {"table": "t"}}, "u": {**TASK, "data": {"table": "u"}}}
+    make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=tasks))), tmp_path / "out")
+    (message,) = [record.getMessage() for record in caplog.records if " replaced it" in record.getMessage()]
+    assert message.startswith("step 3, duplicates: reads corpus after step 1 replaced it; give step 1 ")
+    caplog.clear()
+    steps[0] = {**keep, "into_table": "kept"}
+    make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=tasks))), tmp_path / "other")
+    assert not [record for record in caplog.records if " replaced it" in record.getMessage()]
+
+
+def test_the_last_step_that_reads_a_table_drops_what_it_does_not_choose(tmp_path: Path) -> None:
+    keep = {"step": "keep", "column": "label", "into_table": "x", "values": ["x"]}
+    first = {"step": "sample", "number": 5, "table": "corpus", "into_table": "few"}
+    both = [{**keep}, {**SPLIT}, first, {**SPLIT}]
+    tasks = {"t": {**TASK, "data": {"table": "x"}}, "u": {**TASK, "data": {"table": "few"}}}
+    for number, (steps, task, step) in enumerate((([keep, SPLIT], {"t": TASK}, 1), (both, tasks, 3))):
+        out = tmp_path / f"out{number}"
+        make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=task))), out)
+        dropped = dropped_in(out)
+        assert {each["step"] for each in dropped} == {step}
+        assert len(dropped) == sum(each["dropped"] for each in provenance_of(out)["steps"]) == (10 if step == 1 else 15)
+    assert {each["used"] for each in dropped} == {True, False}
+
+
+def test_parts_of_rows_that_are_not_chosen_are_dropped_with_their_reason(tmp_path: Path) -> None:
+    """The parts of a row come from one line of a source, which a task has if it has one of them."""
+    steps = [
+        {"step": "duplicates", "columns": ["author"], "into_table": "authors"},
+        {**SPLIT, "shares": {"train": 0.8, "dev": 0.2}},
+    ]
+    make(str(write_recipe(tmp_path, recipe_of(steps=steps))), tmp_path / "out")
+    dropped = dropped_in(tmp_path / "out")
+    assert len(dropped) == 10 and all(each["reason"].startswith("the same as corpus.tsv:") for each in dropped)
+
+
+def test_sources_that_are_mended_and_stacked_are_no_note(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make("klej-cbd", tmp_path / "out")
+    assert not [record for record in caplog.records if " replaced it" in record.getMessage()]

@@ -1,0 +1,104 @@
+"""Recipes are checked before any data is read: each error names the file and the key."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from input_errors import ANY, raises_input_error
+from make_parts import SPLIT, TASK, recipe_of, write_recipe
+
+from mtl.benchmark_making.make.recipe import load_recipe
+from mtl.settings.layers import shipped
+
+RECIPES = sorted((shipped("configs") / "recipe").glob("*.yaml"))
+FEW = {"step": "sample", "number": 2, "into_table": "a"}
+PAIR = {"texts": ["sentence", "sentence"], "groups": ["author", "author"]}
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_the_shipped_recipes_are_right(path: Path) -> None:
+    recipe = load_recipe(path)
+    assert recipe.form.name == path.stem and recipe.form.sample == "klej-corpora"
+
+
+def test_a_step_takes_the_table_of_the_step_before(tmp_path: Path) -> None:
+    steps = [{"step": "sample", "number": 3, "into_table": "few"}, {"step": "shuffle"}, SPLIT]
+    recipe = load_recipe(write_recipe(tmp_path, recipe_of(steps=steps)))
+    assert [(use.tables, use.into) for use in recipe.uses] == [(["corpus"], "few"), (["few"], "few"), (["few"], "few")]
+    assert recipe.written["t"].table == "few"
+
+
+def step(name: str, **options: Any) -> dict[str, Any]:
+    return {"steps": [{"step": name, **options}, SPLIT]}
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"),
+    [
+        ({"nmae": "x"}, ANY),
+        ({"name": "a b"}, "name"),
+        ({"seed": "x"}, "seed"),
+        ({"sources": {}}, "sources"),
+        ({"sources": {"corpus": "corpus.tsv"}}, "sources.corpus"),
+        ({"sources": {"corpus": {"file": "../secret.tsv"}}}, "sources.corpus.file"),
+        ({"sources": {"corpus": {}}}, "sources.corpus.file"),
+        ({"sources": {"corpus": {"file": "c", "tokens": {"form": 1}}}}, "sources.corpus.tokens.tag"),
+        ({"sources": {"corpus": {"file": "c", "tokens": {"form": 0, "tag": 1}}}}, "sources.corpus.tokens.form"),
+        ({"sources": {"corpus": {"file": "c.tsv"}, "more": {"file": "d.tsv"}}}, "steps.1.split.table"),
+        ({"sources": {"corpus": {"file": "c.tsv"}, "more": {"file": "d.tsv"}}, "steps": [{**SPLIT, "table": "corpus"}]}, "sources.more"),
+        ({"tasks": {}}, "tasks"),
+        ({"tasks": {"t": "x"}}, "tasks.t"),
+        ({"tasks": {"t": {**TASK, "metric": "speed"}}}, ANY),
+        ({"tasks": {"t": {**TASK, "files": {"dev": None}}}}, "tasks.t.files"),
+        ({"tasks": {"t": {**TASK, "data": {"table": "none"}}}}, "tasks.t.data.table"),
+        ({"tasks": {"t": {**TASK, "data": {"format": "parquet"}}}}, "tasks.t.data.format"),
+        ({"tasks": {"t": {**TASK, "sheet": {"Licence": "x"}}}}, ANY),
+        ({"suite": {"average": ["none"]}}, ANY),
+        ({"steps": ["split"]}, "steps.1"),
+        (step("divide"), "steps.1.step"),
+        (step("keep", column="label"), "steps.1.keep.values"),
+        (step("keep", column="label", values=["x"], words=[1, 2]), "steps.1.keep.words"),
+        (step("keep", column="label", values=["x", True]), "steps.1.keep.values"),
+        (step("keep", column="label", words=[5, 3]), "steps.1.keep.words"),
+        (step("keep", column="label", words=[5]), "steps.1.keep.words"),
+        (step("keep", colum="label", values=["x"]), ANY),
+        (step("keep", table="none", column="label", values=["x"]), "steps.1.keep.table"),
+        (step("map", column="label", values={"x": True}), "steps.1.map.values"),
+        (step("map", column="label", values={"x": "y"}, others="skip"), "steps.1.map.others"),
+        (step("sample"), "steps.1.sample.number"),
+        (step("sample", number=0), "steps.1.sample.number"),
+        (step("sample", column="label", number=1), "steps.1.sample.column"),
+        (step("duplicates", columns=["label"], near=1.5), "steps.1.duplicates.near"),
+        (step("number", columns=["a"], into="b", range=[5, 0]), "steps.1.number.range"),
+        (step("stack", tables=["corpus"], into_table="x"), "steps.1.stack.tables"),
+        (step("stack", tables=["corpus", "corpus"]), "steps.1.stack.into_table"),
+        (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="across", **PAIR), "steps.1.pairs.scope"),
+        (step("pairs", tables=["corpus"], into_table="p", scope="within", **PAIR), "steps.1.pairs.tables"),
+        (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="within", one_per_groups=True, **PAIR), "steps.1.pairs.one_per_groups"),
+        (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="within", **{**PAIR, "texts": ["a"]}), "steps.1.pairs.texts"),
+        (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="near", **PAIR), "steps.1.pairs.scope"),
+        (step("similarity", columns=["sentence"]), "steps.1.similarity.columns"),
+        (step("similarity", columns=["sentence", "label"], units="letters"), "steps.1.similarity.units"),
+        (step("cut", column="sentence", like="label", measure="tfidf"), "steps.1.cut.measure"),
+        (step("cut", column="sentence", like="label", penalty=0.5), "steps.1.cut.penalty"),
+        (step("shuffle", seed=2), "steps.1.shuffle.seed"),
+        ({"steps": [FEW, {**SPLIT, "table": "corpus"}]}, "steps.1.sample"),
+        ({"steps": [FEW, {"step": "shuffle", "table": "corpus", "into_table": "a"}, SPLIT]}, "steps.2.shuffle"),
+        ({"steps": [{"step": "split"}]}, "steps.1.split.shares"),
+        ({"steps": [{"step": "split", "shares": {"train": 0.9, "dev": 0.2}}]}, "steps.1.split.shares"),
+        ({"steps": [{"step": "split", "shares": {"train": 0.9, "valid": 0.1}}]}, "steps.1.split.shares.valid"),
+        ({"steps": [{"step": "split", "numbers": {"train": 5, "dev": 0}}]}, "steps.1.split.numbers"),
+        ({"steps": [{"step": "split_by_value", "column": "label", "splits": {"train": ["x"], "test": ["x"]}}]}, "steps.1.split_by_value.splits"),
+        ({"steps": [{"step": "split_by_value", "column": "label", "splits": {}}]}, "steps.1.split_by_value.splits"),
+    ],
+)  # fmt: skip
+def test_a_bad_recipe_is_an_error_at_its_key(keys: dict[str, Any], key: str, tmp_path: Path) -> None:
+    path = write_recipe(tmp_path, recipe_of(**keys))
+    with raises_input_error(file="recipe.yaml", key=key):
+        load_recipe(path)
+
+
+def test_a_recipe_that_is_no_yaml_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "recipe.yaml").write_text("name: [\n", encoding="utf-8")
+    with raises_input_error(file="recipe.yaml", line=2):
+        load_recipe(tmp_path / "recipe.yaml")

@@ -1,0 +1,110 @@
+"""Splits: no key in two of them, the numbers asked for, and the shares of the strata."""
+
+import logging
+from collections import Counter
+
+import numpy as np
+import pytest
+from input_errors import raises_input_error
+from make_parts import column, do, table_of, work_of
+
+from mtl.benchmark_making.make.table import Table
+
+SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
+
+
+def corpus(rows: int, keys: int) -> Table:
+    rng = np.random.default_rng(0)
+    names = [f"k{key}" for key in rng.integers(0, keys, rows)]
+    labels = [str(label) for label in rng.choice(["x", "y", "z"], rows, p=[0.6, 0.3, 0.1])]
+    return table_of(id=[str(row) for row in range(rows)], author=names, label=labels)
+
+
+def test_shares_without_keys_are_exact_and_stratified() -> None:
+    table, work = work_of("split", corpus(1000, 10), shares=SHARES, stratify="label")
+    assert Counter(column(table, "split")) == {"train": 800, "dev": 100, "test": 100} == work.facts["reached"]
+    counts = Counter(column(table, "label"))
+    for name, share in SHARES.items():
+        for label, rows in counts.items():
+            assert abs(work.facts["strata"][name][label] - share * rows) <= 1.5
+
+
+def test_numbers_are_exact_and_the_rest_is_dropped() -> None:
+    table, work = work_of("split", corpus(1000, 10), numbers={"train": 300, "test": 37}, stratify="label")
+    assert Counter(column(table, "split")) == {"train": 300, "test": 37} and len(work.dropped) == 663
+
+
+@pytest.mark.parametrize("keys", [20, 300])
+def test_a_key_stands_in_one_split_only(keys: int) -> None:
+    table = corpus(1000, keys)
+    done, work = work_of("split", table, shares=SHARES, keys=["author"], stratify="label")
+    splits: dict[str, set[str]] = {}
+    for row in done.rows:
+        splits.setdefault(row.cell("author"), set()).add(row.cell("split"))
+    assert all(len(own) == 1 for own in splits.values()) and len(done.rows) == 1000
+    if keys == 300:
+        assert work.facts["reached"] == {"train": 800, "dev": 100, "test": 100}
+
+
+def test_rows_with_a_common_key_of_a_list_stay_together() -> None:
+    lists = [["a"], ["a", "b"], ["b"], [], ["c"], ["d"], ["e"], ["f"]]
+    table = do("split", table_of(**{"keys[]": lists}), shares={"train": 0.5, "test": 0.5}, keys=["keys[]"])
+    splits = column(table, "split")
+    assert len(set(splits[:3])) == 1 and Counter(splits) == {"train": 4, "test": 4}
+
+
+def test_a_value_of_two_key_columns_is_one_key() -> None:
+    table = table_of(id=["p", "q", "r", "s"], other=["q", "p", "s", "r"])
+    splits = column(do("split", table, shares={"train": 0.5, "test": 0.5}, keys=["id", "other"]), "split")
+    assert splits[0] == splits[1] != splits[2] == splits[3]
+
+
+def test_the_split_does_not_depend_on_other_columns() -> None:
+    table = corpus(200, 40)
+    fewer = table_of(author=column(table, "author"))
+    splits = [column(do("split", each, shares=SHARES, keys=["author"]), "split") for each in (table, fewer)]
+    assert splits[0] == splits[1]
+
+
+def test_numbers_far_from_those_asked_for_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    authors = ["a"] * 60 + ["b"] * 30 + ["c"] * 10
+    with caplog.at_level(logging.WARNING, "mtl"):
+        do("split", table_of(author=authors), shares={"train": 0.5, "dev": 0.4, "test": 0.1}, keys=["author"])
+    assert "train has 60 rows where 50 were asked for" in caplog.text
+
+
+def test_a_split_without_rows_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.split.keys"):
+        do("split", table_of(author=["a"] * 10), shares=SHARES, keys=["author"])
+
+
+def test_more_rows_than_there_are_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.split.numbers"):
+        do("split", corpus(10, 3), numbers={"train": 8, "dev": 3})
+
+
+def test_a_share_of_too_few_rows_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.split.shares.test"):
+        do("split", corpus(3, 3), shares=SHARES)
+
+
+def test_split_by_value() -> None:
+    table = table_of(domain=["a", "b", "c", "d"])
+    done, work = work_of("split_by_value", table, column="domain", splits={"train": ["a", "b"], "test": ["d"]})
+    assert column(done, "split") == ["train", "train", "test"] and work.dropped[0].reason == "domain is 'c'"
+
+
+def test_a_domain_that_no_row_has_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.split_by_value.splits"):
+        do("split_by_value", table_of(domain=["a"]), column="domain", splits={"train": ["a"], "test": ["x"]})
+
+
+def test_rows_without_a_key_are_not_joined() -> None:
+    table = table_of(author=["", "", "", "", "a", "a"])
+    splits = column(do("split", table, shares={"train": 0.5, "test": 0.5}, keys=["author"]), "split")
+    assert splits[4] == splits[5] and Counter(splits) == {"train": 3, "test": 3}
+
+
+def test_a_key_that_no_row_has_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.split.keys"):
+        do("split", table_of(document=["", ""]), shares={"train": 0.5, "test": 0.5}, keys=["document"])

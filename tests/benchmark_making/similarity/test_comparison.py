@@ -1,0 +1,93 @@
+"""Units, byte pairs, and the similarity of two texts beside scikit-learn and plain sets."""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from mtl.benchmark_making.similarity.comparison import (
+    BytePairs,
+    Comparison,
+    SimilarityOptions,
+    ngrams,
+    sentences,
+    units_of,
+    words,
+)
+
+TEXTS = ["The cat sat. It slept!", "A cat slept on the mat", "", "Dogs bark? Yes."]
+
+
+def test_units() -> None:
+    assert words("It's 3 o'clock") == ["it", "s", "3", "o", "clock"]
+    assert ngrams("Ab  c", 3) == ["ab ", "b c"] and ngrams("a", 3) == ["a"]
+    assert sentences('He said: "Go!" Then 3.5 left… Fine') == ['He said: "Go!', "Then 3.5 left…", "Fine"]
+    assert sentences("") == [""]
+
+
+def test_byte_pairs_are_those_of_the_paper() -> None:
+    """The example of Sennrich et al. (2016), with the last character of each word marked, and the first of equal pairs."""
+    pairs = BytePairs(Counter({"low": 5, "lower": 2, "newest": 6, "widest": 3}), 6)
+    assert list(pairs.ranks)[:2] == [("e", "s"), ("es", "t▁")]
+    assert pairs("newest lowest")[-1] == "est▁" and "".join(pairs("newest")) == "newest▁"
+
+
+def naive_merges(counts: Counter[str], merges: int) -> list[tuple[str, str]]:
+    """Byte pairs learned by counting all pairs anew after each merge."""
+    spelled = {word: [*word[:-1], word[-1] + "▁"] for word in counts}
+    ranks = []
+    for _ in range(merges):
+        pairs = Counter[tuple[str, str]]()
+        for word, symbols in spelled.items():
+            for pair in pairwise(symbols):
+                pairs[pair] += counts[word]
+        if not pairs or max(pairs.values()) < 2:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        ranks.append(best)
+        for word, symbols in spelled.items():
+            merged: list[str] = []
+            for symbol in symbols:
+                if merged and (merged[-1], symbol) == best:
+                    merged[-1] = "".join(best)
+                else:
+                    merged.append(symbol)
+            spelled[word] = merged
+    return ranks
+
+
+def test_byte_pairs_are_those_of_a_plain_computation() -> None:
+    rng = np.random.default_rng(3)
+    counts = Counter(
+        {"".join(rng.choice(list("abcd"), rng.integers(1, 9))): int(rng.integers(1, 20)) for _ in range(150)}
+    )
+    assert list(BytePairs(counts, 60).ranks) == naive_merges(counts, 60)
+
+
+@pytest.mark.parametrize("measure", ["containment", "dice", "jaccard"])
+@pytest.mark.parametrize("units", ["bpe", "words", "characters"])
+def test_overlaps_are_those_of_sets(measure: str, units: str) -> None:
+    options = SimilarityOptions(units=units, measure=measure, penalty=1.2)
+    comparison = Comparison(TEXTS, TEXTS, options, "")
+    split = units_of([*TEXTS, *TEXTS], options)
+    for left in range(len(TEXTS)):
+        for right in range(len(TEXTS)):
+            ours, theirs = set(split(TEXTS[left])), set(split(TEXTS[right]))
+            whole = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}[
+                measure
+            ]
+            expected = len(ours & theirs) / max(1, whole) / 1.2 ** len(sentences(TEXTS[right]))
+            assert comparison.pairs(np.array([left]), np.array([right])).tolist() == [pytest.approx(expected)]
+
+
+def test_tfidf_is_that_of_scikit_learn() -> None:
+    options = SimilarityOptions(units="words", measure="tfidf")
+    texts = [*TEXTS[:2], "cat mat", "the the dog sat"]
+    comparison = Comparison(texts[:2], texts[2:], options, "")
+    reference = TfidfVectorizer(analyzer=words, smooth_idf=False, binary=True).fit_transform(texts)
+    expected = (reference[:2] @ reference[2:].T).toarray()
+    for left in range(2):
+        values = comparison.pairs(np.array([left, left]), np.array([0, 1]))
+        assert values == pytest.approx(expected[left], abs=1e-3)

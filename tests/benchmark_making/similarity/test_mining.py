@@ -1,0 +1,141 @@
+"""The search for similar pairs, beside the computation of all pairs one by one."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from mtl.benchmark_making.similarity import comparison as similarity
+from mtl.benchmark_making.similarity import mining
+from mtl.benchmark_making.similarity.comparison import Comparison, SimilarityOptions, ngrams, sentences, words
+from mtl.benchmark_making.similarity.mining import most_similar, near_duplicates, within_groups
+
+LEFT, RIGHT = 60, 90
+
+
+def texts_of(count: int, seed: int) -> list[str]:
+    """Texts of words with the frequencies of a language: few are very frequent."""
+    rng = np.random.default_rng(seed)
+    weights = 1 / np.arange(1, 201)
+    return [
+        " ".join(f"w{word}" for word in rng.choice(200, rng.integers(1, 30), p=weights / weights.sum()))
+        + ". End." * (n % 3)
+        for n in range(count)
+    ]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several blocks, chunks and dense units also with few texts."""
+    monkeypatch.setattr(similarity, "BLOCK", 7 * RIGHT)
+    monkeypatch.setattr(mining, "BLOCK", 50)
+    monkeypatch.setattr(mining, "CHUNK", 8)
+    monkeypatch.setattr(similarity, "DENSE_UNITS", 5)
+
+
+def parts(measure: str) -> tuple[Comparison, tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """A comparison, groups, and all similarities: overlaps computed one by one from sets, TF-IDF's from single pairs."""
+    lefts, rights = texts_of(LEFT, 1), texts_of(RIGHT, 2)
+    comparison = Comparison(lefts, rights, SimilarityOptions("words", measure, 1.2), "")
+    rng = np.random.default_rng(5)
+    groups = (rng.integers(0, 12, LEFT), rng.integers(0, 12, RIGHT))
+    if measure == "tfidf":
+        return comparison, groups, comparison.pairs(*np.indices((LEFT, RIGHT)).reshape(2, -1)).reshape(LEFT, RIGHT)
+    values = np.zeros((LEFT, RIGHT))
+    for i, left in enumerate(lefts):
+        for j, right in enumerate(rights):
+            ours, theirs = set(words(left)), set(words(right))
+            whole = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}[
+                measure
+            ]
+            penalty = 1.0
+            for _ in sentences(right):
+                penalty *= 1.2
+            values[i, j] = len(ours & theirs) / (whole * penalty)
+    return comparison, groups, values
+
+
+@pytest.mark.parametrize("measure", ["containment", "dice", "jaccard", "tfidf"])
+@pytest.mark.parametrize(
+    ("most", "low", "high"), [(1, -np.inf, np.inf), (3, 0.15, np.inf), (4, 0.05, 0.2), (50, 0.1, np.inf)]
+)
+def test_the_most_similar_texts_of_other_groups(measure: str, most: int, low: float, high: float) -> None:
+    comparison, groups, values = parts(measure)
+    expected = []
+    for i in range(LEFT):
+        own = [
+            j for j in range(RIGHT) if groups[0][i] != groups[1][j] and low <= values[i, j] <= high and values[i, j] > 0
+        ]
+        expected += [(i, j, values[i, j]) for j in sorted(own, key=lambda j: (-values[i, j], j))[:most]]
+    pairs = most_similar(comparison, groups, most, low, high, "")
+    assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected and len(expected) > 10
+
+
+@pytest.mark.parametrize("least", [False, True])
+@pytest.mark.parametrize("most", [2, None])
+def test_texts_of_the_same_group(least: bool, most: int | None) -> None:
+    comparison, groups, values = parts("containment")
+    expected = []
+    for i in range(LEFT):
+        own = [j for j in range(RIGHT) if groups[0][i] == groups[1][j] and values[i, j] >= 0.02]
+        expected += [
+            (i, j, values[i, j])
+            for j in sorted(own, key=lambda j: (values[i, j] if least else -values[i, j], j))[:most]
+        ]
+    pairs = within_groups(comparison, groups, most, least, 0.02, np.inf)
+    assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected
+
+
+def test_a_text_without_a_common_unit_is_in_no_pair() -> None:
+    comparison = Comparison(["a b", "c"], ["a", "d"], SimilarityOptions("words"), "")
+    pairs = most_similar(comparison, (np.array([0, 1]), np.array([2, 3])), 5, -np.inf, np.inf, "")
+    assert [each.tolist() for each in pairs] == [[0], [0], [0.5]]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.8, 0.95])
+def test_near_duplicates_are_all_that_there_are(share: float) -> None:
+    rng = np.random.default_rng(7)
+    texts = texts_of(40, 3)
+    for text in texts[:30]:  # copies with a few other characters
+        letters = list(text)
+        for place in rng.integers(0, len(letters), rng.integers(0, 4)):
+            letters[place] = "x"
+        texts.append("".join(letters))
+    sets = [set(ngrams(text, 5)) for text in texts]
+    expected = {}
+    for i, j in combinations(range(len(texts)), 2):
+        value = len(sets[i] & sets[j]) / len(sets[i] | sets[j])
+        if value >= share:
+            expected[i, j] = value
+    assert {(i, j): value for i, j, value in near_duplicates(texts, share, 5)} == expected and len(expected) > 5
+
+
+@pytest.mark.parametrize("texts", [[], ["", ""], ["ab", "ab", "abc", ""]])
+def test_near_duplicates_of_texts_shorter_than_an_n_gram(texts: list[str]) -> None:
+    same = [(i, j, 1.0) for i, j in combinations(range(len(texts)), 2) if texts[i] == texts[j]]
+    assert list(near_duplicates(texts, 0.5, 5)) == same
+
+
+def test_near_duplicates_in_blocks_of_few_rows_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [text[: 20 + n % 5] for n, text in enumerate(texts_of(120, 4) * 2)]
+    monkeypatch.setattr(mining, "BLOCK", 2**24)
+    whole = list(near_duplicates(texts, 0.5, 3))
+    monkeypatch.setattr(mining, "BLOCK", 8)
+    assert list(near_duplicates(texts, 0.5, 3)) == whole and len(whole) > 100
+
+
+def test_a_value_just_above_the_largest_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A similarity that float32 cannot tell from `high` falls away later: it must not make others fall away before."""
+    monkeypatch.setattr(mining, "CHUNK", 1)
+    units = [f"u{n}" for n in range(2003)]
+    rights = [" ".join(units[:1002]), " ".join(units[:500])]
+    comparison = Comparison([" ".join(units)], rights, SimilarityOptions("words"), "")
+    high = 1002 / 2003 - 1e-9
+    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, high, "")
+    assert [each.tolist() for each in pairs] == [[0], [1], [500 / 2003]]
+
+
+def test_a_text_with_many_sentences_has_a_similarity_of_almost_nothing() -> None:
+    comparison = Comparison(["a b"], ["a. " * 900, "b."], SimilarityOptions("words", penalty=1.2), "")
+    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, np.inf, "")
+    assert pairs.rights.tolist() == [1] and pairs.values.tolist() == [1 / 2 / 1.2]

@@ -1,0 +1,173 @@
+"""What `mtl power` prints, of runs and of a benchmark that does not exist yet, and the note of the report."""
+
+from pathlib import Path
+from statistics import median
+
+import pytest
+from input_errors import raises_input_error
+from run_folders import make_run, right
+
+from mtl.api.cli import main
+from mtl.benchmark_making.power import PowerSettings, held_differences, power_report, power_text, read_settings
+from mtl.reports.leaderboard import Leaderboard, leaderboard
+from mtl.runs.finished import find_runs
+from mtl.stats.power import other_rows, same_rows
+
+TASKS = ["cbd", "dyk", "ar"]
+
+
+@pytest.fixture(scope="module")
+def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs that are alike, with different numbers of seeds; a far better one only on ar; and one with too few seeds."""
+    path = tmp_path_factory.mktemp("runs")
+    make_run(path / "one", right(0.5), tasks=TASKS)
+    make_run(path / "other", right(0.48), ["method=tree"], tasks=TASKS, seeds=[1, 2, 3, 4, 5])
+    make_run(path / "better", right(1.0), ["method=svm"], tasks=["ar"])
+    make_run(path / "few", right(0.1), ["method=forest"], tasks=TASKS, seeds=[1, 2])
+    return path
+
+
+@pytest.fixture(scope="module")
+def board(runs_dir: Path) -> Leaderboard:
+    return leaderboard(find_runs(runs_dir))
+
+
+def cells_of(text: str) -> dict[str, list[str]]:
+    """The cells of each line of the table, by the first."""
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
+    ]
+    return {first: cells for first, *cells in lines}
+
+
+def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None:
+    cells = cells_of(power_text(board, PowerSettings(difference=8.0)))
+    assert cells[""] == [
+        *(
+            "metric",
+            "rows",
+            "seeds",
+            "same rows",
+            "corrected",
+            "other rows",
+            "rows for 8.0",
+            "seeds for 8.0",
+            "told apart",
+        )
+    ]
+    assert list(cells)[2:] == ["AVG", "CBD", "DYK", "AR"]
+    samples = {row.name: row.samples for row in board.rows if row.run}
+    pairs = [
+        (samples[a]["ar"], samples[b]["ar"]) for a, b in (("one", "other"), ("one", "better"), ("other", "better"))
+    ]
+    metric, rows, seeds, same, held, other, needed_rows, needed_seeds, apart = cells["AR"]
+    assert (metric, rows, seeds, apart) == ("1 − wMAE", "60", "3–5", "2 of 3")
+    designs = [same_rows(*pair) for pair in pairs]
+    assert same == f"{median(design.smallest_difference() for design in designs):.1f}"
+    assert other == f"{median(other_rows(*pair).smallest_difference() for pair in pairs):.1f}"
+    assert held == f"{held_differences(board)['ar']:.1f}" and float(held) > float(same)
+    assert needed_rows == f"{median(design.groups_for(8.0) for design in designs):,.0f}"
+    assert needed_seeds in (f"{median(design.seeds_for(8.0) for design in designs):,.0f}", "never")
+    assert cells["DYK"][1] == "15 groups" and cells["AVG"][1] == "135 groups" and cells["CBD"][-1] == "0 of 1"
+
+
+def test_seeds_in_place_of_the_present_ones(board: Leaderboard) -> None:
+    now, more = (cells_of(power_text(board, PowerSettings(seeds=seeds)))["CBD"] for seeds in (None, 50))
+    assert (now[2], more[2]) == ("3–5", "50") and float(more[3]) < float(now[3]) and more[7] == now[7]
+    assert float(more[4]) < float(now[4])
+
+
+def test_tasks_that_cannot_tell_the_runs_apart_are_named(board: Leaderboard) -> None:
+    text = power_text(board, PowerSettings())
+    assert text.endswith("Tasks that cannot tell the runs apart: AVG, CBD, DYK.")
+    (note,) = [note for note in board.facts if note.startswith("Tasks that cannot tell")]
+    cells = cells_of(text)
+    assert f": AVG {cells['AVG'][3]}, CBD {cells['CBD'][3]}, DYK {cells['DYK'][3]}. mtl power" in note
+
+
+def test_where_every_task_tells_runs_apart_there_is_no_note(tmp_path: Path) -> None:
+    for name, share in (("one", 1.0), ("other", 0.0)):
+        make_run(tmp_path / name, right(share), tasks=["cbd", "ar"])
+    found = leaderboard(find_runs(tmp_path))
+    assert power_text(found, PowerSettings()).endswith("Every task tells some of the runs apart.")
+    assert not any("cannot tell" in note for note in found.facts)
+
+
+def test_runs_with_equal_answers_differ_by_their_seeds_alone(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        make_run(tmp_path / name, right(0.5), tasks=["ar"])
+    found = leaderboard(find_runs(tmp_path))
+    same, held, other, *rest = cells_of(power_text(found, PowerSettings()))["AR"][3:]
+    assert 0 < float(same) < float(other) and float(same) < float(held) and rest[-1] == "0 of 1"
+    assert any(f"AR {same}" in note for note in found.facts)
+
+
+def test_without_tests_there_is_no_table(tmp_path: Path) -> None:
+    make_run(tmp_path / "one", right(0.5), tasks=["ar"])
+    make_run(tmp_path / "few", right(0.1), ["method=forest"], tasks=["ar"], seeds=[1, 2])
+    text = power_report(tmp_path, PowerSettings())
+    assert "No two runs have 3 seeds or more and the same scored rows" in text and "|" not in text
+
+
+def test_the_command_on_runs(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cache = ["--cache", str(tmp_path)]
+    assert main(["power", str(runs_dir), "difference=8", *cache]) == 0
+    shown = capsys.readouterr().out
+    assert (
+        shown == power_report(runs_dir, PowerSettings(difference=8.0)) + "\n"
+        and len(list(tmp_path.rglob("*.npz"))) == 4
+    )
+    for suite in ("klej", "configs/suite/klej.yaml"):
+        assert main(["power", f"suite={suite}", str(runs_dir), "difference=8", *cache]) == 0
+        assert capsys.readouterr().out == shown
+
+
+def test_the_command_on_an_expectation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["power", "rows=1000", "accuracy=80", "agreement=85"]) == 0
+    text = capsys.readouterr().out
+    cells = cells_of(text)
+    assert cells[""] == ["smallest difference", "rows for 2.0"]
+    assert cells["same rows"][0] == "3.4" and cells["other rows"][0] == "5.0"
+    assert "differ by at most 15.0." in text
+    words = ["power", "rows=1000", "accuracy=[80,81]", "agreement=98", "difference=3", "seeds=5", "seed_deviation=1"]
+    assert main(words) == 0  # systems that agree so often do not differ by 3 points, or by what these seeds show
+    assert cells_of(capsys.readouterr().out)["same rows"] == ["never"] * 3
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        ({"rows": 1000}, None),
+        ({"agrement": 85}, None),
+        ({"rows": 1000, "accuracy": 80, "agreement": 85, "suite": "klej"}, "suite"),
+        ({"rows": 1000, "accuracy": "high", "agreement": 85}, "accuracy"),
+        ({"difference": 0}, "difference"),
+        ({"seeds": 2}, "seeds"),
+    ],
+)
+def test_settings_that_make_no_sense(given: dict[str, object], key: str | None) -> None:
+    with raises_input_error(key=key):
+        read_settings(given)
+
+
+def test_runs_that_are_not_there(runs_dir: Path, tmp_path: Path) -> None:
+    with raises_input_error(key="suite"):
+        power_report(runs_dir, PowerSettings(suite="superlim"))
+    with raises_input_error(key=None):
+        power_report(tmp_path, PowerSettings())
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["none"], "none: no such folder"),
+        (["one", "other"], "other: name one folder"),
+        (["runs", "rows=100", "accuracy=80", "agreement=85"], "runs: a benchmark that does not exist yet has no runs"),
+    ],
+)
+def test_a_wrong_folder_is_one_line_and_exit_status_2(
+    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["power", *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mtl: error: ") and complaint in line

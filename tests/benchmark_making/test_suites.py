@@ -1,0 +1,149 @@
+"""Data in memory becomes a suite that is read as every suite is."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from input_errors import raises_input_error
+from small_suite import rows
+
+import mtl
+from mtl.api.cli import main
+from mtl.data.examples import read_examples
+from mtl.tasks.suite import load_suite
+
+ROWS = {"text": [text for text, _, _ in rows(60)], "label": [label for _, label, _ in rows(60)]}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def suite_of(frames: Any, name: str = "mina", **options: Any) -> mtl.Suite:
+    return mtl.Suite.from_frames(frames, name=name, **options)
+
+
+def test_a_frame_is_read_as_it_is() -> None:
+    frame = pd.DataFrame({**ROWS, "score": [i / 4 for i in range(60)]}, index=range(100, 160))
+    known = {"betyg": {"target": "score", "text": "text"}}
+    suite = suite_of({"kansla": {"train": frame[["text", "label"]]}, "betyg": {"train": frame}}, tasks=known)
+    content = load_suite(suite.path)
+    examples = read_examples(content.tasks["kansla"], suite.data_dir / "kansla/train.jsonl")
+    assert [example.texts[0] for example in examples] == ROWS["text"]
+    assert content.tasks["betyg"].kind == "number" and content.tasks["betyg"].target == "score"
+    assert suite.tasks["task"].tolist() == ["betyg", "kansla"] and suite.tasks["train"].tolist() == [60, 60]
+    assert "<table" in suite._repr_html_() and repr(suite) == "Suite(mina: betyg, kansla)"
+
+
+def test_it_runs_and_is_audited() -> None:
+    suite = suite_of({"train": ROWS, "dev": {name: column[:20] for name, column in ROWS.items()}})
+    run = mtl.run(suite=suite, method="majority", seeds=1)
+    assert run.path == Path("runs/mina/majority")
+    audit = mtl.audit(suite=suite)
+    assert "shared" in audit.findings["kind"].tolist()
+    assert repr(audit) == str(audit.report) and "<table" in audit._repr_html_()
+
+
+def test_the_audit_is_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    suite = suite_of({"train": ROWS})
+    settings = [f"{key}={value}" for key, value in suite.settings.items()]
+    for check, option in (("data", []), ("near", ["--near", "--share", "0.5"])):
+        assert main(["audit", *settings, *option]) == 0
+        done = mtl.audit(*settings, check=check, share=0.5 if option else None)
+        assert capsys.readouterr().out == f"{done.report}\n"
+
+
+def test_the_same_frames_are_the_same_suite() -> None:
+    first = suite_of({"train": ROWS})
+    assert suite_of({"train": pd.DataFrame(ROWS)}).path == first.path
+    different = [
+        suite_of({"train": {**ROWS, "text": [*ROWS["text"][:-1], "en annan text"]}}),
+        suite_of({"train": ROWS}, name="annan"),
+        suite_of({"train": ROWS}, language="sv"),
+        suite_of({"train": ROWS}, tasks={"mina": {"metric": "accuracy"}}),
+    ]
+    assert len({suite.path for suite in [first, *different]}) == 5
+
+
+def test_a_folder_of_ones_own(home: Path) -> None:
+    suite = suite_of({"train": ROWS}, out="mitt")
+    assert suite.path == home / "mitt/mina.yaml" and suite_of({"train": ROWS}, out=home / "mitt").path == suite.path
+    with raises_input_error(file="data"):
+        suite_of({"dev": ROWS, "train": ROWS}, out="mitt")
+    with raises_input_error(file="mina.yaml"):
+        suite_of({"train": ROWS}, out="mitt", language="sv")
+
+
+def test_cells_of_pandas_and_numpy() -> None:
+    count = range(40)
+    frame = pd.DataFrame(
+        {
+            "text": pd.Series([f"text nummer {i}" for i in count], dtype="string"),
+            "spam": [i % 3 == 0 for i in count],
+            "topic": pd.Categorical([f"t{i % 4}" for i in count]),
+            "note": [None, float("nan"), pd.NA, "n"] * 10,
+            "size": np.arange(40, dtype=np.int8),
+        }
+    )
+    suite = suite_of({"train": frame}, tasks={"mina": {"target": "spam", "text": ["text"]}})
+    assert load_suite(suite.path).tasks["mina"].labels == ["false", "true"]
+    line = (suite.data_dir / "mina/train.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert line == '{"text": "text nummer 0", "spam": "true", "topic": "t0", "note": null, "size": 0}'
+
+
+@pytest.mark.parametrize(
+    ("frames", "options", "key"),
+    [
+        ({}, {}, "frames"),
+        ([ROWS], {}, "frames"),
+        ({"a b": {"train": ROWS}}, {}, "frames"),
+        ({"train": ROWS}, {"name": "../x"}, "frames"),
+        ({"kansla": {"training": ROWS}}, {}, "frames.kansla"),
+        ({"kansla": {}}, {}, "frames.kansla"),
+        ({"train": 3}, {}, "frames.mina.train"),
+        ({"train": {}}, {}, "frames.mina.train"),
+        ({"train": {1: ["a"]}}, {}, "frames.mina.train"),
+        ({"train": {**ROWS, "when": [pd.Timestamp(0)] * 60}}, {}, "frames.mina.train"),
+        ({"train": {**ROWS, "size": [float("inf")] * 60}}, {}, "frames.mina.train"),
+        ({"train": {**ROWS, "label": ["glad"]}}, {}, "frames.mina.train"),
+        ({"train": {"label": ROWS["label"]}}, {}, "frames.mina"),
+        ({"train": {**ROWS, "label": [None] * 60}}, {}, "frames.mina"),
+        ({"train": ROWS}, {"tasks": {"annan": {}}}, "tasks.annan"),
+        ({"train": ROWS}, {"tasks": {"mina": {"metrik": "f1"}}}, "tasks.mina.metrik"),
+        ({"train": ROWS}, {"tasks": {"mina": {"target": "nix"}}}, "frames.mina"),
+        ({"train": ROWS}, {"tasks": {"mina": {"text": ["nix"]}}}, "frames.mina"),
+        ({"train": ROWS}, {"tasks": {"mina": {"metric": "nix"}}}, None),
+    ],
+)
+def test_frames_that_are_no_suite(home: Path, frames: Any, options: dict[str, Any], key: str) -> None:
+    with raises_input_error(key=key):
+        suite_of(frames, **options)
+    assert not list(home.rglob("*"))  # nothing half-written
+
+
+def test_a_folder_becomes_a_suite(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = suite_of({"train": ROWS}).data_dir
+    made = mtl.Suite.from_folder(data, language="sv", name="mapp")
+    assert main(["init-suite", str(data), "--language", "sv", "--name", "mapp", "--out", "other.yaml"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == made.notes.splitlines()[0]
+    assert load_suite(home / "other.yaml").tasks == load_suite(made.path).tasks
+    with raises_input_error(file="mapp.yaml"):
+        mtl.Suite.from_folder(data, name="mapp")
+    with raises_input_error(file="none"):
+        mtl.Suite.from_folder("none")
+
+
+def test_checks_that_there_are_not() -> None:
+    suite = suite_of({"train": ROWS})
+    with raises_input_error(key="check"):
+        mtl.audit(suite=suite, check="nix")
+    with raises_input_error(key="share"):
+        mtl.audit(suite=suite, share=0.5)
+    with raises_input_error(key="floors"):
+        mtl.audit(suite=suite, floors=["svm"])
+    with raises_input_error():
+        mtl.Suite("nix")

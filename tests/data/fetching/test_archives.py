@@ -1,0 +1,210 @@
+"""Unpacking of good and of malicious archives."""
+
+import gzip
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from input_errors import raises_input_error
+from mutations import message_of, mutated_bytes
+
+from mtl.base.errors import InputError
+from mtl.data.fetching import archives as module
+from mtl.data.fetching.archives import gunzip, read_zip, unpack
+
+CONTENT = bytes(range(256)) * 2000
+OTHER = bytes(reversed(range(256))) * 2000
+NAMES = ["train.tsv", "dev.tsv", "test_features.tsv"]
+
+
+def zipped(path: Path, members: list[tuple[str | zipfile.ZipInfo, bytes]]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return path
+
+
+def assert_rejected(archive: Path, folder: Path, message: str) -> None:
+    """Unpacking fails with a one-line message that names the archive, and writes nothing."""
+    with pytest.raises(InputError, match=message) as caught:
+        unpack(archive, folder, NAMES)
+    assert str(caught.value).startswith(f"{archive}: ")
+    assert "\n" not in str(caught.value)
+    assert not folder.exists() or list(folder.iterdir()) == []
+
+
+def test_requested_members_are_unpacked_from_any_folder_of_the_archive(tmp_path: Path) -> None:
+    junk = [("__MACOSX/klej/._train.tsv", b"junk"), ("__MACOSX/train.tsv", b"junk"), ("klej/._dev.tsv", b"junk")]
+    wanted = [("klej/", b""), ("klej/train.tsv", b"train"), ("test_features.tsv", b"test"), ("klej/README", b"no")]
+    archive = zipped(tmp_path / "a.zip", [*junk, *wanted])
+    folder = tmp_path / "out" / "task"
+    folder.mkdir(parents=True)
+    (folder / "train.tsv").write_bytes(b"older and longer")
+    unpack(archive, folder, NAMES)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+        "train.tsv": b"train",
+        "test_features.tsv": b"test",
+    }
+
+
+@pytest.mark.parametrize("name", ["../evil", "../train.tsv", "a/../../train.tsv", "/train.tsv", "..\\t.tsv", "C:\\t"])
+def test_path_outside_the_archive_is_rejected(tmp_path: Path, name: str) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train"), (name, b"evil")])
+    assert_rejected(archive, tmp_path / "out", "has a path outside")
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO])
+def test_link_or_device_is_rejected(tmp_path: Path, kind: int) -> None:
+    member = zipfile.ZipInfo("train.tsv")
+    member.external_attr = (kind | 0o777) << 16
+    assert_rejected(zipped(tmp_path / "a.zip", [(member, b"/etc/passwd")]), tmp_path / "out", "train.tsv is a link")
+
+
+def test_two_members_with_the_same_name_are_rejected(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", [("a/train.tsv", b"1"), ("b/train.tsv", b"2")])
+    assert_rejected(archive, tmp_path / "out", "both a/train.tsv and b/train.tsv are named train.tsv")
+
+
+def test_encrypted_member_is_rejected(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train")])
+    data = bytearray(archive.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    data[6] |= 1
+    archive.write_bytes(data)
+    assert_rejected(archive, tmp_path / "out", "train.tsv is encrypted")
+
+
+def test_zip_bomb_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", bytes(600)), ("dev.tsv", bytes(600)), ("no", bytes(5000))])
+    monkeypatch.setattr(module, "UNPACKED_LIMIT", 1199)
+    assert_rejected(archive, tmp_path / "out", "train.tsv, dev.tsv would unpack to 1200 bytes")
+    monkeypatch.setattr(module, "UNPACKED_LIMIT", 1200)
+    unpack(archive, tmp_path / "out", NAMES)
+
+
+@pytest.mark.parametrize("declared", [999, 1001])
+def test_member_with_a_wrong_declared_length_is_rejected(tmp_path: Path, declared: int) -> None:
+    archive = zipped(tmp_path / "a.zip", [("dev.tsv", b"dev"), ("train.tsv", bytes(1000))])
+    data = bytearray(archive.read_bytes())
+    start = data.rindex(b"PK\x01\x02") + 24
+    data[start : start + 4] = declared.to_bytes(4, "little")
+    archive.write_bytes(data)
+    assert_rejected(archive, tmp_path / "out", "cannot unpack train.tsv")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_corrupt_member_is_rejected_and_no_file_remains(tmp_path: Path, method: int) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("dev.tsv", b"whole")
+        archive.writestr("train.tsv", CONTENT[:3000])
+        at = archive.infolist()[1].header_offset + 30 + len("train.tsv") + 60
+    data = bytearray(path.read_bytes())
+    data[at] ^= 0xFF
+    path.write_bytes(data)
+    assert_rejected(path, tmp_path / "out", "cannot unpack train.tsv")
+
+
+def test_unknown_compression_is_rejected(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train")])
+    data = bytearray(archive.read_bytes())
+    data[data.index(b"PK\x01\x02") + 10] = 97
+    archive.write_bytes(data)
+    assert_rejected(archive, tmp_path / "out", "cannot unpack train.tsv")
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>not here</html>", CONTENT])
+def test_file_that_is_no_zip_is_rejected(tmp_path: Path, content: bytes) -> None:
+    archive = tmp_path / "a.zip"
+    archive.write_bytes(content)
+    assert_rejected(archive, tmp_path / "out", "not a zip file")
+
+
+def test_truncated_zip_is_rejected(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", CONTENT)])
+    archive.write_bytes(archive.read_bytes()[:-30])
+    assert_rejected(archive, tmp_path / "out", "cannot unpack")
+
+
+def test_missing_zip_or_zip_without_a_requested_member_is_rejected(tmp_path: Path) -> None:
+    assert_rejected(tmp_path / "none.zip", tmp_path / "out", "No such file")
+    assert_rejected(
+        zipped(tmp_path / "a.zip", [("other.tsv", b"")]), tmp_path / "out", "contains none of train.tsv, dev.tsv"
+    )
+
+
+def test_gunzip_unpacks_all_members(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    archive = tmp_path / "a.gz"
+    archive.write_bytes(gzip.compress(CONTENT) + gzip.compress(OTHER))
+    gunzip(archive, tmp_path / "out" / "a.bin")
+    assert (tmp_path / "out" / "a.bin").read_bytes() == CONTENT + OTHER
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.bin"]
+    assert capfd.readouterr() == ("", "")
+
+
+COMPLETE = gzip.compress(os.urandom(5000))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no gzip at all",
+        COMPLETE[:2000],
+        COMPLETE[:-4],
+        COMPLETE[:-8] + b"\0" * 8,
+        COMPLETE[:10] + b"\xff" + COMPLETE[11:],
+    ],
+    ids=["empty", "text", "truncated", "without its end", "wrong checksum", "corrupt"],
+)
+def test_gunzip_rejects_an_incomplete_gzip_file(tmp_path: Path, content: bytes) -> None:
+    archive, path = tmp_path / "a.gz", tmp_path / "out" / "a.bin"
+    archive.write_bytes(content)
+    path.parent.mkdir()
+    path.write_bytes(b"older")
+    with raises_input_error(file="a.gz"):
+        gunzip(archive, path)
+    assert path.read_bytes() == b"older"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_gunzip_without_an_archive_or_disk_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "a.gz"
+    with raises_input_error(file="a.gz"):
+        gunzip(archive, tmp_path / "a.bin")
+    archive.write_bytes(COMPLETE)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
+    with raises_input_error(file="a.bin"):
+        gunzip(archive, tmp_path / "a.bin")
+
+
+def test_a_gzip_bomb_is_rejected_and_no_file_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "a.gz"
+    archive.write_bytes(gzip.compress(bytes(2**23)))
+    with raises_input_error(file="a.gz"):
+        gunzip(archive, tmp_path / "out" / "a.bin")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_every_damage_of_a_zip_is_one_line(method: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("train.tsv", CONTENT[:3000])
+        archive.writestr("README", b"x")
+    for what, content in mutated_bytes(path.read_bytes(), 100):
+        path.write_bytes(content)
+        message_of(lambda: unpack(path, tmp_path / "out", NAMES), what)
+        message_of(lambda: read_zip(path, NAMES.__contains__), what)
+
+
+def test_no_more_is_unpacked_than_a_member_declares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", bytes(10**7))])
+    data = bytearray(archive.read_bytes())
+    for start in (data.index(b"PK\x03\x04") + 22, data.rindex(b"PK\x01\x02") + 24):
+        data[start : start + 4] = (100).to_bytes(4, "little")
+    archive.write_bytes(data)
+    with raises_input_error(file="a.zip"):
+        read_zip(archive, NAMES.__contains__)

@@ -1,0 +1,471 @@
+"""Downloads from a test server that can misbehave."""
+
+import errno
+import hashlib
+import logging
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from download_server import CONTENT, DownloadServer, download_server
+from input_errors import raises_input_error
+
+from mtl.base.errors import InputError
+from mtl.data.fetching import download as module
+from mtl.data.fetching.download import UnavailableError, download, without_login
+
+OTHER = bytes(reversed(range(256))) * 2000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+GIT = "git:" + hashlib.sha1(b"blob 512000\0" + CONTENT).hexdigest()
+CUT = 200_000
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[DownloadServer]:
+    with download_server(monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "file.bin"
+
+
+def interrupted(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None = None
+) -> None:
+    """A first call that is interrupted after CUT bytes."""
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "ATTEMPTS", 1)
+        server.cuts = [CUT]
+        with raises_input_error():
+            download(server.url, target, sha256)
+    assert not target.exists()
+    assert (target.parent / "file.bin.part").read_bytes() == server.content[:CUT]
+    server.requests.clear()
+    server.sent.clear()
+
+
+def only(target: Path) -> bool:
+    """Whether the target is the only file in its folder."""
+    return [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+def test_file_is_downloaded_and_verified_and_no_other_file_remains(server: DownloadServer, target: Path) -> None:
+    download(server.url, target, SHA256, len(CONTENT))
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+    assert "range" not in server.requests[0]
+    assert server.requests[0]["accept-encoding"] == "identity"
+
+
+def test_no_progress_without_a_terminal(
+    server: DownloadServer, target: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    download(server.url, target)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper(), f"sha256:{SHA256}", GIT])
+def test_existing_file_is_not_downloaded(server: DownloadServer, target: Path, sha256: str | None) -> None:
+    target.parent.mkdir()
+    target.write_bytes(CONTENT)
+    download(server.url, target, sha256)
+    assert not server.requests
+
+
+@pytest.mark.parametrize("checksum", [SHA256, GIT])
+def test_existing_file_with_another_checksum_is_replaced(server: DownloadServer, target: Path, checksum: str) -> None:
+    target.parent.mkdir()
+    target.write_bytes(OTHER)
+    download(server.url, target, checksum)
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+def test_checksum_is_logged_if_none_is_given(
+    server: DownloadServer, target: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        download(server.url, target)
+    assert SHA256 in caplog.text
+    assert server.url in caplog.text
+
+
+@pytest.mark.parametrize("sha256", [None, SHA256])
+@pytest.mark.parametrize("modified", [None, "Mon, 01 Jan 2024 00:00:00 GMT"])
+def test_next_call_requests_only_the_rest(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None, modified: str | None
+) -> None:
+    if modified:
+        server.etag, server.modified = 'W/"weak"', modified
+    interrupted(server, target, monkeypatch, sha256)
+    download(server.url, target, sha256)
+    assert server.requests[0]["range"] == f"bytes={CUT}-"
+    assert server.requests[0]["if-range"] == (modified or '"one"')
+    assert server.sent == [len(CONTENT) - CUT]
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+def test_download_continues_after_a_dropped_connection_in_the_same_call(server: DownloadServer, target: Path) -> None:
+    server.cuts = [CUT, 100, 0, 0, 50]
+    download(server.url, target, SHA256)
+    starts = [request.get("range") for request in server.requests]
+    reached = CUT + 100
+    assert starts == [None, f"bytes={CUT}-", *[f"bytes={reached}-"] * 3, f"bytes={reached + 50}-"]
+    assert sum(server.sent) == len(CONTENT)
+    assert target.read_bytes() == CONTENT
+
+
+def test_error_after_repeated_cuts_by_a_server_without_ranges(server: DownloadServer, target: Path) -> None:
+    server.ranges = False
+    server.cuts = [CUT] * 20
+    with raises_input_error():
+        download(server.url, target, SHA256)
+    assert len(server.requests) == module.ATTEMPTS
+
+
+def test_download_continues_after_a_killed_process(server: DownloadServer, target: Path) -> None:
+    server.cuts, server.stall = [CUT], True
+    code = "import sys; from pathlib import Path; from mtl.data.fetching.download import download\n"
+    code += "download(sys.argv[1], Path(sys.argv[2]))"
+    process = subprocess.Popen([sys.executable, "-c", code, server.url, str(target)])
+    try:
+        part = target.parent / "file.bin.part"
+        assert server.stalled.wait(30)
+        while process.poll() is None and (not part.exists() or part.stat().st_size < CUT - module.CHUNK):
+            server.release.wait(0.01)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    kept = part.stat().st_size
+    assert CUT - module.CHUNK <= kept <= CUT
+    assert {path.name for path in target.parent.iterdir()} == {"file.bin.part", "file.bin.part.json"}
+    download(server.url, target, SHA256)
+    assert server.requests[1]["range"] == f"bytes={kept}-"
+    assert server.sent[1] == len(CONTENT) - kept
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+def test_download_continues_after_an_interrupt(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupting(module.Progress):
+        def advance(self, amount: int = 1) -> None:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "Progress", Interrupting)
+        with pytest.raises(KeyboardInterrupt):
+            download(server.url, target, SHA256)
+    download(server.url, target, SHA256)
+    assert server.requests[1]["range"] == f"bytes={module.CHUNK}-"
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_interrupt_during_verification_keeps_the_part_if_hard_links_are_supported(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, linked: bool
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "no hard links here")
+
+    if not linked:
+        monkeypatch.setattr(os, "link", refuse)
+    with monkeypatch.context() as patch:
+        patch.setattr("pooch.core.hash_matches", stop)
+        with pytest.raises(KeyboardInterrupt):
+            download(server.url, target, SHA256)
+    assert not target.exists()
+    download(server.url, target, SHA256)
+    assert server.requests[1].get("range") == (f"bytes={len(CONTENT)}-" if linked else None)
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+@pytest.mark.parametrize("if_range", [True, False])
+def test_changed_file_is_downloaded_from_the_start(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, if_range: bool
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.content, server.etag, server.if_range = OTHER, '"two"', if_range
+    download(server.url, target)
+    assert target.read_bytes() == OTHER
+    assert only(target)
+
+
+def test_file_that_is_now_shorter_than_the_part_is_downloaded_from_the_start(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.content, server.etag, server.if_range = OTHER[: CUT - 1], '"two"', False
+    download(server.url, target)
+    assert target.read_bytes() == OTHER[: CUT - 1]
+
+
+def test_part_of_another_url_is_not_continued(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    download(server.url + "?other", target)
+    assert "range" not in server.requests[0]
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("note", [None, "{", "[]", "{}"])
+def test_part_without_a_readable_note_is_downloaded_from_the_start(
+    server: DownloadServer, target: Path, note: str | None
+) -> None:
+    target.parent.mkdir()
+    (target.parent / "file.bin.part").write_bytes(OTHER[:CUT])
+    if note is not None:
+        (target.parent / "file.bin.part.json").write_text(note, encoding="utf-8")
+    download(server.url, target)
+    assert "range" not in server.requests[0]
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("sha256", [None, SHA256])
+def test_without_etag_and_date_a_part_is_continued_only_with_a_checksum(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None
+) -> None:
+    server.etag = None
+    interrupted(server, target, monkeypatch, sha256)
+    download(server.url, target, sha256)
+    assert server.requests[0].get("range") == (f"bytes={CUT}-" if sha256 else None)
+    assert target.read_bytes() == CONTENT
+
+
+def test_server_that_ignores_ranges_sends_the_file_from_the_start(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.ranges = False
+    download(server.url, target, SHA256)
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("stated", ["bytes 0-9/512000", f"bytes {CUT}-511999/512001", "nonsense"])
+def test_wrong_range_starts_the_download_over(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, stated: str
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.content_range = stated
+    download(server.url, target)
+    assert "range" not in server.requests[1]
+    assert target.read_bytes() == CONTENT
+
+
+def test_complete_part_is_not_downloaded_again(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    with (target.parent / "file.bin.part").open("ab") as part:
+        part.write(CONTENT[CUT:])
+    download(server.url, target, SHA256)
+    assert server.sent == [0]
+    assert target.read_bytes() == CONTENT
+
+
+def test_416_without_a_length_starts_the_download_over(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.statuses = [416]
+    download(server.url, target, SHA256)
+    assert [request.get("range") for request in server.requests] == [f"bytes={CUT}-", None]
+    assert target.read_bytes() == CONTENT
+
+
+def test_body_of_unknown_length_is_downloaded_and_continued(server: DownloadServer, target: Path) -> None:
+    server.chunked, server.cuts = True, [CUT]
+    download(server.url, target, SHA256)
+    assert [request.get("range") is None for request in server.requests] == [True, False]
+    assert target.read_bytes() == CONTENT
+
+
+def test_wrong_checksum_raises_an_error_and_removes_the_part(server: DownloadServer, target: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        download(server.url, target, "0" * 64)
+    message = str(caught.value)
+    assert server.url in message and "0" * 64 in message and SHA256 in message and "\n" not in message
+    assert list(target.parent.iterdir()) == []
+
+
+def test_resumed_file_with_a_wrong_checksum_is_removed(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    (target.parent / "file.bin.part").write_bytes(OTHER[:CUT])
+    with pytest.raises(InputError, match=SHA256):
+        download(server.url, target, SHA256)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_wrong_size_raises_an_error_before_the_transfer(server: DownloadServer, target: Path) -> None:
+    with raises_input_error():
+        download(server.url, target, size=7)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_more_bytes_than_expected_raise_an_error(server: DownloadServer, target: Path) -> None:
+    server.chunked = True
+    with raises_input_error():
+        download(server.url, target, size=7)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_fewer_bytes_than_expected_raise_an_error(server: DownloadServer, target: Path) -> None:
+    server.chunked, server.ranges = True, False
+    with raises_input_error():
+        download(server.url, target, size=len(CONTENT) + 1)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("status", [403, 404, 410])
+def test_missing_file(server: DownloadServer, target: Path, status: int) -> None:
+    server.statuses = [status]
+    with pytest.raises(InputError, match=f"^{re.escape(server.url)}: the server answers {status} "):
+        download(server.url, target)
+    assert len(server.requests) == 1
+    assert list(target.parent.iterdir()) == []
+
+
+def test_missing_file_does_not_remove_the_part(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.statuses = [404]
+    with raises_input_error():
+        download(server.url, target)
+    assert (target.parent / "file.bin.part").stat().st_size == CUT
+
+
+def test_temporary_server_error_is_retried_and_a_permanent_one_raises_an_error(
+    server: DownloadServer, target: Path
+) -> None:
+    server.statuses = [503, 429, 500]
+    download(server.url, target, SHA256)
+    assert target.read_bytes() == CONTENT
+    target.unlink()
+    server.statuses = [503] * 9
+    with raises_input_error():
+        download(server.url, target)
+
+
+def test_refused_connection(server: DownloadServer, target: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin"
+        with raises_input_error() as caught:
+            download(url, target)
+    assert "\n" not in str(caught.value)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_unknown_server(server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with raises_input_error():
+        download("http://nowhere.invalid/x", target)
+
+
+def test_timeout_while_reading_keeps_the_part(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.cuts, server.stall = [CUT, 0], True
+    monkeypatch.setattr(module, "TIMEOUT", (5.0, 0.2))
+    monkeypatch.setattr(module, "ATTEMPTS", 1)
+    with raises_input_error():
+        download(server.url, target)
+    assert (target.parent / "file.bin.part").stat().st_size > 0
+
+
+def test_timeout_while_connecting(server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object, **__: object) -> None:
+        raise requests.ConnectTimeout("late")
+
+    monkeypatch.setattr(requests, "get", late)
+    with raises_input_error():
+        download(server.url, target)
+
+
+@pytest.mark.parametrize("url", ["file.bin", "gopher://127.0.0.1/file.bin", "http://"])
+def test_malformed_address(target: Path, url: str) -> None:
+    with raises_input_error():
+        download(url, target)
+
+
+def test_full_disk_raises_an_error_before_the_transfer(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
+    with raises_input_error(file="file.bin.part"):
+        download(server.url, target)
+
+
+def test_folder_that_cannot_be_created(server: DownloadServer, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file", encoding="utf-8")
+    with raises_input_error(file="file.bin"):
+        download(server.url, tmp_path / "data" / "file.bin")
+
+
+def test_a_file_with_a_git_blob_id_is_continued_and_verified(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch, GIT)
+    download(server.url, target, GIT)
+    assert server.requests[0]["range"] == f"bytes={CUT}-" and server.sent == [len(CONTENT) - CUT]
+    assert target.read_bytes() == CONTENT and only(target)
+
+
+def test_a_file_with_another_git_blob_id_is_refused_and_the_one_that_is_there_stays(
+    server: DownloadServer, target: Path
+) -> None:
+    target.parent.mkdir()
+    target.write_bytes(OTHER)
+    with pytest.raises(UnavailableError, match=f"{GIT[4:]}, not the expected {'0' * 40}"):
+        download(server.url, target, f"git:{'0' * 40}")
+    assert target.read_bytes() == OTHER and only(target)
+
+
+def test_what_the_server_refuses_is_told_from_what_cannot_be_reached(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.statuses = [404]
+    with pytest.raises(UnavailableError):
+        download(server.url, target)
+    with pytest.raises(UnavailableError, match="where 7 are expected"):
+        download(server.url, target, size=7)
+    monkeypatch.setattr(module, "ATTEMPTS", 1)
+    server.statuses = [503]
+    with pytest.raises(InputError) as caught:
+        download(server.url, target)
+    assert not isinstance(caught.value, UnavailableError)
+
+
+def test_messages_name_no_login(server: DownloadServer, target: Path, caplog: pytest.LogCaptureFixture) -> None:
+    url = server.url.replace("http://", "http://me:secret@")
+    with raises_input_error() as caught:
+        download(url, target, "0" * 64)
+    assert "secret" not in str(caught.value) and server.url in str(caught.value)
+    with caplog.at_level(logging.INFO, "mtl"):
+        download(url, target)
+    assert "secret" not in caplog.text and "not verified" in caplog.text
+    assert without_login("https://a:b@c/d@e and https://c@d/") == "https://c/d@e and https://d/"

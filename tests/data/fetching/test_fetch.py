@@ -1,0 +1,287 @@
+"""A suite's zips fetched from a server on this machine."""
+
+import hashlib
+import io
+import logging
+import re
+import threading
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from hub_server import hub_server
+from input_errors import raises_input_error
+
+from mtl.api.cli import main
+from mtl.data.fetching.fetch import fetch_suite
+from mtl.data.splits import missing_tasks
+from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.task import HubSource, Source
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def suite(suite_file: Path, tmp_path: Path) -> Iterator[Suite]:
+    """The small suite, its tasks' files zipped on a server as KLEJ's are."""
+    served = tmp_path / "served"
+    served.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(served)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    made = load_suite(suite_file)
+    for id, task in made.tasks.items():
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w") as archive:
+            for split in ("train", "dev", "test"):
+                if path := task.path(split, suite_file.parent / "data"):
+                    archive.write(path, f"folder/{path.name}")
+        (served / f"{id}.zip").write_bytes(content.getvalue())
+        url = f"http://127.0.0.1:{server.server_port}/{id}.zip"
+        task.source = Source(url, len(content.getvalue()), hashlib.sha256(content.getvalue()).hexdigest())
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+def test_fetched_and_unpacked_to_their_places(suite: Suite, suite_file: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    fetch_suite(suite, suite.choose(None), target)
+    assert missing_tasks(suite, target) == {}
+    files = sorted(path.relative_to(target) for path in target.rglob("*") if path.is_file())
+    assert len(files) == 7  # no zip is left
+    for file in files:
+        assert (target / file).read_bytes() == (suite_file.parent / "data" / file).read_bytes()
+
+
+def test_what_is_there_is_left_alone(suite: Suite, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    fetch_suite(suite, suite.choose(["samma"]), target)
+    assert set(missing_tasks(suite, target)) == {"kansla", "betyg"}
+    (target / "pairs/train.tsv").write_text("mine", encoding="utf-8")
+    fetch_suite(suite, suite.choose(["samma"]), target)
+    assert (target / "pairs/train.tsv").read_text(encoding="utf-8") == "mine"
+
+
+def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
+    suite.tasks["kansla"].source = None
+    with raises_input_error(file="train.tsv"):
+        fetch_suite(suite, suite.choose(["kansla"]), tmp_path / "target")
+    source = suite.tasks["betyg"].source
+    assert source is not None
+    source.sha256 = "0" * 64
+    with raises_input_error():
+        fetch_suite(suite, suite.choose(["betyg"]), tmp_path / "target")
+    suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
+    with raises_input_error(file="target"):
+        fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
+
+
+def test_the_hub_s_copy_where_there_is_no_source(suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = suite.tasks["samma"]
+    task.source, task.hub = None, HubSource("owner/samma")
+    with hub_server(monkeypatch) as server:
+        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        fetch_suite(suite, [task], tmp_path / "target")
+    content = (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8")
+    assert content == "a\tb\tsame\ttopic\nx\ty\t0\t1\n"
+
+
+def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = suite.tasks["samma"]
+    assert task.source is not None
+    task.source.url += ".gone"
+    with hub_server(monkeypatch) as server:
+        task.hub = HubSource("owner/samma")
+        with raises_input_error():
+            fetch_suite(suite, [task], tmp_path / "target")
+        caplog.clear()
+        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        fetch_suite(suite, [task], tmp_path / "target")
+    (warning,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.startswith(f"{task.source.url}: the server answers 404")
+    assert warning.endswith("; task samma comes from the Hugging Face Hub's dataset owner/samma instead")
+    assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
+
+
+def test_the_hub_is_not_asked_where_the_source_answers(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hub_server(monkeypatch) as server:
+        suite.tasks["samma"].hub = HubSource("owner/samma")
+        fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
+    assert not server.requests
+
+
+def test_the_hub_is_declared_in_the_suite_file(suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    hub = "hub: {dataset: owner/x, splits: {dev: held/out.csv}, columns: {label: gold}}"
+    suite_file.write_text(text.replace("  kansla:\n", f"  kansla:\n    {hub}\n"), encoding="utf-8")
+    splits = {"train": "train", "dev": "held/out.csv", "test": "test"}
+    expected = HubSource("owner/x", None, splits, {"label": "gold"})
+    assert load_suite(suite_file).tasks["kansla"].hub == expected
+
+
+@pytest.fixture
+def single(suite_file: Path, tmp_path: Path) -> Iterator[Path]:
+    """The file of the small suite, whose files are single files on a server, in folders named after the tasks' folders."""
+    data = suite_file.parent / "data"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(data)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    blob = (data / "train.tsv").read_bytes()
+    sums = {
+        "train": "git:" + hashlib.sha1(b"blob %d\0" % len(blob) + blob).hexdigest(),
+        "dev": "sha256:" + hashlib.sha256((data / "dev.tsv").read_bytes()).hexdigest(),
+    }
+    text = suite_file.read_text(encoding="utf-8")
+    text = text.replace(
+        "tasks:", f"source: {{url: 'http://127.0.0.1:{server.server_port}/{{folder}}/{{file}}'}}\ntasks:"
+    )
+    checksums = f"  kansla:\n    checksums: {{train: '{sums['train']}', dev: '{sums['dev']}'}}\n"
+    suite_file.write_text(text.replace("  kansla:\n", checksums), encoding="utf-8")
+    yield suite_file
+    server.shutdown()
+    server.server_close()
+
+
+def fetch(suite_file: Path, target: Path, *settings: str) -> int:
+    return main(["data", str(suite_file), f"data_dir={target}", *settings])
+
+
+def test_single_files_are_fetched_to_their_places(single: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    assert fetch(single, target) == 0
+    files = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file())
+    assert files == [
+        *(
+            "dev.tsv",
+            "pairs/train.tsv",
+            "scores/dev.tsv",
+            "scores/test.tsv",
+            "scores/train.tsv",
+            "test.tsv",
+            "train.tsv",
+        )
+    ]
+    assert all((target / file).read_bytes() == (single.parent / "data" / file).read_bytes() for file in files)
+
+
+def test_a_single_file_that_is_there_is_not_fetched(single: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "train.tsv").write_text("mine", encoding="utf-8")
+    assert fetch(single, target, "tasks=[kansla]") == 0
+    assert (target / "train.tsv").read_text(encoding="utf-8") == "mine" and (target / "dev.tsv").exists()
+
+
+def test_a_single_file_that_is_gone_is_one_line_and_the_others_are_fetched(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "target"
+    (single.parent / "data/dev.tsv").unlink()
+    assert fetch(single, target) == 2
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert "/dev.tsv: the server answers 404" in warning and "\n" not in warning
+    assert not (target / "dev.tsv").exists() and len(list(target.rglob("*.tsv"))) == 6
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith(
+        f"mtl: error: {target}: dev.tsv could not be downloaded; all other files of the chosen tasks are there"
+    )
+
+
+def test_a_single_file_with_another_checksum_is_not_kept(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = single.parent / "data/train.tsv"
+    path.write_text(path.read_text(encoding="utf-8") + "en rad\tglad\n", encoding="utf-8")
+    assert fetch(single, tmp_path / "target", "tasks=[kansla]") == 2
+    assert "git blob id of the downloaded file is" in caplog.text
+    assert sorted(path.name for path in (tmp_path / "target").iterdir()) == ["dev.tsv", "test.tsv"]
+
+
+def test_the_hub_s_copy_where_a_single_file_is_gone(
+    single: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (single.parent / "data/pairs/train.tsv").unlink()
+    suite = load_suite(single)
+    suite.tasks["samma"].hub = HubSource("owner/samma")
+    with hub_server(monkeypatch) as server:
+        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
+    assert (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8").startswith("a\tb\tsame\ttopic\n")
+
+
+def test_a_dev_file_that_may_be_missing_is_not_fetched(single: Path, tmp_path: Path) -> None:
+    text = single.read_text(encoding="utf-8")
+    single.write_text(text.replace("folder: scores", "folder: scores\n    scored: dev_or_test"), encoding="utf-8")
+    assert fetch(single, tmp_path / "target", "tasks=[betyg]") == 0
+    assert sorted(path.name for path in (tmp_path / "target/scores").iterdir()) == ["test.tsv", "train.tsv"]
+
+
+def test_a_task_whose_files_are_all_gone_leaves_no_folder_and_is_not_called_downloaded(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="mtl")
+    (single.parent / "data/pairs/train.tsv").unlink()
+    (single.parent / "data/scores/dev.tsv").write_text("text\tscore\n", encoding="utf-8")
+    text = single.read_text(encoding="utf-8")
+    wrong = f"folder: scores\n    checksums: {{dev: 'sha256:{'0' * 64}'}}"
+    single.write_text(text.replace("folder: scores", wrong), encoding="utf-8")
+    assert fetch(single, tmp_path / "target") == 2
+    assert not (tmp_path / "target/pairs").exists()
+    done = [line for line in caplog.messages if " downloaded to " in line]
+    assert done == [
+        f"kansla: downloaded to {tmp_path / 'target'}",
+        f"betyg: train.tsv, test.tsv downloaded to {tmp_path / 'target/scores'}",
+    ]
+
+
+def test_without_a_server_no_folder_is_left(
+    single: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("mtl.data.fetching.download.PAUSE", 0.0)
+    single.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:9", single.read_text(encoding="utf-8")), encoding="utf-8")
+    assert fetch(single, tmp_path / "new/target", "tasks=[samma]") == 2
+    assert "cannot connect" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_files_without_a_checksum_are_named_in_one_line(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="mtl")
+    assert fetch(single, tmp_path / "target", "tasks=[kansla,samma]") == 0
+    lines = [line for line in caplog.messages if "not verified" in line]
+    assert lines == ["not verified, since the suite has no checksums of them: test.tsv, train.tsv"]
+
+
+def test_the_leaderboard_s_empty_entry_is_fetched_too(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = single.read_text(encoding="utf-8")
+    url = next(line for line in text.splitlines() if line.startswith("source:")).split("'")[1]
+    entry = url.replace("{folder}/{file}", "entry.json")
+    declared = f"submission: {{template: board/empty.json, template_source: {{url: '{entry}'}}}}\n"
+    single.write_text(declared + text, encoding="utf-8")
+    assert fetch(single, tmp_path / "target", "tasks=[kansla]") == 0
+    assert "entry.json: the server answers 404" in caplog.text
+    assert f"the leaderboard's empty entry, at {tmp_path / 'target/board/empty.json'}" in caplog.text
+    assert not (tmp_path / "target/board").exists()
+    (single.parent / "data/entry.json").write_text("{}", encoding="utf-8")
+    assert fetch(single, tmp_path / "target", "tasks=[kansla]") == 0
+    assert (tmp_path / "target/board/empty.json").read_text(encoding="utf-8") == "{}"
+
+
+def test_withdrawn_data_is_not_asked_for(single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    text = single.read_text(encoding="utf-8").replace("  samma:\n", "  samma:\n    withdrawn: true\n")
+    single.write_text(text, encoding="utf-8")
+    assert fetch(single, tmp_path / "target") == 0
+    assert f"samma: withdrawn by its publisher; put its files into {tmp_path / 'target/pairs'}" in caplog.text
+    assert not (tmp_path / "target/pairs").exists() and (tmp_path / "target/scores/dev.tsv").exists()

@@ -1,0 +1,349 @@
+"""A task's data from a dataset on a server that answers as the Hugging Face Hub does."""
+
+import hashlib
+import io
+import json
+import logging
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from hub_server import HubServer, hub_server
+from input_errors import raises_input_error
+from pyarrow import parquet
+
+from mtl.base.errors import InputError
+from mtl.data.examples import read_examples
+from mtl.data.fetching import hub as module
+from mtl.data.fetching.hub import CONVERTED, fetch_from_hub
+from mtl.tasks.task import HubSource, Task
+
+NAME = "owner/data"
+TRAIN, DEV, TEST = b'id,text,label\n7,"a, b",0\n8,c,1\n', b"id,text,label\n9,d,1\n", b"id,text,label\n1,e,-1\n2,f,-1\n"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    with hub_server(monkeypatch) as server:
+        server.datasets[NAME] = {
+            "main": {"README.md": b"# data", "train.csv": TRAIN, "valid.csv": DEV, "test.csv": TEST}
+        }
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever happens, no temporary folder is left, and nothing beside the data."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    yield
+    assert list(folder.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} <= {"temporary", "data"}
+
+
+def make_task(suffix: str = ".tsv", **changes: Any) -> Task:
+    files = {split: f"{split}{suffix}" for split in ("train", "dev", "test")}
+    made = {"id": "t", "folder": "f", "text": ["text"], "target": "label", "labels": ["0", "1"], "kind": "labels"}
+    return Task(**{**made, "metric": "accuracy", "files": files, **changes})
+
+
+def fetched(task: Task, folder: Path, **changes: Any) -> dict[str, str]:
+    """By name, the content of the files that are fetched."""
+    fetch_from_hub(task, HubSource(NAME, **changes), folder / "data")
+    return {path.name: path.read_bytes().decode() for path in (folder / "data" / task.folder).iterdir()}
+
+
+def refused(task: Task, folder: Path, **changes: Any) -> str:
+    """The one line that fetching ends with, without the dataset's name; no file is written."""
+    with pytest.raises(InputError) as caught:
+        fetch_from_hub(task, HubSource(NAME, **changes), folder / "data")
+    message = str(caught.value)
+    assert message.startswith(f"the Hugging Face Hub's dataset {NAME}: ") and message.isprintable()
+    assert str(folder) not in message
+    assert not (folder / "data").exists()
+    return message.removeprefix(f"the Hugging Face Hub's dataset {NAME}: ")
+
+
+def table(**columns: list[Any]) -> bytes:
+    content = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), content)
+    return content.getvalue()
+
+
+def with_label_names(content: bytes, *names: str) -> bytes:
+    """A parquet file with the metadata in which the Hub keeps the labels' names."""
+    features = {"text": {"dtype": "string", "_type": "Value"}, "label": {"names": names, "_type": "ClassLabel"}}
+    read = parquet.read_table(io.BytesIO(content))
+    changed = io.BytesIO()
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    parquet.write_table(read.replace_schema_metadata(metadata), changed)
+    return changed.getvalue()
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def test_columns_of_the_task_in_its_own_files(
+    server: HubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        files = fetched(make_task(group="id"), tmp_path)
+    assert files == {
+        "train.tsv": "text\tlabel\tid\na, b\t0\t7\nc\t1\t8\n",
+        "dev.tsv": "text\tlabel\tid\nd\t1\t9\n",
+        "test.tsv": "text\ne\nf\n",
+    }
+    commit = server.commit(NAME, "main")
+    assert f"from {NAME}, commit {commit}" in caplog.text
+    assert not any("README" in request for request in server.requests)
+    assert all(commit in request for request in server.requests if "resolve" in request)
+
+
+def test_only_the_splits_that_the_task_has(server: HubServer, tmp_path: Path) -> None:
+    files: dict[str, str | None] = {"train": "train.csv", "dev": None, "test": None}
+    assert fetched(make_task(files=files), tmp_path) == {"train.csv": 'text,label\r\n"a, b",0\r\nc,1\r\n'}
+    assert not any("valid.csv" in request or "test.csv" in request for request in server.requests)
+
+
+def test_a_task_scored_on_test_has_its_targets(server: HubServer, tmp_path: Path) -> None:
+    assert "unknown label '-1'" in refused(make_task(scored="test"), tmp_path)
+    server.datasets[NAME]["main"]["test.csv"] = TRAIN
+    assert fetched(make_task(scored="test"), tmp_path)["test.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
+
+
+def test_tabs_and_line_ends_become_spaces_in_tsv_only(
+    server: HubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.datasets[NAME]["main"]["train.csv"] = b'text,label\n"a\tb\r\nc\nd",0\n"e\r",1\nf,1\n'
+    assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na b c d\t0\ne \t1\nf\t1\n"
+    assert "t: 2 texts of split train have tabs or line ends; each becomes a space" in caplog.text
+    caplog.clear()
+    task = make_task(".jsonl", folder="other")
+    fetched(task, tmp_path)
+    texts = [example.texts for example in read_examples(task, tmp_path / "data/other/train.jsonl")]
+    assert texts == [("a\tb\r\nc\nd",), ("e\r",), ("f",)]
+    assert not warnings(caplog)
+
+
+def test_another_number_of_rows_than_published_is_reported(
+    server: HubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    fetched(make_task(rows={"train": 3, "dev": 1}), tmp_path)
+    assert warnings(caplog) == [f"t: split train of {NAME} has 2 rows where 3 are published"]
+
+
+def test_columns_with_another_name(server: HubServer, tmp_path: Path) -> None:
+    task = make_task(text=["sentence", "id"], target="gold")
+    files = fetched(task, tmp_path, columns={"sentence": "text", "gold": "label"})
+    assert files["dev.tsv"] == "sentence\tid\tgold\nd\t9\t1\n"
+    assert "no column 'other' in the header" in refused(make_task(folder="g", text=["other"]), tmp_path / "temporary")
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_nested_columns_and_lists(server: HubServer, tmp_path: Path, suffix: str) -> None:
+    rows = [{"q": {"text": "x"}, "answers": ["a", "b"], "gold": 1}, {"q": {"text": "y"}, "answers": ["c"], "gold": 0}]
+    server.datasets[NAME] = {"main": {"train.jsonl": "\n".join(json.dumps(row) for row in rows).encode()}}
+    files = {"train": f"train{suffix}", "dev": None, "test": None}
+    changes = {"labels": None, "kind": "choice", "text": ["q.text"], "candidates": ["answers[]"], "target": "gold"}
+    task = make_task(files=files, **changes)
+    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+    examples = read_examples(task, tmp_path / f"data/f/train{suffix}")
+    assert [(example.texts, example.target) for example in examples] == [(("x", "a", "b"), 1), (("y", "c"), 0)]
+    task = make_task(files={**files, "train": "train.tsv"}, **changes)
+    with raises_input_error():
+        fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".tsv"])
+def test_spans(server: HubServer, tmp_path: Path, suffix: str) -> None:
+    rows = [{"text": "en bank", "at": {"start": 3, "stop": 7}, "label": "1"}]
+    server.datasets[NAME] = {"main": {"train.jsonl": "\n".join(json.dumps(row) for row in rows).encode()}}
+    task = make_task(files={"train": f"train{suffix}", "dev": None, "test": None}, spans={"text": ["at"]})
+    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+    (example,) = read_examples(task, tmp_path / f"data/f/train{suffix}")
+    assert example.spans == ((3, 7),)
+    server.datasets[NAME] = {"main": {"train.csv": b"text,at.start,at.stop,label\nen bank,3,7,1\n"}}
+    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+    assert read_examples(task, tmp_path / f"data/f/train{suffix}") == [example]
+
+
+def test_targets_of_a_table_get_the_type_that_jsonl_needs(server: HubServer, tmp_path: Path) -> None:
+    files: dict[str, str | None] = {"train": "train.jsonl", "dev": None, "test": None}
+    server.datasets[NAME] = {"main": {"train.csv": b"text,label\na,3\nb,2.5\n"}}
+    content = fetched(make_task(files=files, labels=None, kind="number", range=[0.0, 5.0]), tmp_path)["train.jsonl"]
+    assert content == '{"text": "a", "label": 3}\n{"text": "b", "label": 2.5}\n'
+    server.datasets[NAME]["main"]["train.csv"] = b"text,label\na,three\n"
+    task = make_task(files=files, folder="g", labels=None, kind="number", range=[0.0, 5.0])
+    with raises_input_error():
+        fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+
+
+def test_the_conversion_to_parquet_where_main_has_no_data_files(server: HubServer, tmp_path: Path) -> None:
+    converted = {
+        f"default/{split}/0000.parquet": table(text=["a"], label=[1]) for split in ("train", "validation", "test")
+    }
+    converted["default/train/0001.parquet"] = table(text=["b"], label=[0])
+    server.datasets[NAME] = {"main": {"data.py": b"raise SystemExit", "data.zip": b"PK"}, CONVERTED: converted}
+    assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na\t1\nb\t0\n"
+    assert not any(".py" in request or ".zip" in request for request in server.requests)
+
+
+def test_indices_of_labels_become_the_task_s_labels(server: HubServer, tmp_path: Path) -> None:
+    content = table(text=["a", "b"], label=[1, 0])
+    named = with_label_names(content, "bad", "good")
+    server.datasets[NAME] = {"main": {f"{split}-0-of-1.parquet": named for split in ("train", "dev", "test")}}
+    task = make_task(labels=["good", "bad"])
+    assert fetched(task, tmp_path)["train.tsv"] == "text\tlabel\na\tgood\nb\tbad\n"
+    # A suite that declares the indices keeps them.
+    assert fetched(make_task(folder="g"), tmp_path)["train.tsv"] == "text\tlabel\na\t1\nb\t0\n"
+
+
+def test_a_revision(server: HubServer, tmp_path: Path) -> None:
+    server.datasets[NAME]["v2"] = {**server.datasets[NAME]["main"], "valid.csv": b"text,label\nnew,0\n"}
+    assert fetched(make_task(), tmp_path, revision="v2")["dev.tsv"] == "text\tlabel\nnew\t0\n"
+    assert "404 Client Error" in refused(make_task(), tmp_path / "temporary" / "x", revision="v3")
+
+
+@pytest.mark.parametrize(
+    ("paths", "split", "expected"),
+    [
+        (["data/train.csv", "data/valid.csv"], "validation", ["data/valid.csv"]),
+        (["train.csv", "klej_dev.csv"], "validation", ["klej_dev.csv"]),
+        (["development.csv", "x-val-00000-of-00001.csv"], "validation", ["x-val-00000-of-00001.csv"]),
+        (
+            ["train-2-of-10.csv", "train-1-of-10.csv", "constrain.csv"],
+            "train",
+            ["train-1-of-10.csv", "train-2-of-10.csv"],
+        ),
+        ([f"train-{i}-of-2-{i * 8}.csv" for i in ("ab", "cd")], "train", None),
+        (["train-00-0123456789abcdef.csv", "train-01-fedcba9876543210.csv"], "train", "all"),
+        (["test/train.csv", "test/test.csv"], "test", ["test/test.csv"]),
+        (["a/train.csv", "b/train.csv"], "train", None),
+        (["a/train.csv", "b/train.csv"], "b/train", ["b/train.csv"]),
+        (["a/train/0.csv", "b/train/0.csv"], "b/train", ["b/train/0.csv"]),
+        (["a/train/0.csv", "train/0.csv"], "a/train/0.csv", ["a/train/0.csv"]),
+        (["train.csv", "train.tsv"], "train", None),
+        (["train.csv", "train_small.csv"], "train", None),
+        (["train.csv", "train_small.csv"], "train_small", ["train_small.csv"]),
+        (["train.csv"], "validation", None),
+    ],
+)
+def test_files_of_a_split(paths: list[str], split: str, expected: list[str] | str | None) -> None:
+    repository = module.Repository("c", dict.fromkeys(paths, module.RepositoryFile("", 1, None)))
+    hub = HubSource(NAME, splits={"dev": split})
+    if expected is None:
+        with raises_input_error():
+            module.files_of_split(repository, "dev", hub)
+    else:
+        assert module.files_of_split(repository, "dev", hub) == (paths if expected == "all" else expected)
+
+
+def test_what_the_hub_does_not_have(server: HubServer, tmp_path: Path) -> None:
+    server.datasets[NAME]["main"].pop("valid.csv")
+    assert refused(make_task(), tmp_path).startswith("it has no file of split 'validation'; name one of its files")
+    server.datasets[NAME] = {"main": {"README.md": b""}, CONVERTED: {"x.duckdb": b""}}
+    assert refused(make_task(), tmp_path) == "it has no .tsv, .csv, .jsonl, .parquet file"
+    server.datasets.clear()
+    expected = "check hub.dataset and hub.revision; a dataset that needs a login must be downloaded by hand"
+    assert refused(make_task(), tmp_path).endswith(expected)
+
+
+@pytest.mark.parametrize("path", ["a b/träin-train.csv", "?#%2e/train.csv", "/train.csv", "a//train.csv"])
+def test_unusual_paths(server: HubServer, tmp_path: Path, path: str) -> None:
+    server.datasets[NAME]["main"] = {path: TRAIN, "valid.csv": DEV, "test.csv": TEST}
+    assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
+    assert not Path("/train.csv").exists()
+
+
+@pytest.mark.parametrize("path", ["../train.csv", "../../../../../train.csv", "a/../../train.csv"])
+def test_paths_that_lead_outside_name_no_file(server: HubServer, tmp_path: Path, path: str) -> None:
+    server.datasets[NAME]["main"] = {path: TRAIN, "valid.csv": DEV, "test.csv": TEST}
+    assert "the server answers 404" in refused(make_task(), tmp_path)
+
+
+def test_sizes_are_checked(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.sizes["train.csv"] = len(TRAIN) + 1
+    assert f"the server has {len(TRAIN)} bytes where {len(TRAIN) + 1} are expected" in refused(make_task(), tmp_path)
+    total = len(TRAIN) + 1 + len(DEV) + len(TEST)
+    monkeypatch.setattr(module, "UNPACKED_LIMIT", total - 1)
+    assert refused(make_task(), tmp_path) == f"its files have {total} bytes, over the limit of {total - 1}"
+
+
+def test_checksums_are_checked_where_the_hub_has_them(server: HubServer, tmp_path: Path) -> None:
+    server.sha256["train.csv"] = hashlib.sha256(TRAIN).hexdigest()
+    fetched(make_task(), tmp_path / "temporary" / "x")
+    shutil.rmtree(tmp_path / "temporary" / "x")
+    server.sha256["train.csv"] = "0" * 64
+    assert "0" * 64 in refused(make_task(), tmp_path)
+
+
+def test_rows_that_the_task_cannot_read_leave_the_files_there(server: HubServer, tmp_path: Path) -> None:
+    before = fetched(make_task(), tmp_path)
+    server.datasets[NAME]["main"]["valid.csv"] = b"text,label\na,0\nb,2\n"
+    with raises_input_error():
+        fetched(make_task(), tmp_path)
+    assert {path.name: path.read_text() for path in (tmp_path / "data/f").iterdir()} == before
+    server.datasets[NAME]["main"]["valid.csv"] = b"not,a\ntable\n"
+    with raises_input_error():
+        fetched(make_task(), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["no/such/name", "owner/da ta", "../owner", "owner/..", "", "owner/data?x"])
+def test_a_name_that_no_dataset_has(server: HubServer, tmp_path: Path, name: str) -> None:
+    with raises_input_error():
+        fetch_from_hub(make_task(), HubSource(name), tmp_path / "data")
+    assert not server.requests
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'{"siblings": [{"rfilename": "\\ud800.csv", "size": 1}], "sha": "a"}',
+        b"[]",
+        b"{}",
+        b'{"siblings": 1, "sha": "a"}',
+        b'{"siblings": [{"rfilename": "a.csv"}], "sha": "a"}',
+    ],
+)
+def test_an_answer_that_is_no_list_of_files(server: HubServer, tmp_path: Path, answer: bytes) -> None:
+    server.answer = answer
+    assert refused(make_task(), tmp_path) == "the Hub's answer is not a list of files; check HF_ENDPOINT"
+
+
+@pytest.mark.parametrize("answer", [b"<html>", b"[" * 100_000])
+def test_an_answer_that_is_no_json(server: HubServer, tmp_path: Path, answer: bytes) -> None:
+    server.answer = answer
+    assert refused(make_task(), tmp_path).endswith("; check HF_ENDPOINT")
+
+
+def test_a_hub_that_does_not_answer(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1/")
+    expected = (
+        "/api/datasets/owner/data/revision/main?blobs=true: the server does not answer; check the network and run again"
+    )
+    assert refused(make_task(), tmp_path) == f"http://127.0.0.1:1{expected}"
+
+
+def test_many_files_are_not_all_listed(server: HubServer, tmp_path: Path) -> None:
+    server.datasets[NAME]["main"] = {f"{number:03}\n.csv": b"" for number in range(500)}
+    message = refused(make_task(), tmp_path)
+    assert "'019\\n.csv'" in message and "'020" not in message
+
+
+def test_an_unknown_split_in_the_declaration(server: HubServer, tmp_path: Path) -> None:
+    message = refused(make_task(), tmp_path, splits={"train": "train", "validation": "validation"})
+    assert message == "hub.splits: unknown split validation, expected train, dev, test"
+
+
+@pytest.mark.parametrize("answer", [b"[" * 100_000, b'{"sha": "a", "siblings": [5]}', b"\xff", b"{" + b" " * 2**12])
+def test_an_answer_of_another_form_or_size_is_one_line(
+    answer: bytes, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ANSWER_LIMIT", 2**12)
+    server.answer = answer
+    assert "check HF_ENDPOINT" in refused(make_task(), tmp_path)

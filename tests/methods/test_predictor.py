@@ -1,0 +1,289 @@
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from command_line import job
+from input_errors import raises_input_error
+from kinds_suite import write_kinds_suite
+from run_folders import make_run, right
+from small_suite import small_settings
+
+import mtl
+from mtl.base.errors import InputError
+from mtl.data.splits import read_task
+from mtl.data.text import TokenizedTexts
+from mtl.embedders.fasttext import FastTextTraining, train_fasttext
+from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.jobs.job import Job
+from mtl.jobs.together import run_baseline
+from mtl.methods.predictor import Predictor
+
+QUICK = [
+    "seeds=[1]",
+    "encoder.hidden_size=4",
+    "encoder.num_layers=1",
+    "head.hidden_size=4",
+    "head.attention_size=4",
+    "pretrain.max_steps=3",
+    "pretrain.validate_every=3",
+    "finetune.max_epochs=1",
+]
+WORDS = [
+    "solen",
+    "skiner",
+    "jag",
+    "skrattar",
+    "glatt",
+    "regnet",
+    "faller",
+    "dag",
+    "idag",
+    "nummer",
+    "1",
+    "61",
+    "99",
+    "främmande",
+]
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory, elmo_files: tuple[Path, Path]) -> dict[str, list[str]]:
+    """Settings of each kind of embeddings: no words beyond a list in the .vec, all words in the .bin by their n-grams."""
+    folder = tmp_path_factory.mktemp("vectors")
+    rng = np.random.default_rng(0)
+    text = "".join(f"{word} {' '.join(map(str, rng.normal(size=6)))}\n" for word in WORDS)
+    (folder / "v.vec").write_text(text, encoding="utf-8")
+    train_fasttext(
+        [WORDS] * 20, folder / "v.bin", FastTextTraining(dim=6, epochs=1, min_count=1, bucket=200, threads=1)
+    )
+    return {
+        "random": ["embeddings=random", "embeddings.dim=6"],
+        "vec": ["embeddings=fasttext", f"embeddings.path={folder / 'v.vec'}"],
+        "bin": ["embeddings=fasttext", f"embeddings.path={folder / 'v.bin'}"],
+        "elmo": ["embeddings=elmo", f"embeddings.path={elmo_files[0].parent}"],
+    }
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Settings of the small suite, but for the run's folder, the embeddings and the sizes."""
+    folder = tmp_path_factory.mktemp("small")
+    return [
+        setting for setting in small_settings(folder) if setting.split("=")[0] in ("suite", "data_dir", "cache_dir")
+    ]
+
+
+def check_predictions(job: Job) -> None:
+    """Check that a run's model, loaded again, predicts for the rows of dev and test what the run predicted."""
+    predictor = mtl.load(job.folder.path)
+    for task in job.tasks:
+        for split, examples in read_task(task, job.data_dir, job.config.held_out).rows.items():
+            if split == "train":
+                continue
+            rows = [list(example.texts) for example in examples]
+            lines = job.folder.predictions(1, split, task.id).read_text(encoding="utf-8").splitlines()[1:]
+            new = [[f"helt nya ord {task.id}"] * len(rows[0])]
+            for predicted in (
+                predictor.predict(task.id, rows),
+                predictor.predict(task.id, [*new, *rows])[1:],  # new words between the calls change nothing
+                [predictor.predict(task.id, [row])[0] for row in rows[:8]],
+            ):
+                if task.kind == "number":
+                    numbers = np.float64(predicted), np.float64(lines[: len(predicted)])
+                    np.testing.assert_allclose(*numbers, rtol=0, atol=1e-5)
+                else:
+                    assert predicted == lines[: len(predicted)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "variant", "min_count", "trainable"),
+    [
+        ("random", "frozen", 2, True),
+        ("random", "attention", 5, False),
+        ("vec", "finetune", 1, True),
+        ("vec", "frozen", 2, False),
+        ("bin", "finetune", 5, True),
+        ("bin", "attention", 1, False),
+        ("elmo", "frozen", None, None),
+        ("elmo", "finetune", None, None),
+        ("elmo", "attention", None, None),
+    ],
+)
+def test_a_run_s_rows_get_the_predictions_of_the_run(
+    small: list[str],
+    tmp_path: Path,
+    vectors: dict[str, list[str]],
+    kind: str,
+    variant: str,
+    min_count: int | None,
+    trainable: bool | None,
+) -> None:
+    words = [] if kind == "elmo" else [f"embeddings.min_count={min_count}", f"embeddings.trainable={trainable}"]
+    chosen = [f"run_dir={tmp_path}", *QUICK, *vectors[kind], *words, f"variant={variant}"]
+    this = job([*small, *chosen])
+    run_baseline(this)
+    check_predictions(this)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["frozen", "finetune", "attention"])
+def test_every_target_kind_and_a_task_without_training_rows(
+    tmp_path: Path, vectors: dict[str, list[str]], variant: str
+) -> None:
+    folders = [
+        f"suite={write_kinds_suite(tmp_path)}",
+        *(f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache")),
+    ]
+    # Each word has a vector, so that no two candidates of a row are the same to the model: rounding would choose between them.
+    this = job([*folders, *QUICK, *vectors["random"], f"variant={variant}"])
+    run_baseline(this)
+    check_predictions(this)
+    predictor = mtl.load(tmp_path / "run")
+    for rows in ([["fråga"]], [[]], ["text"]):
+        with raises_input_error():
+            predictor.predict("answer", rows)
+    predictor.predict_file("answer", tmp_path / "data/answer/dev.jsonl", tmp_path / "new.tsv")
+    assert (tmp_path / "new.tsv").read_bytes() == (tmp_path / "run/seed-1/predictions/dev_pred_answer.tsv").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run on the small suite, whose data lies beside it in `data`."""
+    folder = tmp_path_factory.mktemp("finished")
+    run_baseline(job([*small_settings(folder), "seeds=[1,2]"]))
+    return folder / "run"
+
+
+def test_predictions_are_those_of_the_run(run: Path) -> None:
+    rows = [[line] for line in (run.parent / "data/test.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    for seed in (1, 2):
+        lines = (run / f"seed-{seed}/predictions/test_pred_kansla.tsv").read_text(encoding="utf-8").splitlines()
+        assert mtl.load(run, seed).predict("kansla", rows) == lines[1:]
+        numbers = (run / f"seed-{seed}/predictions/test_pred_betyg.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        predicted = mtl.load(run, seed).predict("betyg", rows)
+        np.testing.assert_allclose([float(x) for x in predicted], [float(x) for x in numbers], atol=1e-4)
+    assert mtl.load(run).predict("samma", [["en text", "en annan"], ["", "ny"]]) != []
+    assert mtl.load(run).predict("kansla", []) == []
+
+
+def test_vectors_do_not_depend_on_their_neighbours(run: Path) -> None:
+    predictor = mtl.load(run)
+    texts = ["solen skiner nummer 1", "", "helt nya ord", "solen skiner nummer 1", "jag " * 300]
+    vectors = predictor.encode(texts)
+    assert vectors.shape == (5, 16) and vectors.dtype == np.float32
+    np.testing.assert_array_equal(vectors[0], vectors[3])
+    np.testing.assert_allclose(vectors[2], predictor.encode(texts[2:3])[0], atol=1e-5)
+    assert predictor.encode([]).shape == (0, 16)
+
+
+def test_blocks_and_poolings(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.data.blocks.BLOCK", 2)
+    predictor = mtl.load(run)
+    texts = ["solen skiner nummer 1", "helt nya ord", "jag", "regnet faller"]
+    sequences = predictor.model.sequences(TokenizedTexts(texts, "sv", 99))  # type: ignore[attr-defined]
+    for pooling, pool in (("max", np.max), ("mean", np.mean)):
+        vectors = predictor.encode(texts, pooling)
+        for number, vector in enumerate(vectors):
+            tokens, lengths = sequences.gather(torch.tensor([number]))
+            with torch.no_grad():
+                outputs = predictor.model.encoder.outputs(tokens, lengths)[0].numpy()  # type: ignore[attr-defined]
+            np.testing.assert_allclose(vector, pool(outputs, axis=0), atol=1e-6)
+
+
+def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.tsv").write_text("id\ttext\n1\tsolen skiner\n2\tregnet faller\n", encoding="utf-8")
+    predictor = Predictor.load(run, None, "kansla")
+    predictor.predict_file("kansla", tmp_path / "in.tsv", None)
+    printed = capsys.readouterr().out
+    predictor.predict_file("kansla", tmp_path / "in.tsv", tmp_path / "out.tsv")
+    assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == printed
+    assert printed.splitlines()[0] == "label" and len(printed.splitlines()) == 3
+
+
+def test_wrong_calls(run: Path, tmp_path: Path) -> None:
+    with raises_input_error(file="config.yaml"):
+        mtl.load(tmp_path / "none")
+    with raises_input_error():
+        mtl.load(run, 9)
+    with raises_input_error():
+        Predictor.load(run, None, "zz")
+    with raises_input_error(key="device"):
+        mtl.load(run, device="warp")
+    with raises_input_error():
+        mtl.load(run).predict("zz", [["x"]])
+    with raises_input_error():
+        mtl.load(run).predict("samma", [["x"]])
+    with raises_input_error():
+        mtl.load(run).predict("kansla", ["x"])
+    with raises_input_error():
+        mtl.load(run).encode("x")
+    with raises_input_error():
+        mtl.load(run).encode(["x", 2])  # type: ignore[list-item]
+    with raises_input_error(key="pooling"):
+        mtl.load(run).encode(["x"], pooling="min")
+    broken = tmp_path / "run"
+    shutil.copytree(run, broken)
+    checkpoint = broken / "seed-1/finetune/kansla/best.ckpt"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    with raises_input_error(file="best.ckpt"):
+        mtl.load(broken, 1).predict("kansla", [["x"]])
+    checkpoint.unlink()
+    with raises_input_error(file="best.ckpt"):
+        mtl.load(broken, 1).predict("kansla", [["x"]])
+
+
+@pytest.mark.slow
+def test_words_that_the_run_never_saw_get_their_vectors(
+    small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = tmp_path / "v.vec"
+    rng = np.random.default_rng(0)
+    words = ["solen", "skiner", "regnet", "faller", "jag", "främmande", "obekant"]
+    vectors.write_text("".join(f"{w} {' '.join(map(str, rng.normal(size=12)))}\n" for w in words), encoding="utf-8")
+    run = tmp_path / "run"
+    run_baseline(job([*small, f"run_dir={run}", *QUICK, "embeddings=fasttext", f"embeddings.path={vectors}"]))
+    asked: list[Sequence[str]] = []
+    read = VectorFile.read
+
+    def recording(self: VectorFile, words: Sequence[str]) -> WordVectors:
+        asked.append(list(words))
+        return read(self, words)
+
+    monkeypatch.setattr(VectorFile, "read", recording)
+    predictor = mtl.load(run)
+    for _ in range(2):
+        known = predictor.encode(["jag främmande", "jag obekant"])
+        assert np.abs(known[0] - known[1]).max() > 1e-3
+        predictor.encode(["jag saknas"])
+        predictor.encode(["obekant saknas också"])
+    assert asked == [["främmande", "obekant"], ["saknas"], ["också"]]  # no word twice, found or not
+    vectors.write_text("jag 1 2\nfrämmande 3 4\n", encoding="utf-8")
+    with raises_input_error(file="v.vec"):
+        mtl.load(run).encode(["jag främmande"])
+    vectors.unlink()
+    unknown = mtl.load(run).encode(["jag främmande", "jag obekant"])
+    np.testing.assert_allclose(unknown[0], unknown[1], atol=1e-6)
+
+
+def test_the_device_that_auto_finds(run: Path) -> None:
+    texts = ["solen skiner nummer 1", "helt nya ord"]
+    np.testing.assert_allclose(mtl.load(run, 1, device="auto").encode(texts), mtl.load(run, 1).encode(texts), atol=1e-3)
+    rows = [["solen skiner"]] * 3
+    assert len(mtl.load(run, 1, device="auto").predict("kansla", rows)) == 3
+
+
+def test_runs_whose_models_are_not_kept(tmp_path: Path) -> None:
+    make_run(tmp_path, right(0.5), ["method=constant"], tasks=["cbd"])
+    message = "the models of method constant are not kept; runs of these methods predict new rows: lstm"
+    with pytest.raises(InputError, match=message):
+        mtl.load(tmp_path)
+
+
+def test_a_run_that_is_not_finished(tmp_path: Path) -> None:
+    make_run(tmp_path, right(0.5), tasks=["cbd"]).summary.unlink()
+    with raises_input_error(file="TMP"):
+        mtl.load(tmp_path)

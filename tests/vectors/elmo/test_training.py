@@ -1,0 +1,179 @@
+import json
+import logging
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from input_errors import raises_input_error
+
+from mtl.base.errors import DivergedError, InputError
+from mtl.embedders.elmo import ELMo
+from mtl.embedders.recipes import training_settings
+from mtl.vectors.elmo import training as module
+from mtl.vectors.elmo.training import ELMoTraining, train_elmo
+
+SMALL = {
+    "character_dim": 4,
+    "filters": [[1, 4], [2, 8]],
+    "projection_dim": 8,
+    "lstm_dim": 16,
+    "min_count": 1,
+    "held_out": 0.05,
+    "batch_tokens": 100,
+    "negatives": 12,
+    "learning_rate": 1e-2,
+    "final_learning_rate": 1e-3,
+    "validate_every": 20,
+    "threads": 1,
+}
+
+
+def lines(count: int = 400) -> list[list[str]]:
+    """A language in which each word determines its neighbours: the letters are in alphabetical order."""
+    rng = np.random.default_rng(0)
+    return [[chr(97 + (start + i) % 8) * 2 for i in range(size)] for start, size in rng.integers(1, 9, (count, 2))]
+
+
+def settings(**changes: object) -> ELMoTraining:
+    return ELMoTraining(**{**SMALL, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_training_halves_both_perplexities(tmp_path: Path) -> None:
+    train_elmo(lines(), tmp_path / "elmo", settings(epochs=20))
+    report = json.loads((tmp_path / "elmo/training.json").read_text())
+    first, last = report["perplexity"][0], report["perplexity"][-1]
+    # Only a line's first word and its end cannot be predicted; an untrained model has a perplexity of about 9, the number of words.
+    assert last["forward"] < first["forward"] / 2 and last["backward"] < first["backward"] / 2
+    assert sorted(path.name for path in (tmp_path / "elmo").iterdir()) == [
+        ".lock",
+        "options.json",
+        "training.json",
+        "weights.hdf5",
+    ]
+    layers = ELMo(tmp_path / "elmo/options.json", tmp_path / "elmo/weights.hdf5").layers([["aa", "bb"]])
+    assert layers[0].shape == (3, 2, 16)
+
+
+@pytest.mark.slow
+def test_interrupted_training_gives_the_same_weights_when_continued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    train_elmo(lines(), tmp_path / "one", settings(epochs=3, dropout=0.2))
+    step = module.ElmoTrainer.train_step
+
+    def failing(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
+        if self.step == 33:
+            raise KeyboardInterrupt
+        return step(self, batch)
+
+    monkeypatch.setattr(module.ElmoTrainer, "train_step", failing)
+    with pytest.raises(KeyboardInterrupt):
+        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2))
+    monkeypatch.undo()
+    assert not (tmp_path / "two/weights.hdf5").exists()
+    with raises_input_error(file="two"):
+        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, lstm_dim=17))
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, threads=0))
+    assert "continuing after step 20" in caplog.text
+    one, two = (ELMo(tmp_path / name / "options.json", tmp_path / name / "weights.hdf5") for name in ("one", "two"))
+    for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    before = (tmp_path / "two/weights.hdf5").read_bytes()
+    train_elmo(lines(), tmp_path / "two", settings())  # an existing ELMo remains
+    assert (tmp_path / "two/weights.hdf5").read_bytes() == before
+
+
+def spoil_loss(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = trainer.network.losses
+    monkeypatch.setattr(trainer.network, "losses", lambda *given: [loss * math.nan for loss in losses(*given)])
+
+
+def spoil_weights(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer.dense[-1].data[0] = math.inf
+
+
+def spoil_perplexity(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = trainer.network.losses
+    factor = 1e6  # the losses stay finite, but their exponential overflows
+    monkeypatch.setattr(
+        trainer.network,
+        "losses",
+        lambda lines, sample: [x * (factor if sample is None else 1) for x in losses(lines, sample)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "step", "problem"),
+    [
+        (spoil_loss, 32, r"step 33: the loss is nan"),
+        (spoil_weights, 39, r"step 40: (weights are not finite|the loss is nan)"),
+        (spoil_perplexity, 32, r"step 40: the held-out perplexity is not finite"),
+    ],
+)
+def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[module.ElmoTrainer, pytest.MonkeyPatch], None],
+    step: int,
+    problem: str,
+) -> None:
+    train_step = module.ElmoTrainer.train_step
+
+    def spoiled_step(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
+        if self.step == step:
+            spoil(self, monkeypatch)
+        return train_step(self, batch)
+
+    monkeypatch.setattr(module.ElmoTrainer, "train_step", spoiled_step)
+    folder = tmp_path / "elmo"
+    message = rf"elmo: training diverged \({problem}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
+    with pytest.raises(DivergedError, match=message):
+        train_elmo(lines(), folder, settings(epochs=3))
+    kept = torch.load(folder / "last.ckpt", weights_only=True)
+    assert kept["step"] == 20 and all(value.isfinite().all() for value in kept["model"].values())
+    assert not (folder / "weights.hdf5").exists()
+
+
+def test_max_steps_limits_the_training(tmp_path: Path) -> None:
+    train_elmo(lines(), tmp_path, settings(epochs=100, max_steps=7))
+    report = json.loads((tmp_path / "training.json").read_text())
+    assert [row["step"] for row in report["perplexity"]] == [7]
+
+
+def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> None:
+    with raises_input_error():
+        train_elmo([["a", "b"]], tmp_path, settings(), "little")
+    train_elmo(lines(), tmp_path, settings(max_steps=1), "more")
+    assert (tmp_path / "weights.hdf5").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"lstm_dim": 0}, "lstm_dim=0: must lie between 1 and"),
+        ({"filters": [[1]]}, r"filters=\[\[1\]\]: must be pairs"),
+        ({"filters": []}, r"filters=\[\]: must be pairs"),
+        ({"filters": [[1, "x"]]}, r"filters=\[\[1, 'x'\]\]: "),
+        ({"seed": 99999999999999999999999}, "seed=9"),
+        ({"lstm_dim": 100000000000}, "lstm_dim=100000000000: must lie between"),
+        ({"held_out": 0}, "held_out=0"),
+        ({"dropout": 1}, "dropout=1"),
+        ({"learning_rate": 1e-9}, "final_learning_rate=0.0002: must lie between 0 and learning_rate=1e-09"),
+        ({"epochs": "many"}, "epochs=many: "),
+        ({"bucket": 7}, "unknown key 'bucket'"),
+    ],
+)
+def test_wrong_settings(given: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=f"^{message}"):
+        training_settings("elmo", given)
+
+
+def test_sizes_that_no_memory_holds_are_refused_before_the_texts_are_read(tmp_path: Path) -> None:
+    texts = map(pytest.fail, ["the texts were read"])
+    with raises_input_error():
+        settings(lstm_dim=2**20, projection_dim=2**20).train(texts, tmp_path / "elmo", "", torch.device("cpu"))

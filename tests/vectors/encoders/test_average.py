@@ -1,0 +1,231 @@
+"""Averaged vectors equal those of an independent computation with NumPy and scikit-learn."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from elmo_files import write_elmo
+from input_errors import raises_input_error
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from small_suite import write_suite
+
+from mtl.embedders.elmo import ELMo
+from mtl.tasks.suite import load_suite
+from mtl.vectors.encoders import open_encoder
+from mtl.vectors.encoders.encoder import SentenceEncoder
+
+WORDS = ["solen", "skiner", "jag", "regnet", "faller", "dag", ",", "Solen"]
+TEXTS = [
+    "solen skiner, jag skrattar",
+    "jag",
+    "regnet faller regnet",
+    "",
+    "helt okänt",
+    "Solen skiner dag för dag " * 6,
+    "jag",
+    "faller solen",
+]
+COUNTED = [
+    "solen skiner",
+    "solen faller, jag",
+    "regnet",
+    "jag ser regnet faller",
+    "dag , dag",
+    "obekant",
+    "solen skiner",
+]
+TABLE = dict(zip(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 5)).astype(np.float32), strict=True))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Any]:
+    """Settings that name vectors of WORDS and a file of COUNTED."""
+    rows = "".join(f"{word} {' '.join(map(repr, vector.tolist()))}\n" for word, vector in TABLE.items())
+    (tmp_path / "v.vec").write_text(rows, encoding="utf-8")
+    (tmp_path / "texts.txt").write_text("\n".join([*COUNTED, ""]), encoding="utf-8")
+    return {"embeddings.path": str(tmp_path / "v.vec"), "language": "sv", "texts": str(tmp_path / "texts.txt")}
+
+
+def opened(files: dict[str, Any], **settings: Any) -> SentenceEncoder:
+    reads = settings.get("weighting", "none") != "none" or settings.get("centre", False)
+    kept = {key: value for key, value in files.items() if reads or key != "texts"}
+    return open_encoder("average", {**kept, **settings})
+
+
+def tokens(text: str) -> list[str]:
+    """What Moses makes of these texts."""
+    return text.replace(",", " , ").split()
+
+
+def word_matrix(text: str) -> np.ndarray:
+    return np.array([TABLE[word] for word in tokens(text) if word in TABLE]).reshape(-1, 5)
+
+
+def plain_means(texts: Sequence[str]) -> np.ndarray:
+    return np.array([matrix.mean(axis=0) if len(matrix := word_matrix(text)) else np.zeros(5) for text in texts])
+
+
+def maxima(texts: Sequence[str]) -> np.ndarray:
+    return np.array([matrix.max(axis=0) if len(matrix := word_matrix(text)) else np.zeros(5) for text in texts])
+
+
+def sif_means(texts: Sequence[str]) -> np.ndarray:
+    """Arora et al. 2017, algorithm 1, line 2. Word probabilities are those of the distinct texts."""
+    counts = Counter(word for text in dict.fromkeys(COUNTED) for word in tokens(text))
+    total = sum(counts.values())
+    means = np.zeros((len(texts), 5))
+    for row, text in zip(means, texts, strict=True):
+        known = [word for word in tokens(text) if word in TABLE]
+        for word in known:
+            row += 1e-3 / (1e-3 + counts[word] / total) * TABLE[word] / len(known)
+    return means
+
+
+def sif(texts: Sequence[str]) -> np.ndarray:
+    """Lines 4 to 7: without the projection on the first singular vector, here of the counted texts' vectors."""
+    means = sif_means(texts)
+    first = TruncatedSVD(1, algorithm="arpack", random_state=0).fit(sif_means(list(dict.fromkeys(COUNTED)))).components_
+    return means - means @ first.T @ first
+
+
+def tfidf(texts: Sequence[str]) -> np.ndarray:
+    """scikit-learn's weights of the known words, which add up to 1."""
+    vectorizer = TfidfVectorizer(analyzer=tokens, norm=None).fit(list(dict.fromkeys(COUNTED)))
+    unseen = np.log(1 + len(set(COUNTED))) + 1
+    idf = {word: vectorizer.idf_[column] for word, column in vectorizer.vocabulary_.items()}
+    means = np.zeros((len(texts), 5))
+    for row, text in zip(means, texts, strict=True):
+        known = [word for word in tokens(text) if word in TABLE]
+        weights = np.array([idf.get(word, unseen) for word in known])
+        if known:
+            row += weights @ np.array([TABLE[word] for word in known]) / weights.sum()
+    return means
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, plain_means),
+        ({"pooling": "max"}, maxima),
+        ({"pooling": "both"}, lambda texts: np.hstack([plain_means(texts), maxima(texts)])),
+        ({"weighting": "tfidf"}, tfidf),
+        ({"weighting": "sif"}, sif),
+        ({"weighting": "sif", "pooling": "both"}, lambda texts: np.hstack([sif(texts), maxima(texts)])),
+        ({"centre": True}, lambda texts: plain_means(texts) - plain_means(list(dict.fromkeys(COUNTED))).mean(axis=0)),
+    ],
+)
+def test_against_numpy(files: dict[str, Any], settings: dict[str, Any], expected: Any) -> None:
+    encoder = opened(files, **settings)
+    vectors = encoder.encode(TEXTS)
+    assert vectors.dtype == np.float32 and vectors.shape == (len(TEXTS), encoder.description.dim)
+    np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-5)
+
+
+def test_a_vector_does_not_depend_on_its_batch(files: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = opened(files, weighting="sif", pooling="both", centre=True)
+    together = encoder.encode(TEXTS)
+    for text, vector in zip(TEXTS, together, strict=True):
+        np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
+    monkeypatch.setattr("mtl.data.blocks.BLOCK", 3)
+    np.testing.assert_allclose(encoder.encode(TEXTS, progress=True), together, atol=1e-5)
+    np.testing.assert_allclose(
+        opened(files, weighting="sif", pooling="both", centre=True).encode(TEXTS), together, atol=1e-5
+    )
+    assert encoder.encode([]).shape == (0, 10)
+
+
+def test_longer_texts_are_cut(files: dict[str, Any]) -> None:
+    vectors = opened(files, max_length=2).encode(["solen skiner regnet", "solen skiner"])
+    np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
+
+
+def test_random_vectors_depend_on_the_word_and_the_seed_alone() -> None:
+    settings = {"embeddings": "random", "embeddings.dim": 400, "embeddings.init_std": 2, "language": "sv"}
+    encoder = open_encoder("average", settings)
+    apart = encoder.encode(["solen", "skiner", "", "nya"])
+    joined = open_encoder("average", settings).encode(["skiner solen"])
+    np.testing.assert_allclose(joined[0], apart[:2].mean(axis=0), atol=1e-5)
+    assert (apart[2] == 0).all()
+    assert (
+        np.abs(apart[[0, 1, 3]].std(axis=1) - 2).max() < 0.3
+        and np.abs(np.corrcoef(apart[[0, 1, 3]])[0, 1:]).max() < 0.3
+    )
+    other = open_encoder("average", {**settings, "seed": 2})
+    assert np.abs(other.encode(["solen"]) - apart[0]).max() > 1
+    assert other.fingerprint() != encoder.fingerprint()
+    assert (encoder.description.parameters, encoder.description.dim) == (0, 400)
+
+
+def test_elmo_s_layers(tmp_path: Path) -> None:
+    options, weights = write_elmo(tmp_path / "elmo")
+    words = [["jag", "ser", "regnet"], ["sol"]]
+    layers = ELMo(options, weights).layers(words)
+    texts = [" ".join(text) for text in words]
+    settings = {"embeddings": "elmo", "embeddings.path": str(tmp_path / "elmo"), "language": "sv"}
+    for layer in (None, 0, 1, 2):
+        encoder = open_encoder("average", {**settings, **({} if layer is None else {"layer": layer})})
+        chosen = [found.mean(dim=0) if layer is None else found[layer] for found in layers]
+        expected = torch.stack([found.mean(dim=0) for found in chosen]).numpy()
+        np.testing.assert_allclose(encoder.encode(texts), expected, atol=1e-5)
+        np.testing.assert_allclose(encoder.encode(texts[1:])[0], encoder.encode(texts)[1], atol=1e-5)
+    assert encoder.description.name == "average-elmo-layer2-mean"
+    assert encoder.description.title == "Average of word vectors, ELMo, layer 2"
+    assert encoder.description.parameters > 1000
+
+
+def test_the_training_texts_of_a_suite(files: dict[str, Any], tmp_path: Path) -> None:
+    suite = write_suite(tmp_path)
+    settings = {"embeddings.path": files["embeddings.path"], "suite": str(suite), "data_dir": str(tmp_path / "data")}
+    encoder = open_encoder("average", {**settings, "centre": True})
+    train = [line.split("\t")[0] for line in (tmp_path / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    # The texts of all tasks are those of this file; rows of `samma` are held out, but other tasks train on their texts.
+    plain = open_encoder("average", {"embeddings.path": files["embeddings.path"], "language": "sv"})
+    expected = plain.encode(TEXTS) - plain.encode(train).mean(axis=0)
+    np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=1e-5)
+    assert (encoder.description.suite, encoder.description.language) == ("liten", "sv")
+    assert encoder.description.trained_on == tuple(f"liten/{task}" for task in load_suite(suite).tasks)
+    assert open_encoder("average", settings).description.trained_on == ()  # nothing reads the texts
+
+
+def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) -> None:
+    plain = opened(files)
+    shown = plain.description
+    assert (shown.name, shown.title) == ("average-fasttext-mean", "Average of word vectors, fastText")
+    assert (shown.family, shown.dim, shown.language, shown.max_length) == ("average", 5, "sv", 256)
+    assert (shown.parameters, shown.parameters_without_embeddings, shown.memory) == (40, 0, 160)
+    assert (shown.trained_on, shown.suite, shown.seed) == ((), None, None)
+    both = opened(files, pooling="both", weighting="sif", centre=True)
+    assert both.description.name == "average-fasttext-both-sif-centred"
+    assert both.description.title == "Average and maximum of word vectors, fastText, SIF, centred"
+    changes: list[dict[str, Any]] = [
+        {"pooling": "max"},
+        {"pooling": "both"},
+        {"weighting": "sif"},
+        {"weighting": "tfidf"},
+        {"centre": True},
+        {"max_length": 9},
+        {"language": "en"},
+    ]
+    marks = {opened(files, **change).fingerprint() for change in changes}
+    assert len(marks | {plain.fingerprint(), both.fingerprint()}) == len(changes) + 2
+    weighted = opened(files, weighting="tfidf").fingerprint()
+    moved = tmp_path / "elsewhere.vec"
+    moved.write_bytes((tmp_path / "v.vec").read_bytes())
+    assert opened({**files, "embeddings.path": str(moved)}).fingerprint() == plain.fingerprint()
+    (tmp_path / "texts.txt").write_text("annan text\n", encoding="utf-8")
+    assert opened(files, weighting="tfidf").fingerprint() != weighted
+
+
+def test_sif_needs_texts_with_a_known_word(files: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("helt okänt\nobekant\n", encoding="utf-8")
+    with raises_input_error(key="weighting"):
+        opened(files, weighting="sif")
+    with (tmp_path / "texts.txt").open("a", encoding="utf-8") as file:
+        file.write("solen\n")
+    # The only vector is the first component itself.
+    np.testing.assert_allclose(opened(files, weighting="sif").encode(["solen"]), 0, atol=1e-6)

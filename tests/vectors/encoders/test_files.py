@@ -1,0 +1,98 @@
+"""Files of vectors, and the command that writes them."""
+
+import io
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+from mtl.api.cli import main
+from mtl.vectors.encoders import open_encoder
+from mtl.vectors.encoders.files import encode_file
+
+SETTINGS = {"embeddings": "random", "embeddings.dim": 6, "language": "sv"}
+ARGUMENTS = [f"{key}={value}" for key, value in SETTINGS.items()]
+LINES = ["solen skiner", "", "regnet faller, jag sover", "źdźbło", "solen skiner"]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.vectors.encoders.files.BLOCK", 2)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(LINES).encode())
+    return path
+
+
+def test_npy_and_parquet(source: Path, tmp_path: Path) -> None:
+    encoder = open_encoder("average", SETTINGS)
+    expected = encoder.encode(LINES)
+    encode_file(encoder, source, tmp_path / "v.npy")
+    written = np.load(tmp_path / "v.npy")
+    np.testing.assert_array_equal(written, expected)
+    assert written.dtype == np.float32
+    encode_file(encoder, source, tmp_path / "v.parquet")
+    table = pyarrow.parquet.read_table(tmp_path / "v.parquet").to_pydict()
+    assert list(table) == ["text", "vector"] and table["text"] == LINES
+    np.testing.assert_array_equal(np.array(table["vector"], dtype=np.float32), expected)
+    (tmp_path / "none.txt").write_bytes(b"")
+    for name in ("none.npy", "none.parquet"):
+        encode_file(encoder, tmp_path / "none.txt", tmp_path / name)
+    assert np.load(tmp_path / "none.npy").shape == (0, 6)
+    assert len(pyarrow.parquet.read_table(tmp_path / "none.parquet")) == 0
+
+
+def test_standard_input(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(source.read_bytes())))
+    assert main(["encode", "average", "-", *ARGUMENTS, "--out", str(tmp_path / "v.npy")]) == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), open_encoder("average", SETTINGS).encode(LINES))
+
+
+def test_memory_does_not_grow_with_the_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.vectors.encoders.files.BLOCK", 50)
+    encoder = open_encoder("average", {**SETTINGS, "embeddings.dim": 500})
+    peaks = []
+    for lines in (100, 2000):
+        (tmp_path / "in.txt").write_text("solen skiner\nregnet faller\n" * (lines // 2), encoding="utf-8")
+        encode_file(encoder, tmp_path / "in.txt", tmp_path / "v.npy")  # a first call for what is allocated only once
+        tracemalloc.start()
+        encode_file(encoder, tmp_path / "in.txt", tmp_path / "v.npy")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert np.load(tmp_path / "v.npy").shape == (2000, 500)
+    assert peaks[1] < peaks[0] + 500_000  # the vectors have 4 MB
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["average", "{source}", "--out", "v.txt", *ARGUMENTS], "v.txt: the name must end in .npy or .parquet"),
+        (["average", "{source}", "--out", "latin.txt/v.npy", *ARGUMENTS], "latin.txt/v.npy: latin.txt is a file; name"),
+        (["average", "none.txt", "--out", "v.npy", *ARGUMENTS], "none.txt: no such file"),
+        (["average", "latin.txt", "--out", "v.npy", *ARGUMENTS], "latin.txt:4: not UTF-8 (byte 0xe5)"),
+        (["average", "{source}", *ARGUMENTS, "pooling", "--out", "v.npy"], "'pooling' is not key=value"),
+        (["average", "{source}", "--out", "v.npy", "--device=warp", *ARGUMENTS], "device=warp: torch finds no such"),
+        (
+            ["nowhere", "{source}", "--out", "v.npy"],
+            "nowhere: no such folder; an encoder is average or transformer or the folder of",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: list[str],
+    complaint: str,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("latin.txt").write_bytes("a\nb\nc\ngrått\n".encode("latin-1"))
+    assert main(["encode", *(argument.format(source=source) for argument in arguments)]) == 2
+    assert capsys.readouterr().err.strip().startswith(f"mtl: error: {complaint}")
+    assert not list(tmp_path.glob("v.*")) and not list(tmp_path.glob(".v*"))

@@ -1,0 +1,149 @@
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import job
+from data_files import read_json
+from input_errors import raises_input_error
+from small_suite import small_settings
+
+import mtl
+from mtl.base.errors import InputError
+from mtl.jobs.together import run_baseline
+from mtl.vectors.encoders import open_encoder
+
+TEXTS = ["solen skiner nummer 1", "", "helt nya ord", "jag " * 300, "solen skiner nummer 1"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run with two seeds on the small suite, whose data lies beside it in `data`."""
+    folder = tmp_path_factory.mktemp("finished")
+    run_baseline(job([*small_settings(folder), "seeds=[1,2]"]))
+    return folder / "run"
+
+
+@pytest.fixture
+def copied(run: Path, tmp_path: Path) -> Path:
+    """A copy of the run and its data, without mean vectors that other tests left."""
+    shutil.copytree(run.parent, tmp_path / "copy", ignore=shutil.ignore_patterns("centre-*"))
+    return tmp_path / "copy" / "run"
+
+
+@pytest.mark.parametrize("pooling", ["max", "mean"])
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_vectors_are_those_of_the_run(run: Path, seed: int | None, pooling: str) -> None:
+    settings = {key: value for key, value in {"seed": seed, "pooling": pooling}.items() if value is not None}
+    encoder = open_encoder(str(run), settings)
+    vectors = encoder.encode(TEXTS)
+    assert vectors.shape == (5, 16) and vectors.dtype == np.float32
+    np.testing.assert_array_equal(vectors, mtl.load(run, seed).encode(TEXTS, pooling))
+    np.testing.assert_allclose(encoder.encode(TEXTS[2:3], progress=True)[0], vectors[2], atol=1e-5)
+    assert encoder.encode([]).shape == (0, 16)
+
+
+def test_the_description(run: Path) -> None:
+    shown = open_encoder(str(run), {}).description
+    assert (shown.name, shown.title, shown.family) == ("random-frozen", "LSTM, random, frozen", "lstm")
+    assert (shown.dim, shown.language, shown.max_length, shown.suite) == (16, "sv", 256, "liten")
+    assert shown.trained_on == ("liten/kansla", "liten/samma", "liten/betyg")
+    assert shown.seed == mtl.load(run).seed
+    encoder = mtl.load(run).model.encoder  # type: ignore[attr-defined]
+    assert shown.parameters == sum(weight.numel() for weight in encoder.state_dict().values())
+    assert shown.parameters_without_embeddings == sum(weight.numel() for weight in encoder.lstm.parameters())
+    assert shown.memory == 4 * shown.parameters
+    other = open_encoder(str(run), {"pooling": "mean", "centre": True, "seed": 2}).description
+    assert (other.name, other.seed) == ("random-frozen-mean-centred", 2)
+    assert other.title == "LSTM, random, frozen, mean, centred"
+    assert shown.settings == f"seed {shown.seed} (the best on dev), pooling max, not centred"
+    assert other.settings == "seed 2, pooling mean, centred"
+
+
+def test_an_export_is_not_a_run(tmp_path: Path) -> None:
+    (tmp_path / "modules.json").touch()
+    with raises_input_error():
+        open_encoder(str(tmp_path), {})
+
+
+def training_texts(run: Path) -> list[str]:
+    lines = (run.parent / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    return [line.split("\t")[0] for line in lines]
+
+
+def test_centring_by_the_training_texts(copied: Path) -> None:
+    plain = open_encoder(str(copied), {"seed": 1, "pooling": "mean"})
+    centred = open_encoder(
+        str(copied), {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
+    )
+    # The pairs' texts are those of the other tasks, so that no held-out row hides one.
+    mean = plain.encode(training_texts(copied)).mean(axis=0, dtype=np.float64)
+    np.testing.assert_allclose(centred.encode(TEXTS), plain.encode(TEXTS) - mean, atol=1e-5)
+    assert np.abs(mean).max() > 1e-3
+    (kept,) = copied.glob("centre-*.npz")
+    shutil.rmtree(copied.parent / "data")  # the mean is in the run's folder now
+    settings = {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
+    np.testing.assert_array_equal(open_encoder(str(copied), settings).encode(TEXTS), centred.encode(TEXTS))
+    with raises_input_error(file="train.tsv"):
+        open_encoder(str(copied), {**settings, "pooling": "max"})
+    saved = np.load(kept)["centre"]
+    for damaged in (saved[:-1], saved.astype(np.float64), saved.astype(str), np.full_like(saved, np.nan)):
+        np.savez(kept, centre=damaged)
+        with raises_input_error(file="train.tsv"):
+            open_encoder(str(copied), settings)
+    kept.write_bytes(b"damaged")
+    with raises_input_error(file="train.tsv"):
+        open_encoder(str(copied), settings)
+
+
+def test_centring_needs_the_run_s_own_data(copied: Path) -> None:
+    train = copied.parent / "data/train.tsv"
+    train.write_text(train.read_text(encoding="utf-8") + "ny text\tglad\n", encoding="utf-8")
+    settings = {"centre": True, "data_dir": str(copied.parent / "data")}
+    with raises_input_error(file="train.tsv"):
+        open_encoder(str(copied), settings)
+    assert read_json(copied / "inputs.json")
+
+
+def test_fingerprints(run: Path, copied: Path) -> None:
+    plain = open_encoder(str(run), {"seed": 1})
+    assert plain.fingerprint() == open_encoder(str(copied), {"seed": 1}).fingerprint()  # of no path
+    others: list[dict[str, Any]] = [{"seed": 2}, {"seed": 1, "pooling": "mean"}, {"seed": 1, "centre": True}]
+    assert len({plain.fingerprint(), *(open_encoder(str(run), other).fingerprint() for other in others)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seed": 9}, "^seed 9: not in this run; it has 1, 2"),
+        ({"seed": "x"}, "seed=x: must be a whole number"),
+        ({"pooling": "both"}, "pooling=both: must be one of max, mean"),
+        ({"device": "warp"}, "device=warp: torch finds no such device"),
+        ({"weighting": "sif"}, "unknown key 'weighting'; known keys: centre, data_dir, device, pooling, seed"),
+        ({"data_dir": "x"}, "data_dir=x: is for centre=true only"),
+    ],
+)
+def test_wrong_settings(run: Path, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        open_encoder(str(run), settings)
+
+
+def test_an_unfinished_run_and_no_run(copied: Path, tmp_path: Path) -> None:
+    with raises_input_error():
+        open_encoder(str(tmp_path / "none"), {})
+    with raises_input_error(file="config.yaml"):
+        open_encoder(str(copied.parent), {})
+    (copied / "summary.json").unlink()
+    with raises_input_error(file="run"):
+        open_encoder(str(copied), {})
+
+
+@pytest.mark.parametrize("version", ["mtl.methods.lstm.trained.VERSION", "sacremoses.__version__"])
+def test_another_version_computes_the_mean_anew(copied: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    settings = {"seed": 1, "centre": True, "data_dir": str(copied.parent / "data")}
+    before = open_encoder(str(copied), settings)
+    monkeypatch.setattr(version, "0")
+    after = open_encoder(str(copied), settings)
+    assert len(list(copied.glob("centre-*.npz"))) == 2
+    assert before.fingerprint() == after.fingerprint()  # what was computed is the same

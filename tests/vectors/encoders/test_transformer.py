@@ -1,0 +1,84 @@
+"""A pretrained transformer as an encoder, without a run."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_transformers import write_bert
+
+from mtl.api.cli import main
+from mtl.base.errors import InputError
+from mtl.vectors.encoders import open_encoder
+
+TEXTS = ["solen skiner", "regnet faller på taket och på vägen", "", "fin dag"]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bert(tmp_path_factory.mktemp("bert") / "liten", TEXTS)
+
+
+def test_vectors_are_means_over_tokens(bert: Path) -> None:
+    """Computed by transformers alone, text by text."""
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer, body = AutoTokenizer.from_pretrained(bert), AutoModel.from_pretrained(bert).eval()
+    encoder = open_encoder("transformer", {"path": str(bert)})
+    for text, vector in zip(TEXTS, encoder.encode(TEXTS), strict=True):
+        states = body(**tokenizer(text, return_tensors="pt", return_token_type_ids=True)).last_hidden_state[0]
+        np.testing.assert_allclose(vector, states.mean(dim=0).detach(), rtol=0, atol=1e-5)
+
+
+def test_it_describes_itself(bert: Path) -> None:
+    encoder = open_encoder("transformer", {"path": str(bert), "language": "sv"})
+    of = encoder.description
+    assert (of.name, of.title, of.family, of.language) == (
+        "transformer-liten",
+        "Transformer, liten",
+        "transformer",
+        "sv",
+    )
+    assert (of.dim, of.max_length, of.trained_on, of.suite) == (32, 64, (), None)
+    assert of.parameters_without_embeddings < of.parameters and of.memory == 4 * of.parameters
+    others = [
+        open_encoder("transformer", {"path": str(bert), **given}) for given in ({"pooling": "max"}, {"max_length": 9})
+    ]
+    assert others[0].description.title == "Transformer, liten, max"
+    assert len({other.fingerprint() for other in (encoder, *others)}) == 3
+
+
+def test_the_command_writes_vectors(bert: Path, tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("".join(f"{text}\n" for text in TEXTS), encoding="utf-8")
+    out = tmp_path / "vectors.npy"
+    assert main(["encode", "transformer", str(tmp_path / "texts.txt"), f"path={bert}", "--out", str(out)]) == 0
+    assert np.load(out).shape == (len(TEXTS), 32)
+
+
+def test_settings_that_make_no_sense(bert: Path) -> None:
+    for settings, said in (
+        ({}, "path: has no value"),
+        ({"path": str(bert), "pooling": "sum"}, "pooling=sum: must be one of max, mean"),
+        ({"path": str(bert), "max_length": 0}, "max_length=0: must be at least 1"),
+        ({"path": str(bert), "layer": 1}, "unknown key 'layer'"),
+    ):
+        with pytest.raises(InputError, match=said):
+            open_encoder("transformer", settings)
+
+
+def test_the_fingerprint_follows_from_the_configuration(bert: Path, tmp_path: Path) -> None:
+    """The same weights with two and with four heads give other vectors."""
+    other = tmp_path / "liten"
+    shutil.copytree(bert, other)
+    config = json.loads((other / "config.json").read_text(encoding="utf-8"))
+    assert config["num_attention_heads"] == 2
+    (other / "config.json").write_text(json.dumps({**config, "num_attention_heads": 4}), encoding="utf-8")
+    two, four, again = (open_encoder("transformer", {"path": str(path)}) for path in (bert, other, bert))
+    before = two.fingerprint()
+    assert not np.array_equal(two.encode(TEXTS), four.encode(TEXTS))
+    assert two.fingerprint() == before == again.fingerprint() != four.fingerprint()
+
+
+def test_the_versions_are_those_of_mtl_and_of_what_makes_tokens(bert: Path) -> None:
+    assert list(open_encoder("transformer", {"path": str(bert)}).versions()) == ["mtl", "transformers", "tokenizers"]

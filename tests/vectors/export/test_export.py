@@ -1,0 +1,296 @@
+"""Exported runs give the vectors of the run."""
+
+import logging
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import job
+from data_files import read_json
+from run_folders import make_run, right
+from small_suite import small_settings
+
+import mtl
+from mtl.api.cli import main
+from mtl.base.extras import missing_package
+from mtl.embedders.fasttext import FastTextTraining, train_fasttext
+from mtl.jobs.together import run_baseline
+from mtl.vectors.export import EXPORT_FORMATS
+from mtl.vectors.export.onnx import run_model
+
+pytestmark = pytest.mark.slow
+
+TEXTS = [
+    "solen skiner nummer 1",
+    "",
+    " \t",
+    "helt nya ord, (t.ex. Dr. Ek)...",
+    "regnet faller. " * 200,
+    "jag skrattar gott nummer 2",
+]
+QUICK = ["seeds=[1,2]", "pretrain.max_steps=4", "finetune.max_epochs=1", "max_length=20"]
+VARIANTS: dict[str, Sequence[str]] = {
+    "plain": (),
+    "joined": ("seeds=[1]", "encoder.join_input=true", "encoder.num_layers=1"),
+    "bounded": ("seeds=[1]", "boundary_words=true", "encoder.join_input=true"),
+}
+
+
+def made(folder: Path, *settings: str) -> Path:
+    """A finished run on the small suite, whose data lies beside it in `data`."""
+    run_baseline(job([*small_settings(folder), *QUICK, *settings]))
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {name: made(tmp_path_factory.mktemp(name), *settings) for name, settings in VARIANTS.items()}
+
+
+def export(run: Path, out: Path, format: str, *settings: str) -> None:
+    """Export a run; skips the test if a package is missing that the format needs."""
+    extra = EXPORT_FORMATS[format].extra
+    if extra and (missing := missing_package(extra)):
+        pytest.skip(f"needs the package {missing}")
+    assert main(["export", str(run), "--format", format, "--out", str(out), *settings]) == 0
+
+
+def expected(run: Path, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
+    return mtl.load(run).encode(texts, pooling)
+
+
+def onnx_vectors(folder: Path, texts: Sequence[str]) -> np.ndarray:
+    """The vectors of texts as the card of an ONNX export says to compute them."""
+    tokenizers = pytest.importorskip("tokenizers", reason="needs the package tokenizers")
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return run_model(folder / "model.onnx", [np.array(tokenizer.encode(f" {text}").ids) for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("variant", "pooling"),
+    [("plain", "max"), ("plain", "mean"), ("joined", "max"), ("joined", "mean"), ("bounded", "max")],
+)
+def test_onnx_gives_the_run_s_vectors(runs: dict[str, Path], tmp_path: Path, variant: str, pooling: str) -> None:
+    out = tmp_path / "new" / "out"
+    export(runs[variant], out, "onnx", f"pooling={pooling}")
+    wanted = expected(runs[variant], TEXTS, pooling)
+    np.testing.assert_allclose(onnx_vectors(out, TEXTS), wanted, rtol=0, atol=1e-5)
+    for text, vector in zip(TEXTS, wanted, strict=True):  # alone: another batch, another length
+        np.testing.assert_allclose(onnx_vectors(out, [text])[0], vector, rtol=0, atol=1e-5)
+    assert sorted(path.name for path in out.iterdir()) == [
+        "README.md",
+        "model.onnx",
+        "tokenizer.json",
+        "vocabulary.txt",
+    ]
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
+
+
+def test_the_vocabulary_beside_the_onnx_model_names_the_ids(runs: dict[str, Path], tmp_path: Path) -> None:
+    export(runs["plain"], tmp_path / "out", "onnx", "seed=2")
+    words = (tmp_path / "out/vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    number = {word: id for id, word in enumerate(words)}
+    rows = [np.array([number.get(word, 1) for word in ("solen", "skiner", "okänt")])]
+    wanted = mtl.load(runs["plain"], 2).encode(["solen skiner okänt"])
+    np.testing.assert_allclose(run_model(tmp_path / "out/model.onnx", rows), wanted, rtol=0, atol=1e-5)
+
+
+def test_large_weights_are_in_a_file_of_their_own(
+    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnx", reason="needs the package onnx")
+    monkeypatch.setattr("mtl.vectors.export.onnx.INLINE_BYTES", 100)
+    export(runs["plain"], tmp_path / "out", "onnx")
+    assert (tmp_path / "out/model.onnx.data").stat().st_size > 1000
+    np.testing.assert_allclose(onnx_vectors(tmp_path / "out", TEXTS), expected(runs["plain"], TEXTS), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("variant", "pooling"), [("plain", "max"), ("joined", "max"), ("joined", "mean")])
+def test_sentence_transformers_gives_the_run_s_vectors(
+    runs: dict[str, Path], tmp_path: Path, variant: str, pooling: str
+) -> None:
+    out = tmp_path / "out"
+    export(runs[variant], out, "sentence-transformers", f"pooling={pooling}")
+    from sentence_transformers import SentenceTransformer
+
+    model: Any = SentenceTransformer(str(out), device="cpu", local_files_only=True)
+    wanted = expected(runs[variant], TEXTS, pooling)
+    for batch_size in (32, 1):
+        np.testing.assert_allclose(model.encode(TEXTS, batch_size=batch_size), wanted, rtol=0, atol=1e-5)
+    assert model.get_embedding_dimension() == wanted.shape[1]
+    types = [module["type"] for module in read_json(out / "modules.json")]
+    assert all(type.startswith("sentence_transformers.") for type in types)
+    assert not list(out.rglob("*.py"))
+
+
+@pytest.mark.parametrize("format", ["onnx", "sentence-transformers"])
+def test_centred_vectors(runs: dict[str, Path], tmp_path: Path, format: str) -> None:
+    shutil.copytree(runs["joined"].parent, tmp_path / "copy")
+    run, data = tmp_path / "copy/run", tmp_path / "copy/data"
+    export(run, tmp_path / "out", format, "centre=true", f"data_dir={data}", "seed=1")
+    from mtl.vectors.encoders import open_encoder
+
+    wanted = open_encoder(str(run), {"seed": 1, "centre": True, "data_dir": str(data)}).encode(TEXTS)
+    assert np.abs(wanted - mtl.load(run, 1).encode(TEXTS)).max() > 1e-3
+    if format == "onnx":
+        vectors = onnx_vectors(tmp_path / "out", TEXTS)
+    else:
+        from sentence_transformers import SentenceTransformer
+
+        vectors = SentenceTransformer(str(tmp_path / "out"), device="cpu").encode(TEXTS)
+    np.testing.assert_allclose(vectors, wanted, rtol=0, atol=1e-5)
+
+
+def test_vectors_are_those_of_the_trained_words(runs: dict[str, Path], tmp_path: Path) -> None:
+    from gensim.models import KeyedVectors
+
+    export(runs["plain"], tmp_path / "out", "vectors", "seed=1")
+    read = KeyedVectors.load_word2vec_format(str(tmp_path / "out/vectors.vec"))
+    encoder: Any = mtl.load(runs["plain"], 1).model
+    words = (runs["plain"] / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    assert read.index_to_key == words
+    np.testing.assert_array_equal(read.vectors, encoder.encoder.embedder.table.weight.detach().numpy()[2:])
+
+
+@pytest.fixture(scope="module")
+def fasttext_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that looks new words up in a fastText model, and maps all vectors."""
+    folder = tmp_path_factory.mktemp("fasttext")
+    words = ["solen", "skiner", "regnet", "faller", "jag", "främmande", "nummer"]
+    settings = FastTextTraining(dim=6, epochs=1, min_count=1, bucket=200, threads=1)
+    train_fasttext([words] * 20, folder / "v.bin", settings)
+    embeddings = ["embeddings=fasttext", f"embeddings.path={folder / 'v.bin'}", "embeddings.map=true"]
+    given = [setting for setting in small_settings(folder) if not setting.startswith("embeddings.dim")]
+    run_baseline(job([*given, *QUICK, *embeddings, "embeddings.min_count=1", "embeddings.trainable=false"]))
+    return folder / "run"
+
+
+def test_new_words_have_vectors_if_words_names_them(
+    fasttext_run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="mtl")
+    texts = ["solen skiner främmande", "helt obekant", ""]
+    (tmp_path / "words.txt").write_text("helt obekant\n\nfrämmande\n", encoding="utf-8")
+    wanted = expected(fasttext_run, texts)
+    export(fasttext_run, tmp_path / "with", "onnx", f"words={tmp_path / 'words.txt'}")
+    np.testing.assert_allclose(onnx_vectors(tmp_path / "with", texts), wanted, rtol=0, atol=1e-5)
+    export(fasttext_run, tmp_path / "without", "onnx")
+    assert re.search(r"without: knows \d+ words; all others are unknown to it, unlike the run", caplog.text)
+    without = onnx_vectors(tmp_path / "without", texts)
+    assert np.abs(without[1] - wanted[1]).max() > 1e-5
+    np.testing.assert_allclose(without[2], wanted[2], rtol=0, atol=1e-5)
+    export(fasttext_run, tmp_path / "vectors", "vectors", f"words={tmp_path / 'words.txt'}")
+    assert "\nobekant " in (tmp_path / "vectors/vectors.vec").read_text(encoding="utf-8")
+
+
+def refused(capsys: pytest.CaptureFixture[str], run: Path, out: Path, *arguments: str) -> str:
+    """The one line that an export ends with, which writes nothing."""
+    before = sorted(out.parent.iterdir()) if out.parent.is_dir() else None
+    capsys.readouterr()
+    assert main(["export", str(run), "--out", str(out), *arguments]) == 2
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("mtl: error: ")]
+    assert (sorted(out.parent.iterdir()) if out.parent.is_dir() else None) == before
+    (line,) = lines
+    return line
+
+
+def test_bad_input(runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, out = runs["plain"], tmp_path / "out"
+    vectors = ("--format", "vectors")
+    assert "--format pickle: must be one of sentence-transformers, onnx, vectors" in refused(
+        capsys, run, out, "--format", "pickle"
+    )
+    assert "unknown key 'pooling'; known keys: license, seed, words" in refused(
+        capsys, run, out, *vectors, "pooling=max"
+    )
+    assert ": seed 9: not in this run" in refused(capsys, run, out, *vectors, "seed=9")
+    assert "words=x.txt: this run has vectors for the words of its vocabulary alone" in refused(
+        capsys, run, out, *vectors, f"words={runs['plain'] / 'vocabulary.txt'}"
+    ).replace(str(runs["plain"] / "vocabulary.txt"), "x.txt")
+    assert "none.txt: no such file" in refused(capsys, run, out, *vectors, f"words={tmp_path / 'none.txt'}")
+    assert f"words={tmp_path}: is a folder; name a text file" in refused(
+        capsys, run, out, *vectors, f"words={tmp_path}"
+    )
+    line = refused(capsys, Path("average"), out, *vectors)
+    assert line == "mtl: error: average: no such folder; only runs can be exported, so name a run's folder"
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/file").touch()
+    assert "full: is not empty; name a new folder" in refused(capsys, run, tmp_path / "full", *vectors)
+    assert "file: is a file; name a new folder" in refused(capsys, run, tmp_path / "full/file", *vectors)
+
+
+def test_an_empty_folder_is_used(runs: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    export(runs["plain"], tmp_path / "out", "vectors")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["README.md", "vectors.vec"]
+
+
+def test_runs_that_cannot_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_run(tmp_path / "constant", right(0.5), ["method=constant"], tasks=["cbd"])
+    make_run(tmp_path / "unfinished", right(0.5), tasks=["cbd"]).summary.unlink()
+    out = ["--format", "vectors"]
+    message = "the models of method constant are not kept"
+    assert message in refused(capsys, tmp_path / "constant", tmp_path / "out", *out)
+    assert "this run is not finished" in refused(capsys, tmp_path / "unfinished", tmp_path / "out", *out)
+
+
+def test_elmo_has_no_vector_for_a_word(
+    elmo_files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [setting for setting in small_settings(tmp_path) if not setting.startswith("embeddings.dim")]
+    run_baseline(job([*given, *QUICK, "seeds=[1]", "embeddings=elmo", f"embeddings.path={elmo_files[0].parent}"]))
+    line = refused(capsys, tmp_path / "run", tmp_path / "out", "--format", "vectors")
+    assert "embeddings=elmo: a word's vector depends on its text" in line
+
+
+def test_a_format_that_cannot_express_the_encoder(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: True)
+    format = ("--format", "sentence-transformers")
+    line = refused(capsys, runs["bounded"], tmp_path / "out", *format)
+    assert "boundary_words=true: sentence-transformers cuts" in line and line.endswith(
+        "choose --format onnx or vectors"
+    )
+    shutil.copytree(runs["plain"], tmp_path / "run")
+    suite = tmp_path / "run/suite.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace("language: sv", "language: en"), encoding="utf-8")
+    assert "language en: the library tokenizers" in refused(capsys, tmp_path / "run", tmp_path / "out", *format)
+
+
+def test_a_missing_package(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
+    for format, package in (("onnx", "onnx"), ("sentence-transformers", "sentence_transformers")):
+        line = refused(capsys, runs["plain"], tmp_path / "out", "--format", format)
+        assert f"the package {package} is missing; install it: pip install 'mtl-baselines[{format}]'" in line
+
+
+def test_an_export_with_other_vectors_is_not_kept(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    pytest.importorskip("onnx", reason="needs the package onnx")
+    monkeypatch.setattr("mtl.vectors.export.onnx.run_model", lambda path, rows: run_model(path, rows) + 2e-5)
+    line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "onnx")
+    assert "--format onnx: the exported model gives other vectors than the run (they differ by up to 2" in line
+
+
+def test_an_export_with_another_tokenizer_is_not_kept(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if missing := missing_package("onnx"):
+        pytest.skip(f"needs the package {missing}")
+    from mtl.vectors.export.tokenizer import tokenizer_json
+
+    # The words have other ids in the file than in the model.
+    monkeypatch.setattr(
+        "mtl.vectors.export.onnx.tokenizer_json", lambda language, words: tokenizer_json(language, words[::-1])
+    )
+    line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "onnx")
+    assert "--format onnx: the exported model gives other vectors than the run" in line

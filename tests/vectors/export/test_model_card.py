@@ -1,0 +1,105 @@
+"""Model cards say what the run's summary says."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from data_files import read_json
+from run_folders import make_run, right
+
+from mtl.model.encoder import EncoderParts
+from mtl.tasks.suite import load_suite
+from mtl.vectors.encoders.encoder import Description
+from mtl.vectors.export.format import Export
+from mtl.vectors.export.model_card import code_block
+from mtl.vectors.export.onnx import onnx_card
+from mtl.vectors.export.sentence_transformer import sentence_transformers_card
+from mtl.vectors.export.word_vectors import vectors_card
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Export:
+    folder = make_run(tmp_path, right(0.7), tasks=["cbd", "cdsc-r"], reduced=["cbd"])
+    suite = load_suite(folder.suite)
+    suite.tasks["cdsc-r"].license = None
+    parts = EncoderParts(
+        ["a", "b"],
+        torch.zeros(4, 3),
+        {},
+        2,
+        1,
+        join_input=True,
+        language="pl",
+        max_length=7,
+        boundary_words=False,
+        all_words=True,
+    )
+    trained_on = ("klej/cbd", "klej/cdsc-r")
+    shown = Description("x", "LSTM, a_b", "lstm", 7, "pl", 1234, 1000, 99, 7, trained_on, "klej", 2)
+    return Export(parts, "max", None, shown, suite, read_json(folder.summary), "cc-by-4.0", "mtl export x --out y")
+
+
+def test_the_scores_and_the_data(export: Export) -> None:
+    scores = export.summary["tasks"]["cbd"]
+    row = [f"{value:.1f}" for value in (scores["scores"]["2"], scores["median"], scores["min"], scores["max"], 5.0)]
+    for card in (sentence_transformers_card(export, "Modules()"), onnx_card(export), vectors_card(export)):
+        lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in card.splitlines()]
+        assert ["CBD", "F1", "dev", *row] in lines
+        assert ["CBD", "BSD-3", "10040"] in lines and ["CDSC-R", "not stated", "8000"] in lines
+        assert "Not the published data, but reduced or changed data: CBD." in card
+        assert export.summary["command"] in card and "mtl export x --out y" in card
+        assert "looks new words up" in card and "\n- Texts are cut after 7 tokens." in card
+
+
+def test_the_form_of_sentence_transformers(export: Export) -> None:
+    card = sentence_transformers_card(export, "Modules()")
+    _, front, text = card.split("---\n", 2)
+    read = yaml.safe_load(front)
+    assert (read["language"], read["license"], read["library_name"]) == (["pl"], "cc-by-4.0", "sentence-transformers")
+    assert "sentence-similarity" in read["tags"] and read["pipeline_tag"] == "sentence-similarity"
+    headings = [line for line in text.splitlines() if line.startswith("#") and "`" not in line]
+    assert headings == [
+        "# LSTM, a\\_b",
+        "## Model Details",
+        "### Model Description",
+        "### Full Model Architecture",
+        "## Usage",
+        "## Evaluation",
+        "## Training Details",
+        "## Limits",
+    ]
+
+
+def test_without_a_license(export: Export) -> None:
+    unlicensed = Export(**{**vars(export), "license": None})
+    card = sentence_transformers_card(unlicensed, "Modules()")
+    assert "license" not in yaml.safe_load(card.split("---\n")[1])
+    assert "**License:** not stated" in card and "No license is stated for the weights" in card
+
+
+@pytest.mark.parametrize("boundary_words", [False, True])
+def test_how_to_use_an_onnx_model_of_another_language(
+    export: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, boundary_words: bool
+) -> None:
+    assert "Tokenizer.from_file" in onnx_card(export)
+    changed = {"language": "en", "boundary_words": boundary_words, "words": ["one", "<SOS>", "<EOS>"], "max_length": 2}
+    card = onnx_card(Export(**{**vars(export), "parts": EncoderParts(**{**vars(export.parts), **changed})}))
+    assert "tokenizer.json" not in card
+    (tmp_path / "vocabulary.txt").write_text("<pad>\n<unknown>\none\n<SOS>\n<EOS>\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code = (
+        card.split("```python\n")[1]
+        .split("longest =")[0]
+        .replace("import onnxruntime\n", "")
+        .replace('"Text two."', '""')
+    )
+    found: dict[str, Any] = {}
+    exec(code.replace("Text one.", "one isn't"), found)
+    assert found["rows"] == ([[3, 2, 1, 4], [3, 1, 4]] if boundary_words else [[2, 1], [1]])
+
+
+def test_a_command_cannot_end_its_code_block() -> None:
+    assert code_block("mtl x ```\n# evil", language="sh") == "````sh\nmtl x ``` # evil\n````"
+    assert code_block("a", "b") == "```python\na\nb\n```"

@@ -1,0 +1,68 @@
+"""Texts are split as sacremoses splits them."""
+
+import itertools
+import json
+import random
+from collections.abc import Iterator
+
+import pytest
+from sacremoses.corpus import NonbreakingPrefixes
+
+from mtl.data.text import BOUNDARIES, UNKNOWN, moses
+from mtl.vectors.export.tokenizer import can_express, id_names, tokenizer_json, with_limits
+
+tokenizers = pytest.importorskip("tokenizers", reason="needs the package tokenizers")
+
+PIECES = [*"aĄzZ019.,''`-–„”()<>!?& \t\n\x01\x1c\xa0\u200b😀́²①中ا", "..", "...", ", ", ". ", "1.", "km", "DOT"]
+
+
+def texts(language: str) -> Iterator[str]:
+    """All short texts of a few characters, and random ones in which abbreviations occur."""
+    for length in range(1, 4):
+        yield from map("".join, itertools.product("aB1.,' !", repeat=length))
+    rng = random.Random(language)
+    prefixes = [word.replace("#NUMERIC_ONLY#", "").strip() for word in NonbreakingPrefixes().words(language)]
+    for _ in range(400):
+        pieces = [
+            rng.choice(PIECES) if rng.random() < 0.8 else f"{rng.choice(prefixes)}." for _ in range(rng.randint(1, 12))
+        ]
+        yield "".join(pieces)
+
+
+def splitter(language: str) -> "tokenizers.Tokenizer":
+    return tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(language, ["ord"])))
+
+
+@pytest.mark.parametrize("language", ["pl", "sv", "ru", "xx"])
+def test_texts_are_split_as_moses_does(language: str) -> None:
+    split, ours = splitter(language), moses(language)
+    for text in texts(language):
+        normal = split.normalizer.normalize_str(f" {text}")
+        theirs = [word for word, _ in split.pre_tokenizer.pre_tokenize_str(normal)]
+        assert theirs == (ours(text) or [UNKNOWN]), repr(text)
+
+
+def test_ids_are_those_of_the_vocabulary() -> None:
+    words = ["solen", ".", "np.", UNKNOWN]
+    assert id_names(words)[2:] == words
+    split = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json("pl", words)))
+    assert split.encode(" solen np. nowe <unk> <pad> solen.").ids == [2, 4, 1, 1, 1, 1, 1, 1, 1, 2, 3]
+    assert [split.encode(text).ids for text in (" ", " \t\n", " \x01")] == [[5]] * 3
+    assert splitter("pl").encode(" ").ids == [1]
+
+
+def test_limits_cut_texts_before_the_boundary_words() -> None:
+    content = tokenizer_json("sv", ["ord", *BOUNDARIES])
+    plain = tokenizers.Tokenizer.from_str(json.dumps(with_limits(content, 3, False)))
+    assert plain.encode(" ord ord ny ord").ids == [2, 2, 1]
+    bounded = tokenizers.Tokenizer.from_str(json.dumps(with_limits(content, 3, True)))
+    assert bounded.encode(" ord ord ny ord").ids == [3, 2, 2, 1, 4]
+    assert bounded.encode(" ").ids == [3, 1, 4]
+
+
+def test_languages_whose_apostrophes_need_more() -> None:
+    assert [language for language in ("en", "fr", "it", "pl", "sv", "de") if not can_express(language)] == [
+        "en",
+        "fr",
+        "it",
+    ]

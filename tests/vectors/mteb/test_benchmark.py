@@ -1,0 +1,100 @@
+"""The files of benchmarks."""
+
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+import yaml
+from input_errors import raises_input_error
+from mteb_folders import SWEDISH
+
+from mtl.base.errors import InputError
+from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
+from mtl.vectors.mteb.results import is_comparable
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> Benchmark:
+    return load_benchmark(find_benchmark("pl-mteb"))
+
+
+def test_pl_mteb_has_the_tasks_of_the_paper(benchmark: Benchmark) -> None:
+    assert {name: len(of.tasks) for name, of in benchmark.types.items()} == {
+        **{"classification": 7, "clustering": 3, "pair_classification": 4, "retrieval": 11, "sts": 3}
+    }
+    assert benchmark.metric("PpcPC") == "cosine_ap" and benchmark.type_of("STS22") == "sts"
+    assert benchmark.tasks["MSMARCO-PL"].split == "dev" and benchmark.tasks["CBD"].split == "test"
+    assert not is_comparable(benchmark, "PlscClusteringP2P", "exact") and is_comparable(benchmark, "CBD", "exact")
+    assert not is_comparable(benchmark, "CBD", "reduced") and not is_comparable(benchmark, "MSMARCO-PL", "exact")
+
+
+def test_the_printed_averages_are_those_of_the_scores(benchmark: Benchmark) -> None:
+    printed = [row for row in benchmark.published if row.average is not None]
+    assert len(benchmark.published) == 19 and len(printed) == 17
+    for row in printed:
+        assert benchmark.missing(row.scores) == []
+        assert row.average == pytest.approx(fmean(row.scores.values()), abs=0.01)
+        types = [fmean(row.scores[task] for task in of.tasks) for of in benchmark.types.values()]
+        assert row.average_by_type == pytest.approx(fmean(types), abs=0.01)
+        assert benchmark.mean_of_types(row.scores) == pytest.approx(fmean(types))
+    assert benchmark.published[14].scores["CBD"] > benchmark.published[0].scores["CBD"]
+
+
+def test_means_are_over_what_there_is(benchmark: Benchmark) -> None:
+    scores = {"CBD": 40.0, "PAC": 60.0, "STS22": 20.0}
+    assert benchmark.type_means(scores) == {"classification": 50.0, "sts": 20.0}
+    assert (benchmark.mean(scores), benchmark.mean_of_types(scores)) == (40.0, 35.0)
+    assert benchmark.mean({}) is None and benchmark.mean_of_types({}) is None
+    assert len(benchmark.missing(scores)) == 25
+
+
+def test_choosing_tasks(benchmark: Benchmark) -> None:
+    assert benchmark.choose(["SICK-R-PL", "CBD"]) == ["CBD", "SICK-R-PL"]
+    assert len(benchmark.choose(None)) == 28
+    with raises_input_error(key="tasks"):
+        benchmark.choose(["XYZ"])
+    with raises_input_error(key="tasks"):
+        benchmark.choose([])
+
+
+def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
+    path = tmp_path / "sv.yaml"
+    path.write_text(SWEDISH, encoding="utf-8")
+    swedish = load_benchmark(find_benchmark(str(path)))
+    assert list(swedish.tasks) == ["SweRecClassification", "DalajClassification"] and swedish.published == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "../x"}, "name: '../x' names a folder"),
+        ({"colour": 1}, "colour"),
+        ({"types": 3}, "types: must hold types of tasks by name"),
+        ({"languages": []}, "at least one task and one language"),
+        (
+            {"types": {"a": {"title": "A", "metric": "m", "metric_title": "m", "tasks": {"x/y": {}}}}},
+            "'x/y' is not a name",
+        ),
+        (
+            {"types": {n: {"title": n, "metric": "m", "metric_title": "m", "tasks": {"x": {}}} for n in "ab"}},
+            "in two types",
+        ),
+        ({"published": [{"model": "m", "family": "f", "source": "s", "scores": {"Nope": 1.0}}]}, "unknown task Nope"),
+        (
+            {"published": [{"model": "m", "family": "f", "source": "s", "average": float("nan")}]},
+            "published: m: average is not a finite number",
+        ),
+        (
+            {"published": [{"model": "m", "family": "f", "source": "s", "scores": {"SweRecClassification": "x"}}]},
+            "Value 'x' of type 'str' could not be converted to Float",
+        ),
+    ],
+)
+def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(yaml.safe_dump({**yaml.safe_load(SWEDISH), **change}), encoding="utf-8")
+    with pytest.raises(InputError, match=message) as raised:
+        load_benchmark(path)
+    assert str(raised.value).startswith(f"{path}: ") and "\n" not in str(raised.value)
+    with raises_input_error():
+        find_benchmark("nope")

@@ -1,0 +1,88 @@
+"""What is wrong with local rows is named by file, row and column."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from input_errors import raises_input_error
+from mteb_folders import pairs, write_rows
+
+from mtl.base.errors import InputError
+
+pytest.importorskip("mteb", reason="needs the package mteb")
+
+GOOD = pairs(4, "labels")
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    yield
+
+
+def lines(*rows: dict[str, Any]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (lines(*GOOD)[:-20], r"test.jsonl:4: not a row: .*; one JSON object a line"),
+        (lines(*({"a": "x", "sentence2": "y", "labels": 1},) * 2), "test.jsonl: has no column sentence1; it has a, se"),
+        (lines(*GOOD, {**GOOD[0], "sentence2": None}), "test.jsonl: row 5: column sentence2 has no value; write one"),
+        (lines(*({**row, "labels": "yes"} for row in GOOD)), "test.jsonl: row 1: column labels: 'yes' is not a number"),
+        ("", "test.jsonl: has no rows"),
+        (None, "PpcPC: has no files; put the task's rows there, as in .*PpcPC/test.jsonl"),
+    ],
+)
+def test_damaged_rows(content: str | None, message: str, tmp_path: Path) -> None:
+    from mtl.vectors.mteb.data import local_task
+
+    folder = tmp_path / "data/PpcPC"
+    folder.mkdir(parents=True)
+    if content is not None:
+        (folder / "test.jsonl").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=f"^{tmp_path}/data/.*{message}") as raised:
+        local_task("PpcPC", tmp_path / "data")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_damaged_file_of_another_format_is_named(tmp_path: Path) -> None:
+    from mtl.vectors.mteb.data import local_task
+
+    folder = tmp_path / "data/PpcPC"
+    folder.mkdir(parents=True)
+    (folder / "test.csv").write_text("sentence1,sentence2,labels\na,b,1\nc,d,0,5\n", encoding="utf-8")
+    with raises_input_error():
+        local_task("PpcPC", tmp_path / "data")
+
+
+def test_local_task(tmp_path: Path) -> None:
+    from mtl.vectors.mteb.data import local_task
+
+    write_rows(tmp_path / "PpcPC", "test", GOOD)
+    task = local_task("PpcPC", str(tmp_path))
+    assert task.data_loaded and task.dataset["test"]["sentence1"][0] == GOOD[0]["sentence1"]
+    with raises_input_error():
+        local_task("SICK-R-PL", tmp_path)
+
+
+def test_without_a_network_one_line_says_where_rows_go(tmp_path: Path) -> None:
+    from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
+    from mtl.vectors.mteb.data import find_rows, fresh_task, load_rows
+
+    benchmark = load_benchmark(find_benchmark("pl-mteb"))
+    rows = find_rows(benchmark, "PSC", None)
+    task = fresh_task(benchmark, "PSC", "test", rows)
+    closed = RuntimeError("Cannot send a request, as the client has been closed.")
+    with (
+        patch.object(type(task), "load_data", side_effect=closed),
+        raises_input_error(),
+    ):
+        load_rows(task, rows)

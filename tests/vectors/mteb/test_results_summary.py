@@ -1,0 +1,60 @@
+"""The summary and the table of an evaluation."""
+
+from dataclasses import replace
+
+import pytest
+from hashed_encoder import HashedEncoder
+from mteb_folders import record
+
+from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
+from mtl.vectors.mteb.results import REDUCED, render_table, seen_by, summarize
+
+KLEJ = HashedEncoder(trained_on=("klej/cbd", "klej/cdsc-r", "klej/polemo2.0-in", "klej/dyk"))
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> Benchmark:
+    return load_benchmark(find_benchmark("pl-mteb"))
+
+
+def test_tasks_whose_training_rows_were_seen(benchmark: Benchmark) -> None:
+    assert seen_by(KLEJ.description, benchmark) == {
+        **{"CBD": ["klej/cbd"], "PolEmo2.0-IN": ["klej/polemo2.0-in"], "PolEmo2.0-OUT": ["klej/polemo2.0-in"]},
+        **{"CDSC-E": ["klej/cdsc-r"], "CDSC-R": ["klej/cdsc-r"]},
+    }
+    assert seen_by(HashedEncoder().description, benchmark) == {}
+
+
+def test_summary(benchmark: Benchmark) -> None:
+    records = {"CDSC-R": record(30.0), "CBD": record(60.0, REDUCED, seconds=6.0, sentences=500), "PAC": record(50.0)}
+    description = replace(KLEJ.description, parameters=10, parameters_without_embeddings=4)
+    summary = summarize(benchmark, description, "abc", {"pooling": "mean"}, records, None)
+    assert list(summary["tasks"]) == ["CBD", "PAC", "CDSC-R"]
+    assert summary["by_type"] == {"classification": 55.0, "sts": 30.0}
+    assert summary["average"] == pytest.approx(140 / 3) and summary["average_by_type"] == 42.5
+    assert summary["partial"] and len(summary["missing"]) == 25 and summary["not_comparable"] == ["CBD"]
+    assert summary["seen"] == {"CBD": ["klej/cbd"], "CDSC-R": ["klej/cdsc-r"]}
+    assert summary["cost"] == {
+        **{"seconds_per_task": 10 / 3, "sentences_per_second": 700 / 3, "dim": 32},
+        **{"parameters": 10, "parameters_without_embeddings": 4, "memory": 0},
+    }
+
+
+def test_table(benchmark: Benchmark) -> None:
+    records = {"CBD": record(60.0, REDUCED), "PlscClusteringS2S": record(9.5), "CDSC-R": record(30.25)}
+    choice = {"chosen": {"centre": True}, "tried": [{}, {}], "split": "validation", "tasks": ["PpcPC", "SICK-R-PL"]}
+    text = render_table(benchmark, summarize(benchmark, KLEJ.description, "abc", {}, records, choice))
+    lines = {cells[0]: cells[1:] for line in text.splitlines() if (cells := [c.strip() for c in line.split("|")[1:-1]])}
+    assert lines["CBD"] == ["accuracy", "reduced", "60.00†‡", "2.0", "100"]
+    assert lines["PlscClusteringS2S"] == ["V-measure", "exact", "9.50", "2.0", "100"]
+    assert lines["CDSC-R"][2] == "30.25‡" and lines["STS, mean"][2] == "30.25*‡"
+    assert lines["AVG, tasks"][2] == "33.25*†‡" and "Retrieval, mean" not in lines
+    assert "- † CBD: reduced data (test: few); not comparable with published scores." in text
+    assert "- PlscClusteringS2S: not comparable with published scores: mteb draws other samples" in text
+    assert "- ‡ CDSC-R: the encoder was trained on its training rows (klej/cdsc-r)." in text
+    assert "- centre=True: the best of 2 combinations by the mean on the validation rows of PpcPC, SICK-R-PL." in text
+    whole = {name: record(50.0) for name in benchmark.tasks}
+    description = replace(KLEJ.description, settings="seed 2 (the best on dev), pooling max, not centred")
+    text = render_table(benchmark, summarize(benchmark, description, "abc", {}, records, None))
+    assert "- Seed 2 (the best on dev), pooling max, not centred.\n" in text
+    assert "*" not in render_table(benchmark, summarize(benchmark, HashedEncoder().description, "a", {}, whole, None))

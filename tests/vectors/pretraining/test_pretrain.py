@@ -1,0 +1,219 @@
+import json
+import logging
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from input_errors import raises_input_error
+from pretraining_parts import GIVEN, lines, small, text_file
+from safetensors.torch import load_file
+
+from mtl.base.errors import InputError
+from mtl.vectors.pretraining.pretrain import pretrain, unfinished_folder
+from mtl.vectors.pretraining.tokens import PretrainingTexts
+from mtl.vectors.pretraining.training import MaskedLanguageModelling
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> PretrainingTexts:
+    return PretrainingTexts([text_file(tmp_path_factory.mktemp("text"))], language="pl")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, texts: PretrainingTexts) -> Path:
+    folder = tmp_path_factory.mktemp("model") / "bert"
+    pretrain(texts, small(), folder)
+    return folder
+
+
+def test_transformers_loads_the_folder_without_a_network(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer
+
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    tokenizer = AutoTokenizer.from_pretrained(finished)
+    pair = tokenizer("kot idzie", "żółw", return_tensors="pt")
+    assert tokenizer.model_max_length == 16 and pair["token_type_ids"].unique().tolist() == [0, 1]
+    model, loaded = AutoModelForMaskedLM.from_pretrained(finished, output_loading_info=True)
+    assert not any(loaded[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    assert model.dtype == torch.float32 and model(**pair).logits.shape[-1] == len(tokenizer)
+    assert AutoModel.from_pretrained(finished)(**pair).last_hidden_state.shape[-1] == 32
+    heads = AutoModelForSequenceClassification.from_pretrained(finished, num_labels=3)
+    assert heads(**pair).logits.shape == (1, 3)
+
+
+def test_the_folder_says_how_the_model_was_made(finished: Path, texts: PretrainingTexts) -> None:
+    log = json.loads((finished / "training.json").read_text(encoding="utf-8"))
+    assert log["fingerprint"] == texts.fingerprint and log["texts"] == ["text.txt"]
+    assert log["settings"]["hidden_size"] == 32 and log["steps"] == 12 and log["documents"] == 150
+    assert [row["step"] for row in log["validations"]] == [4, 8, 12]
+    card = (finished / "README.md").read_text(encoding="utf-8")
+    assert 'language: "pl"' in card and f"{log['validations'][-1]['perplexity']:.2f}" in card
+    assert str(finished.parent) not in card + json.dumps(log)
+    assert not unfinished_folder(finished).exists()
+    modes = {path.name: path.stat().st_mode & 0o777 for path in finished.iterdir()}
+    assert modes["model.safetensors"] == modes["config.json"]
+
+
+@pytest.mark.slow
+def test_a_killed_training_gives_the_same_weights_when_continued(
+    tmp_path: Path, finished: Path, texts: PretrainingTexts, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = [f"{key}={str(value).lower()}" for key, value in GIVEN.items()]
+    command = ["pretrain", "transformer", f"texts=[{texts.files[0]}]", f"out={tmp_path / 'bert'}", "language=pl"]
+    code = f"""
+import os, signal, sys
+sys.path[:0] = {sys.path!r}
+from mtl.api.cli import main
+from mtl.vectors.pretraining.training import MaskedLanguageModelling
+step = MaskedLanguageModelling.train_step
+def killed(self, batch):
+    if self.step == 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return step(self, batch)
+MaskedLanguageModelling.train_step = killed
+main({[*command, "config=tiny", "accelerator=cpu", *settings]!r})
+"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -9
+    assert not (tmp_path / "bert").exists()
+    with raises_input_error(file="bert.unfinished"):
+        pretrain(texts, small(seed=2), tmp_path / "bert")
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        pretrain(texts, small(), tmp_path / "bert")
+    assert "continuing after step 4" in caplog.text
+    one, two = (load_file(folder / "model.safetensors") for folder in (finished, tmp_path / "bert"))
+    assert one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+    logs = [json.loads((folder / "training.json").read_text()) for folder in (finished, tmp_path / "bert")]
+    assert figures(logs[0]) == figures(logs[1])
+
+
+def figures(log: dict[str, Any]) -> list[dict[str, float]]:
+    """The rows of the validations without the times."""
+    return [{key: value for key, value in row.items() if key != "seconds"} for row in log["validations"]]
+
+
+def test_a_finished_model_stays_as_it_is(
+    finished: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MaskedLanguageModelling, "run", None)
+    pretrain(texts, small(threads=2), finished)
+    assert not unfinished_folder(finished).exists()
+    with raises_input_error(file="bert"):
+        pretrain(texts, small(seed=3), finished)
+
+
+@pytest.mark.parametrize("log", ["{}", "[]", '{"settings": 1}', '{"settings": {}}'])
+def test_a_folder_with_a_log_that_says_nothing_is_not_a_finished_model(
+    tmp_path: Path, texts: PretrainingTexts, log: str
+) -> None:
+    (tmp_path / "training.json").write_text(log, encoding="utf-8")
+    with raises_input_error(file="training.json"):
+        pretrain(texts, small(), tmp_path)
+
+
+def test_a_training_that_failed_leaves_nothing(tmp_path: Path) -> None:
+    with raises_input_error():
+        pretrain(PretrainingTexts(texts=lines(40)), small(batch_size=64), tmp_path / "bert")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_preparation_left_is_replaced(tmp_path: Path) -> None:
+    left = unfinished_folder(tmp_path / "bert")
+    left.mkdir()
+    for name, content in {"claim.json": "{}", "tokenizer.json": "of other texts", "documents.npy": ""}.items():
+        (left / name).write_text(content)
+    pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "bert")
+    assert [path.name for path in tmp_path.iterdir()] == ["bert"]
+
+
+def interrupted(folder: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a training that was interrupted after its first checkpoint."""
+
+    def train_step(self: MaskedLanguageModelling, batch: np.ndarray) -> torch.Tensor:
+        if self.step == 4:
+            raise KeyboardInterrupt
+        return step(self, batch)
+
+    step = MaskedLanguageModelling.train_step
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(MaskedLanguageModelling, "train_step", train_step)
+        pretrain(texts, small(), folder)
+    return unfinished_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("claim.json", "not JSON: .*; delete .*, and run this again"),
+        ("tokenizer.json", "is damaged; delete it, and run this again$"),
+        ("tokens.bin", "has .* bytes in place of .*; delete "),
+        ("last.ckpt", "not a checkpoint that can be read: .*; delete it$"),
+    ],
+)
+def test_a_truncated_file_of_an_unfinished_training_is_one_line(
+    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+) -> None:
+    path = interrupted(tmp_path / "bert", texts, monkeypatch) / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(InputError, match=f"^{path}: {said}"):
+        pretrain(texts, small(), tmp_path / "bert")
+
+
+def test_a_claim_of_another_form_is_one_line(
+    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = interrupted(tmp_path / "bert", texts, monkeypatch) / "claim.json"
+    path.write_text("[]")
+    with pytest.raises(InputError, match=f"^{path}: it must be keys and values, .*; delete {path.parent}, and"):
+        pretrain(texts, small(), tmp_path / "bert")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("mtl.base.loop.FORMAT", 0, "another version of mtl"),
+        (
+            "mtl.base.extras.version",
+            lambda package: "0",
+            r"transformers: .* there, 0 here; tokenizers: ",
+        ),
+    ],
+)
+def test_a_training_of_other_software_does_not_continue(
+    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
+) -> None:
+    left = interrupted(tmp_path / "bert", texts, monkeypatch)
+    monkeypatch.setattr(name, value)
+    with pytest.raises(InputError, match=f"^{left}: holds an unfinished training with other settings \\({said}"):
+        pretrain(texts, small(), tmp_path / "bert")
+
+
+def test_a_training_with_lost_tokens_continues_when_they_are_written_again(
+    tmp_path: Path, finished: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = interrupted(tmp_path / "bert", texts, monkeypatch)
+    for name in ("tokenizer.json", "documents.npy", "tokens.bin"):
+        (left / name).unlink()
+    pretrain(texts, small(), tmp_path / "bert")
+    one, two = (load_file(folder / "model.safetensors") for folder in (finished, tmp_path / "bert"))
+    assert all(torch.equal(one[name], two[name]) for name in one)
+
+
+def test_a_full_disk_is_said_before_the_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000})())
+    with raises_input_error(file="bert.unfinished"):
+        pretrain(PretrainingTexts(texts=lines()), small(), tmp_path / "bert")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
+    with raises_input_error():
+        pretrain(PretrainingTexts(texts=lines()), small(), tmp_path / "bert")

@@ -1,0 +1,65 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from input_errors import raises_input_error
+from pretraining_parts import GIVEN
+
+from mtl.base.errors import InputError
+from mtl.settings.layers import shipped
+from mtl.vectors.pretraining.settings import read_settings
+
+
+@pytest.mark.parametrize("path", sorted((shipped("configs") / "pretrain").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_shipped_file_is_valid(path: Path) -> None:
+    assert read_settings(path.stem, {}) == read_settings(str(path), {})
+
+
+def test_herbert_has_the_papers_figures() -> None:
+    herbert = read_settings("herbert", {})
+    assert (herbert.num_layers, herbert.hidden_size, herbert.num_heads, herbert.vocabulary) == (12, 768, 12, "bpe")
+    assert (herbert.max_steps, herbert.batch_size, herbert.learning_rate, herbert.warmup) == (180_000, 570, 1e-4, 500)
+    assert (herbert.vocab_size, herbert.max_length, herbert.min_tokens) == (50_000, 512, 20)
+
+
+def test_a_limit_that_is_given_replaces_that_of_the_file() -> None:
+    assert read_settings("tiny", {"max_minutes": 2}).max_steps is None
+    both = read_settings("tiny", {"max_minutes": 2, "max_steps": 9})
+    assert (both.max_minutes, both.max_steps) == (2, 9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"hiden_size": 3}, "unknown key 'hiden_size'; did you mean hidden_size?"),
+        ({"hidden_size": "big"}, "hidden_size=big: must be a whole number"),
+        ({"hidden_size": 33}, "num_heads=2: must divide hidden_size=33"),
+        ({"batch_size": 0}, "batch_size=0: must lie between 1 and 2,147,483,647"),
+        ({"max_length": 4}, "max_length=4: must lie between 8 and"),
+        ({"accumulate": 3}, "accumulate=3: must divide batch_size=8"),
+        ({"mask_share": 0}, "mask_share=0.0: must lie between 0 and 1"),
+        ({"learning_rate": float("nan")}, "learning_rate=nan: must lie between 0 and"),
+        ({"final_learning_rate": 1}, "final_learning_rate=1.0: must not exceed learning_rate=0.005"),
+        ({"segments": "joined"}, "segments=joined: must be one of packed, document"),
+        ({"max_minutes": 0}, "max_minutes=0.0: must lie between 0 and"),
+        ({"max_steps": None}, "max_steps: set it, or max_minutes"),
+        ({"warmup": 5, "max_minutes": 1}, "warmup=5: with max_minutes, must be a share of the training, below 1"),
+        ({"warmup": 12}, "warmup=12: must be less than max_steps=12"),
+        ({"seed": -1}, "seed=-1: must lie between 0 and"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_one_line(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_settings("tiny", {**GIVEN, **changes})
+    assert str(error.value).startswith(message) and "\n" not in str(error.value)
+
+
+def test_a_file_of_ones_own_may_lack_nothing(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("vocab_size: 100\n", encoding="utf-8")
+    with raises_input_error():
+        read_settings(str(tmp_path / "own.yaml"), {})
+    (tmp_path / "own.yaml").write_text("vocabsize: 100\n", encoding="utf-8")
+    with raises_input_error(file="own.yaml"):
+        read_settings(str(tmp_path / "own.yaml"), {})
+    with raises_input_error():
+        read_settings("huge", {})

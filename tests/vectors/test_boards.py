@@ -1,0 +1,252 @@
+"""The boards of sentence encoders in every form of the report."""
+
+import csv
+import io
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hashed_encoder import HashedEncoder
+from mteb_folders import make_evaluation, record
+from report_browser import Opener, in_browser
+
+from mtl.api.cli import main
+from mtl.reports.board import Leaderboard, Row, Score
+from mtl.reports.document import document
+from mtl.reports.markdown import render_markdown
+from mtl.reports.tables import render_latex
+from mtl.tasks.suite import AVERAGE
+from mtl.vectors.boards import BY_TYPE, encoder_leaderboards, render_vectors
+from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
+from mtl.vectors.mteb.results import find_evaluations
+
+TRAINED = HashedEncoder(name="trained", trained_on=("klej/cdsc-r",), pooling="max")
+
+
+@pytest.fixture(scope="module")
+def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two encoders on data that is exact in one task, and one with other rows of CDSC-R."""
+    path = tmp_path_factory.mktemp("runs")
+    make_evaluation(path, {"PpcPC": record(70.0), "CBD": record(61.5, "reduced"), "CDSC-R": record(40.0, "stand-in")})
+    make_evaluation(path, {"PpcPC": record(80.0), "CDSC-R": record(55.0, "stand-in", revision="r2")}, TRAINED)
+    return path
+
+
+@pytest.fixture(scope="module")
+def boards(runs_dir: Path) -> list[Leaderboard]:
+    return encoder_leaderboards(find_evaluations(runs_dir))
+
+
+def test_scores_on_other_data_never_stand_beside_published_ones(boards: list[Leaderboard]) -> None:
+    published, own = boards
+    assert [row.label for row in published.rows if row.evaluation] == ["Hashed words, mean", "Hashed words, max"]
+    assert [medians(row) for row in published.rows if row.evaluation] == [{"PpcPC": 70.0}, {"PpcPC": 80.0}]
+    assert "Published in the mteb results repository: static-similarity-mrl-multilingual-v1." in published.notes
+    assert len(published.rows) == 21 and len(published.columns) == 1 + 28
+    assert all(row.evaluation for row in own.rows)
+    assert [column.title for column in own.columns.values()] == [
+        "AVG",
+        "CBD",
+        "PpcPC",
+        "CDSC-R, rows 1",
+        "CDSC-R, rows 2",
+    ]
+    hashed, trained = own.rows
+    assert medians(hashed) == {"CBD@r1": 61.5, "PpcPC@r1": 70.0, "CDSC-R@r1": 40.0}
+    assert medians(trained) == {"PpcPC@r1": 80.0, "CDSC-R@r2": 55.0} and trained.seen == ["CDSC-R@r2", "sts"]
+
+
+def medians(row: Row) -> dict[str, float]:
+    return {id: score.median for id, score in row.scores.items()}
+
+
+def value(score: Score | None) -> float | None:
+    return score.median if score else None
+
+
+def test_averages_and_marks(boards: list[Leaderboard]) -> None:
+    published, own = boards
+    best = next(row for row in published.rows if row.name == "mmlw-roberta-large")
+    assert (value(best.average), value(best.score(BY_TYPE))) == (61.24, 62.56)
+    assert value(best.score("sts")) == pytest.approx(70.59, abs=0.01)
+    assert best.mark(AVERAGE) == ""
+    ours = next(row for row in published.rows if row.ours)
+    assert ours.average is None and "A row of ours that lacks a task of the benchmark" in str(published.notes)
+    assert ours.score("pair_classification") is None and ours.score(BY_TYPE) is None
+    fasttext = next(row for row in published.rows if row.name.startswith("FastText"))
+    assert len(fasttext.missing) == 1 and fasttext.mark(AVERAGE) == "*"
+    hashed, trained = own.rows
+    assert value(hashed.score("classification")) == 61.5 and trained.score("classification") is None
+    assert (value(hashed.score("sts")), value(trained.score("sts"))) == (40.0, 55.0)
+    assert trained.mark("sts") == "*‡" and hashed.mark("classification") == "*"
+    assert hashed.mark("CBD@r1") == "" and trained.mark("CDSC-R@r2") == "‡"
+    assert value(hashed.score(BY_TYPE)) == pytest.approx((61.5 + 70 + 40) / 3) and trained.score(BY_TYPE) is None
+    assert hashed.mark(AVERAGE) == "*" and trained.mark(AVERAGE) == "*‡"
+    assert len(hashed.missing) == 25 and len(own.unscored) == 25 and "CDSC-R" not in hashed.missing
+    assert "Means over different versions of a task's rows cannot be compared with each other." in own.notes
+
+
+def test_the_best_are_among_comparable_rows(boards: list[Leaderboard]) -> None:
+    published, own = boards
+    best = {id: [row.name for row in published.rows if published.is_best(row, id)] for id in (AVERAGE, BY_TYPE)}
+    assert best == {AVERAGE: ["mmlw-roberta-large"], BY_TYPE: ["mmlw-roberta-large"]}
+    assert [row.label for row in own.rows if own.is_best(row, "PpcPC@r1")] == ["Hashed words, max"]
+    # Over other tasks, or over other versions of a task's rows, means have no best.
+    assert not any(own.is_best(row, id) for row in own.rows for id in (AVERAGE, "sts", "classification"))
+
+
+def test_two_versions_of_a_task_leave_no_average_partial(tmp_path: Path) -> None:
+    for name, revision in (("a", "r1"), ("b", "r2")):
+        benchmark = load_benchmark(find_benchmark("pl-mteb"))
+        records = {task: record(50.0) for task in benchmark.tasks}
+        records["CDSC-R"] = record(40.0, "stand-in", revision=revision)
+        make_evaluation(tmp_path, records, HashedEncoder(name=name))
+    _, own = encoder_leaderboards(find_evaluations(tmp_path))
+    assert len(own.columns) == 1 + 29 and own.unscored == []
+    for row in own.rows:
+        assert row.missing == [] and row.mark(AVERAGE) == row.mark("sts") == ""
+        assert value(row.score("sts")) == pytest.approx(140 / 3) and row.score(BY_TYPE) is not None
+    assert (
+        own.marks == []
+        and r"\caption{PL-MTEB, local data: not comparable with published scores, STS" in render_latex([own], "now", "")
+    )
+    (_, shown) = document([_, own], "now", "mtl report")["suites"]
+    assert [(row["partial"], row["missing"], row["partial_groups"]) for row in shown["rows"]] == [(False, [], [])] * 2
+
+
+def test_exact_data_alone_needs_no_second_board(tmp_path: Path) -> None:
+    make_evaluation(tmp_path, {"PpcPC": record(70.0)})
+    (board,) = encoder_leaderboards(find_evaluations(tmp_path))
+    assert board.title == "PL-MTEB"
+    make_evaluation(tmp_path / "more", {"PlscClusteringS2S": record(9.0)}, HashedEncoder(name="b"))
+    boards = encoder_leaderboards(find_evaluations(tmp_path))
+    assert [[len(row.scores) for row in board.rows if row.evaluation] for board in boards] == [[1], [1, 1]]
+
+
+def test_evaluations_of_one_encoder_in_two_folders_keep_their_own_scores(tmp_path: Path) -> None:
+    make_evaluation(tmp_path / "local", {"CBD": record(99.0, "reduced", revision="r2")})
+    make_evaluation(tmp_path / "hub", {"CBD": record(60.0)})
+    first, second = find_evaluations(tmp_path)
+    assert first.name == second.name
+    published, own = encoder_leaderboards([first, second])
+    assert [medians(row) for row in published.rows if row.evaluation] == [{"CBD": 60.0}]
+    assert [medians(row) for row in own.rows] == [{"CBD@r1": 60.0}, {"CBD@r2": 99.0}]
+    assert len({row.label for row in own.rows}) == len({row.name for row in own.rows}) == 2
+
+
+def test_seeds_of_one_run_differ_in_their_labels(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        make_evaluation(tmp_path, {"PpcPC": record(70.0 + seed)}, HashedEncoder(seed=seed))
+    (board,) = encoder_leaderboards(find_evaluations(tmp_path))
+    labels = {row.label for row in board.rows if row.evaluation}
+    assert labels == {"Hashed words, mean, seed 1", "Hashed words, mean, seed 2"}
+
+
+def test_an_edited_benchmark_file_is_the_same_benchmark_if_its_tasks_are(tmp_path: Path) -> None:
+    old = make_evaluation(tmp_path, {"PpcPC": record(70.0)})
+    make_evaluation(tmp_path, {"PpcPC": record(60.0)}, HashedEncoder(name="b"))
+    text = old.benchmark.read_text(encoding="utf-8")
+    old.benchmark.write_text(text.replace("model: LaBSE,", "model: An older name,"), encoding="utf-8")
+    os.utime(old.benchmark, (1, 1))
+    (board,) = encoder_leaderboards(find_evaluations(tmp_path))
+    names = [row.name for row in board.rows if not row.evaluation]
+    assert "LaBSE" in names and "An older name" not in names and len(names) == 19
+    old.benchmark.write_text(text.replace("metric: cosine_ap", "metric: max_ap"), encoding="utf-8")
+    boards = encoder_leaderboards(find_evaluations(tmp_path))
+    assert sorted(board.name for board in boards) == ["pl-mteb", "pl-mteb-2"]
+    assert [sum(row.evaluation is not None for row in board.rows) for board in boards] == [1, 1]
+
+
+def test_markdown(boards: list[Leaderboard]) -> None:
+    text = render_markdown(boards, "now", "mtl report")
+    for table in re.findall(r"(?:^\|.*\n)+", text + "\n", re.M):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
+    published, own = text.split("# PL-MTEB, local data")
+    assert "61.50" not in published and "61.50" in own and "LaBSE" not in own
+    assert re.search(r"\| Hashed words, mean +\| test +\| +– +\| +– +\|", published)
+    assert "| LaBSE" in published and " 44.03 " in published and " 49.15 " in published
+    assert "‡ Hashed words, max: trained on training rows of CDSC-R." in own
+    assert "† CBD: reduced data (test: few)." in own
+    cost = own[own.index("## Cost") :]
+    assert re.search(r"\| hashed\S+ +\| +1,200 \| +200 \| +100 \| +2 s \| +4 MB \| +32 \|", cost)
+
+
+def test_latex(boards: list[Leaderboard]) -> None:
+    text = render_latex(boards, "now", "mtl report")
+    assert text.count("{") == text.count("}") and r"55.00\ddag{}" in text
+    assert text.count(r"\begin{table*}") == (1 + 5) + (1 + 3) and r"\label{tab:pl-mteb-local-sts}" in text
+
+
+def test_csv(boards: list[Leaderboard]) -> None:
+    lines = list(csv.DictReader(io.StringIO(render_vectors(boards))))
+    found = {(line["board"], line["what"], line["column"]): line for line in lines}
+    line = found["pl-mteb-local", "Hashed words, max", "CDSC-R, rows 2"]
+    assert (line["score"], line["data"], line["seen"], line["task"]) == ("55.0", "stand-in", "yes", "CDSC-R")
+    assert found["pl-mteb", "LaBSE", "average"]["score"] == "44.03"
+    assert ("pl-mteb", "Hashed words, mean", "average") not in found
+    assert found["pl-mteb-local", "Hashed words, mean", "average"]["partial"] == "yes"
+    assert found["pl-mteb-local", "Hashed words, mean", "classification"]["partial"] == "yes"
+    assert found["pl-mteb-local", "Hashed words, mean", "CBD"]["partial"] == "no"
+    assert ("pl-mteb", "Hashed words, mean", "CBD") not in found
+
+
+def test_document(boards: list[Leaderboard]) -> None:
+    report = document(boards, "now", "mtl report")
+    assert json.loads(json.dumps(report)) == report
+    published, own = report["suites"]
+    assert published["whole_averages"] and not own["whole_averages"]
+    assert all(row["average"] is None for row in published["rows"] if row["source"] == "run")
+    assert published["decimals"] == 2 and len(published["tasks"]) == 28 and len(published["rows"]) == 21
+    row = next(row for row in own["rows"] if row["name"].startswith("trained"))
+    assert row["seen"] == ["CDSC-R@r2", "sts"] and row["partial"] and row["cost"]["dim"] == 32
+    (types,) = own["groups"]
+    assert types["titles"] == {
+        "classification": "Classification",
+        "pair_classification": "Pair classification",
+        "sts": "STS",
+    }
+    assert types["rows"]["r0"]["scores"]["classification"]["median"] == 61.5 and types["rows"]["r1"]["mean"] is None
+    assert types["rows"]["r0"]["mean"] == pytest.approx((61.5 + 70 + 40) / 3, abs=1e-4)
+    assert row["partial_groups"] == ["classification", "pair_classification", "sts"]
+    assert len(own["unscored"]) == 25 and published["unscored"] == []
+    assert [task["version_of"] for task in own["tasks"]][2:] == ["CDSC-R", "CDSC-R"]
+
+
+def test_the_command_reports_evaluations_alone(runs_dir: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert main(["report", str(runs_dir), "--out", str(out)]) == 0
+    assert "# PL-MTEB" in (out / "report.md").read_text(encoding="utf-8")
+    assert "mmlw-roberta-large" in (out / "vectors.csv").read_text(encoding="utf-8")
+    assert "PL-MTEB, local data" in (out / "index.html").read_text(encoding="utf-8")
+    assert r"\ddag{}" in (out / "report.tex").read_text(encoding="utf-8")
+
+
+@in_browser
+def test_the_page_shows_both_boards(opened: Opener, boards: list[Leaderboard]) -> None:
+    page = opened(document(boards, "now", "mtl report"))
+    lead = page.find("#lead").text
+    assert lead.startswith("28 tasks. 2 own runs, scored on the test data") and "19 published rows" in lead
+    assert "Open a model" not in lead
+    ours = next(row["id"] for row in page.suite["rows"] if row["name"].startswith("trained"))
+    assert page.column("average")[ours] == page.column("CBD")[ours] == ""
+    assert page.find("#groups-title").text == "Scores by type"
+    assert (
+        page.find("section[aria-labelledby=groups-title] thead").text.split("\n")[0].startswith("mean Classification")
+    )
+    page.script(
+        "const select = document.querySelector('[data-key=suite]'); select.value = '1'; select.dispatchEvent(new Event('change'));"
+    )
+    page.wait("tr[data-row]", 2)
+    shown = page.find("#board").text
+    assert "57.17*" in shown.replace("\n", "")
+    groups = page.find("section[aria-labelledby=groups-title] tbody").text
+    assert "61.50*" in groups and "55.00*‡" in groups
+    assert "Partial average, without PolEmo2.0-IN, " in page.find("#notes").text
+    assert "61.50" in shown and "55.00‡" in shown.replace("\n", "") and "LaBSE" not in shown
+    assert "trained on training rows of CDSC-R" in page.find("#notes").text
+    page.key("columns:costs").click()
+    page.wait("#board thead button[data-key='sort:cost:dim']")
+    titles = [button.get_attribute("data-key") for button in page.all("#board thead button")]
+    assert "sort:cost:seconds_per_task" in titles and "sort:cost:pretrain_seconds" not in titles
