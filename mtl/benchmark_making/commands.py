@@ -234,7 +234,7 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
         if given:
             raise InputError("is not used with gold=", key=next(iter(given)))
         places = Path(str(own["gold"])), Path(str(own["out"]))
-        cache = Path(str(own.get("cache", CACHE / "leaderboard")))
+        cache = Path(str(own.get("cache", results.CACHE / "leaderboard")))
         refused = make_leaderboard(suite, arguments.submissions, *places, rules, cache, url and str(url))
     else:
         job = load_job({**given, "suite": arguments.suite})
