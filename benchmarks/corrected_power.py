@@ -9,9 +9,9 @@ last of new runs; counted is how often its test against the first one has a verd
 import numpy as np
 from scipy.linalg import hadamard
 
+from mtl.benchmark_making.power.design import held_difference
 from mtl.stats.comparison import LEVEL, Sample
 from mtl.stats.families import family_tests, seed_parts
-from mtl.stats.power import held_difference
 from mtl.stats.resampling import RowSet
 
 ROWS = RowSet("rows", 2000)

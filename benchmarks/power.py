@@ -1,4 +1,4 @@
-"""How often is a difference of the size that mtl.stats.power states shown? It should be 80 % of the cases.
+"""How often is a difference of the size that mtl.benchmark_making.power.design states shown? It should be 80 % of the cases.
 
     python benchmarks/power.py
 
@@ -19,8 +19,8 @@ from statistics import median
 import numpy as np
 from scipy.special import stdtrit
 
+from mtl.benchmark_making.power.design import Expectation, other_rows, same_rows
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, compare, estimate, sample
-from mtl.stats.power import Expectation, other_rows, same_rows
 from mtl.stats.resampling import RowSet
 
 RESAMPLES = 300

@@ -53,6 +53,7 @@ class Wing:
         commands: adds its commands to the command line; gets what `mtl.api.commands.add_commands` gets.
         names: what it adds to `import mtl`, each as "module:name".
         boards: its leaderboards in a report.
+        notes: notes on the tests of a leaderboard of runs; called with its columns, its rows, their tests and its scale.
         importers: files that `mtl import` takes.
         trainings: by the name of embeddings, how they are trained, a `mtl.embedders.interface.VectorTraining` as "module:name".
         own_body: called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that
@@ -63,6 +64,7 @@ class Wing:
     commands: Callable[[Any], None] | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     boards: Boards | None = None
+    notes: Callable[..., list[str]] | None = None
     importers: tuple[Importer, ...] = ()
     trainings: Mapping[str, str] = field(default_factory=dict)
     own_body: Callable[..., Path] | None = None

@@ -251,7 +251,7 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
 
 def _power(arguments: argparse.Namespace) -> None:
-    from mtl.benchmark_making.power import expectation_text, power_report, read_settings
+    from mtl.benchmark_making.power.report import expectation_text, power_report, read_settings
     from mtl.jobs.job import parse_settings
     from mtl.settings.layers import find_suite
     from mtl.tasks.suite import load_suite

@@ -16,6 +16,7 @@ def is_answers(path: Path) -> bool:
 WING = Wing(
     commands=lazy("mtl.benchmark_making.commands:add_commands"),
     names={name: f"{SUITES}:{name}" for name in ("AuditReport", "Suite", "audit")},
+    notes=lazy("mtl.benchmark_making.power.note:power_note"),
     importers=(
         Importer(
             help="the answers of people (.tsv), with rows=KEY_FILE of mtl annotate",

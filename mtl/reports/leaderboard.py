@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
 
 from mtl.base.progress import progress
-from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
+from mtl.base.wings import wings
+from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, PairTests, Row, Score, by_family, single
 from mtl.reports.breakdowns import breakdowns
 from mtl.reports.notes import interval_note, mark_notes, run_notes, settings_spreads
 from mtl.reports.pairs import pair_tests, tests_note
-from mtl.reports.power import power_note
 from mtl.runs.finished import Run
 from mtl.runs.summary import splits_text
 from mtl.stats.comparison import Sample, estimate
@@ -42,7 +42,7 @@ def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, reference
     tests = pair_tests(rows, references)
     ungrouped = [run.name for run in runs if recorded.lacks(run)]
     columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
-    notes = [*tests_note(rows, tests), *power_note(columns, rows, tests, suite.shown)]
+    notes = [*tests_note(rows, tests), *_wing_notes(columns, rows, tests, suite)]
     return Leaderboard(
         suite.name,
         suite.title,
@@ -56,6 +56,11 @@ def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, reference
         breakdowns=breakdowns(rows),
         settings=settings_spreads([row.run for row in rows if row.run], suite),
     )
+
+
+def _wing_notes(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, suite: Suite) -> list[str]:
+    """What wings say of the tests."""
+    return [note for wing in wings() if wing.notes for note in wing.notes(columns, rows, tests, suite.shown)]
 
 
 def by_suite(runs: Sequence[Run]) -> list[list[Run]]:

@@ -1,4 +1,4 @@
-"""`mtl power`: the smallest differences that tests show, and the rows and seeds that a difference needs (`mtl.stats.power`)."""
+"""`mtl power`: the smallest differences that tests show, and the rows and seeds that a difference needs (`mtl.benchmark_making.power.design`)."""
 
 import math
 from collections.abc import Mapping
@@ -9,10 +9,8 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.terminal import MISSING, escaped, markdown_table
-from mtl.reports.board import Leaderboard, Row
-from mtl.reports.leaderboard import by_suite, leaderboard
-from mtl.reports.pairs import comparable_samples
-from mtl.reports.power import (
+from mtl.benchmark_making.power.design import NEVER, POWER, Expectation, held_difference, other_rows, same_rows
+from mtl.benchmark_making.power.note import (
     median_of,
     median_smallest,
     sample_pairs,
@@ -22,11 +20,13 @@ from mtl.reports.power import (
     undecided_columns,
     varying_designs,
 )
+from mtl.reports.board import Leaderboard, Row
+from mtl.reports.leaderboard import by_suite, leaderboard
+from mtl.reports.pairs import comparable_samples
 from mtl.runs.finished import find_runs
 from mtl.settings.bounds import POSITIVE, Interval, bounded, check_known, typed_settings
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
 from mtl.stats.families import seed_parts
-from mtl.stats.power import NEVER, POWER, Expectation, held_difference, other_rows, same_rows
 from mtl.stats.samples import SampleCache
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import PERCENT, Scale

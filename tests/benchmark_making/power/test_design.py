@@ -9,9 +9,9 @@ import pytest
 from input_errors import raises_input_error
 from scipy import stats
 
+from mtl.benchmark_making.power.design import NEVER, Design, Expectation, SeedSpread, other_rows, same_rows
 from mtl.settings.bounds import typed_settings
 from mtl.stats.comparison import Sample, compare, estimate, sample
-from mtl.stats.power import NEVER, Design, Expectation, SeedSpread, other_rows, same_rows
 from mtl.stats.resampling import RowSet
 
 ROWS = Design(400, 400, 4.0, 399.0, [])

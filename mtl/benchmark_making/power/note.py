@@ -1,12 +1,12 @@
-"""What the tests of a leaderboard can show: the tasks that tell no runs apart, and the smallest difference of each (`mtl.stats.power`)."""
+"""What the tests of a leaderboard can show: the tasks that tell no runs apart, and the smallest difference of each (`design.py`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from mtl.base.terminal import MISSING
+from mtl.benchmark_making.power.design import NEVER, POWER, Design, same_rows
 from mtl.reports.board import Column, PairTests, Row
 from mtl.stats.comparison import LEVEL, NEGLIGIBLE, Sample
-from mtl.stats.power import NEVER, POWER, Design, same_rows
 from mtl.tasks.task import Scale
 
 

@@ -8,10 +8,10 @@ from input_errors import raises_input_error
 from run_folders import make_run, right
 
 from mtl.api.cli import main
-from mtl.benchmark_making.power import PowerSettings, held_differences, power_report, power_text, read_settings
+from mtl.benchmark_making.power.design import other_rows, same_rows
+from mtl.benchmark_making.power.report import PowerSettings, held_differences, power_report, power_text, read_settings
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.runs.finished import find_runs
-from mtl.stats.power import other_rows, same_rows
 
 TASKS = ["cbd", "dyk", "ar"]
 

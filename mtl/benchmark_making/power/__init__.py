@@ -1,0 +1,1 @@
+"""Power: the smallest differences that tests show, and the rows and seeds that a difference needs."""
