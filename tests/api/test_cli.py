@@ -197,7 +197,7 @@ def test_data_writes_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.slow
 def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     """Unpacked alone, away from the checkout, it runs the sample (its dependencies being there)."""
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     source = tmp_path / "source"
     source.mkdir()
     for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "mtl", "configs", "embeddings"):

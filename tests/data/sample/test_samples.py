@@ -42,7 +42,7 @@ def test_a_generated_suite_of_another_name_is_refused(tmp_path: Path, capsys: py
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_archives_hold_what_the_generators_make(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(Path(__file__).parent.parent.parent / "tools")
+    monkeypatch.syspath_prepend(Path(__file__).parents[3] / "tools")
     from make_samples import GENERATORS
 
     write_sample(name, tmp_path)

@@ -40,7 +40,7 @@ def test_the_vocabulary_is_the_same_in_every_process(kind: str) -> None:
         f"print(hashlib.sha256(tokenizer(vocabulary={kind!r}).to_str().encode()).hexdigest())"
     )
     here = hashlib.sha256(tokenizer(vocabulary=kind).to_str().encode()).hexdigest()
-    paths = [str(Path(__file__).parents[1]), *sys.path]
+    paths = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1]), *sys.path]
     other = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path[:0] = {paths!r}; {code}"],
         capture_output=True,
