@@ -23,7 +23,6 @@ from mtl.embedders.recipes import (
     training_settings,
 )
 from mtl.tasks.suite import load_suite
-from mtl.vectors.elmo.training import ELMoTraining
 
 CPU = torch.device("cpu")
 
@@ -120,13 +119,12 @@ def test_text_files_beside_a_suite_are_trained_on_as_well(
 
 def test_settings_are_of_the_kind_s_own_training() -> None:
     assert training_settings("fasttext", {"dim": 3, "bucket": 7}) == FastTextTraining(dim=3, bucket=7)
-    assert training_settings("elmo", {"max_steps": 3}) == ELMoTraining(max_steps=3)
 
 
 @pytest.mark.parametrize(
     ("name", "given", "problem"),
     [
-        ("random", {}, "embeddings=random: cannot be trained; fasttext and elmo and word2vec can"),
+        ("random", {}, "embeddings=random: cannot be trained; fasttext and "),
         ("skipgram", {}, "embeddings.name=skipgram: must be one of random, fasttext, glove, elmo, word2vec"),
         ("fasttext", {"dimension": 3}, "unknown key 'dimension'; "),
         ("fasttext", {"dim": "wide"}, "dim=wide: "),

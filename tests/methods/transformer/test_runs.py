@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,11 +18,11 @@ from tiny_transformers import SIZE, write_bert
 
 import mtl
 from mtl.api.cli import main
+from mtl.base.wings import Wing
 from mtl.data.examples import read_rows, read_targets
 from mtl.methods.predictor import Predictor
 from mtl.tasks.targets import target_kind
 from mtl.training.checkpoints import WEIGHTS
-from mtl.vectors.encoders import open_encoder
 
 pytestmark = pytest.mark.slow
 
@@ -118,15 +117,14 @@ def test_weights_are_removed_unless_they_are_kept(runs: dict[str, Path]) -> None
 @pytest.mark.parametrize("variant", ["finetune", "joint", "frozen"])
 @pytest.mark.parametrize("pooling", [None, "max"])
 def test_a_text_s_vector_is_the_same_in_any_batch(runs: dict[str, Path], variant: str, pooling: str | None) -> None:
-    settings = {"pooling": pooling, **({"task": "mood"} if variant == "finetune" else {})}
-    encoder = open_encoder(str(runs[variant]), settings)
+    encoder = Predictor.load(runs[variant], encoder_task="mood" if variant == "finetune" else None)
     texts = ["the film", *TEXTS, "", "the film was very lovely"]
-    together = encoder.encode(texts)
+    together = encoder.encode(texts, pooling)
     assert together.shape == (len(texts), 32) and together.dtype == np.float32
     for place in (0, 5, len(texts) - 2):
-        np.testing.assert_allclose(encoder.encode([texts[place]])[0], together[place], rtol=0, atol=1e-5)
-    assert encoder.description.family == "transformer" and encoder.description.dim == 32
-    assert encoder.fingerprint() == open_encoder(str(runs[variant]), settings).fingerprint()
+        np.testing.assert_allclose(encoder.encode([texts[place]], pooling)[0], together[place], rtol=0, atol=1e-5)
+    again = Predictor.load(runs[variant], encoder_task="mood" if variant == "finetune" else None)
+    assert encoder.model.fingerprint() == again.model.fingerprint()
 
 
 def test_the_vector_is_the_mean_over_tokens(runs: dict[str, Path], folder: Path) -> None:
@@ -142,32 +140,28 @@ def test_the_vector_is_the_mean_over_tokens(runs: dict[str, Path], folder: Path)
 
 def test_which_encoder_must_be_clear(runs: dict[str, Path]) -> None:
     with raises_input_error(key="task"):
-        open_encoder(str(runs["finetune"]), {}).encode(["a"])
+        Predictor.load(runs["finetune"]).encode(["a"])
     with raises_input_error(key="task"):
-        open_encoder(str(runs["finetune"]), {"task": "mood-elsewhere"}).encode(["a"])
+        Predictor.load(runs["finetune"], encoder_task="mood-elsewhere").encode(["a"])
     with raises_input_error(key="task"):
-        open_encoder(str(runs["frozen"]), {"task": "mood"})
-    shared = open_encoder(str(runs["joint"]), {}).encode(["the film"])
-    assert not np.allclose(shared, open_encoder(str(runs["joint"]), {"task": "mood"}).encode(["the film"]), atol=1e-4)
+        Predictor.load(runs["frozen"], encoder_task="mood")
+    shared = Predictor.load(runs["joint"]).encode(["the film"])
+    assert not np.allclose(shared, Predictor.load(runs["joint"], encoder_task="mood").encode(["the film"]), atol=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("variant", "settings", "tasks"),
+    ("variant", "task", "tasks"),
     [
-        ("finetune", {"task": "stars"}, ["stars"]),
-        ("joint", {}, ["mood", "stars", "answer", "opposite"]),
-        ("joint", {"task": "stars"}, ["mood", "stars", "answer", "opposite"]),
-        ("frozen", {}, []),
+        ("finetune", "stars", ["stars"]),
+        ("joint", None, ["mood", "stars", "answer", "opposite"]),
+        ("joint", "stars", ["mood", "stars", "answer", "opposite"]),
+        ("frozen", None, []),
     ],
 )
 def test_the_tasks_that_an_encoder_has_seen(
-    runs: dict[str, Path], folder: Path, variant: str, settings: dict[str, Any], tasks: list[str]
+    runs: dict[str, Path], variant: str, task: str | None, tasks: list[str]
 ) -> None:
-    """A fixed body has seen none, but the mean of the run's training texts, if it is subtracted, is one of all tasks."""
-    assert open_encoder(str(runs[variant]), settings).description.trained_on == tuple(f"kinds/{id}" for id in tasks)
-    centred = open_encoder(str(runs[variant]), {**settings, "centre": True, "data_dir": str(folder / "kinds/data")})
-    every = ("kinds/mood", "kinds/stars", "kinds/answer", "kinds/opposite")
-    assert centred.description.trained_on == every
+    assert list(Predictor.load(runs[variant], encoder_task=task).model.trained_on) == tasks
 
 
 @pytest.mark.parametrize("variant", ["finetune", "frozen"])
@@ -183,10 +177,6 @@ def test_weights_that_do_not_fit_are_one_line(
     torch.save(content, path)
     rows = str(folder / "kinds/data/mood/dev.jsonl")
     commands = [["predict", str(run), "--task", "mood", rows]]
-    if variant == "finetune":
-        texts = tmp_path / "texts.txt"
-        texts.write_text("the film\n", encoding="utf-8")
-        commands.append(["encode", str(run), str(texts), "task=mood", "--out", str(tmp_path / "vectors.npy")])
     for arguments in commands:
         capsys.readouterr()
         assert main(arguments) == 2
@@ -291,13 +281,7 @@ def test_the_tiny_transformer_is_trained_where_no_path_is_given(
         asked.append((len(set(texts)), language, place, settings_name))
         return folder / "bert"
 
-    import sys
-    import types
-
-    module = types.ModuleType("mtl.vectors.pretraining.pretrain")
-    module.own_body = own_body  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "mtl.vectors.pretraining", types.ModuleType("mtl.vectors.pretraining"))
-    monkeypatch.setitem(sys.modules, "mtl.vectors.pretraining.pretrain", module)
+    monkeypatch.setattr("mtl.methods.transformer.origin.wings", lambda: (Wing(own_body=own_body),))
     settings = ["transformer.path=null", "tasks=[mood]", "variant=frozen", "seeds=[1]", f"embeddings_dir={tmp_path}"]
     assert main([*command(folder, "kinds", *settings, f"runs_dir={tmp_path}")]) == 0
     (found,) = asked
@@ -305,8 +289,7 @@ def test_the_tiny_transformer_is_trained_where_no_path_is_given(
     run = tmp_path / "kinds/transformer-tiny-frozen"
     assert mtl.load(run).encode(["the film"]).shape == (1, 32)
     # It has read the training texts of all tasks, also of those that are not in the run.
-    seen = open_encoder(str(run), {}).description.trained_on
-    assert seen == ("kinds/mood", "kinds/stars", "kinds/answer", "kinds/opposite")
+    assert list(mtl.load(run).model.trained_on) == ["mood", "stars", "answer", "opposite"]
 
 
 @pytest.mark.parametrize("variant", ["frozen", "finetune"])

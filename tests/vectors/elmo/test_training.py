@@ -177,3 +177,7 @@ def test_sizes_that_no_memory_holds_are_refused_before_the_texts_are_read(tmp_pa
     texts = map(pytest.fail, ["the texts were read"])
     with raises_input_error():
         settings(lstm_dim=2**20, projection_dim=2**20).train(texts, tmp_path / "elmo", "", torch.device("cpu"))
+
+
+def test_the_wing_registers_the_training() -> None:
+    assert training_settings("elmo", {"max_steps": 3}) == ELMoTraining(max_steps=3)
