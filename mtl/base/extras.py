@@ -12,6 +12,7 @@ EXTRAS = {
     "elmo": ("allennlp_light", "h5py"),
     "fasttext": ("fasttext",),
     "gensim": ("gensim",),
+    "hub": ("huggingface_hub",),
     "mteb": ("mteb",),
     "notebook": ("pandas", "matplotlib"),
     "onnx": ("onnx", "onnxruntime", "tokenizers"),
