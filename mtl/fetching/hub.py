@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import cast
 
-from httpx import HTTPError, InvalidURL
+from httpx import HTTPError
 from huggingface_hub import HfApi
 from huggingface_hub.errors import (
     GatedRepoError,
@@ -47,8 +47,6 @@ TIMEOUT = 60.0
 """The longest time in seconds to wait for the list of files. HF_HUB_DOWNLOAD_TIMEOUT is the one for a file's next bytes."""
 LISTED = 20
 """How many files an error message names at most."""
-DAMAGED = (AttributeError, KeyError, RuntimeError, TypeError, ValueError, InvalidURL)
-"""What huggingface_hub may raise for an answer that is not the Hub's, beside the errors of HTTP and of files."""
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
 PROBLEMS: dict[type[Exception], str] = {
     HFValidationError: "hub.dataset must be OWNER/NAME",
@@ -112,7 +110,7 @@ def _repository(api: HfApi, hub: HubSource) -> Repository:
     if unknown := set(hub.splits) - set(SPLITS):
         raise InputError(f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}", key="hub.splits")
     for revision in [hub.revision] if hub.revision else ["main", CONVERTED]:
-        with _errors_of_the_library():
+        with _library_errors():
             try:
                 info = api.dataset_info(hub.dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
             except RevisionNotFoundError:
@@ -166,7 +164,7 @@ def _download(api: HfApi, repository: Repository, paths: Sequence[str]) -> dict[
         raise InputError(f"its files have {total} bytes, over the limit of {UNPACKED_LIMIT}")
     copies = {}
     for path in paths:
-        with _errors_of_the_library():
+        with _library_errors():
             found = api.hf_hub_download(repository.dataset, path, repo_type="dataset", revision=repository.commit)
         copy = Path(found)
         file, size = repository.files[path], copy.stat().st_size
@@ -253,11 +251,11 @@ def _errors(dataset: str, folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _errors_of_the_library() -> Iterator[None]:
-    """Within the block, an error of huggingface_hub is an InputError. It raises errors of many kinds for a damaged answer."""
+def _library_errors() -> Iterator[None]:
+    """Within the block, an error of huggingface_hub is an InputError."""
     try:
         yield
-    except (*DAMAGED, HTTPError, OSError) as error:
+    except Exception as error:  # of many kinds, for an answer that is not the Hub's
         raise InputError(_problem(error)) from error
 
 
