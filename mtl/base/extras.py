@@ -15,6 +15,7 @@ EXTRAS = {
     "elmo": ("allennlp_light", "h5py"),
     "fasttext": ("fasttext",),
     "gensim": ("gensim",),
+    "hub": ("huggingface_hub",),
     "notebook": ("pandas", "matplotlib"),
     "onnx": ("onnx", "onnxruntime", "tokenizers"),
     "parquet": ("pyarrow",),
@@ -27,12 +28,13 @@ EXTRAS = {
 
 def missing_package(extra: str) -> str | None:
     """The first package of an extra that is not installed, by the name to import; None if all are. Imports none of them."""
-    return _missing(_extras()[extra])
+    return _missing(known_extras()[extra])
 
 
-def _extras() -> dict[str, tuple[str, ...]]:
-    """EXTRAS, and those of wings."""
-    return EXTRAS | {extra: packages for wing in wings() for extra, packages in wing.extras.items()}
+def known_extras() -> dict[str, tuple[str, ...]]:
+    """EXTRAS, and those of wings, by name."""
+    added = {extra: packages for wing in wings() for extra, packages in wing.extras.items()}
+    return dict(sorted({**EXTRAS, **added}.items()))
 
 
 def _missing(packages: Sequence[str]) -> str | None:
@@ -47,14 +49,14 @@ def check_installed(extra: str, package: str | None = None, **where: Any) -> Non
         package: the one that is needed, by the name to import; None: all of the extra.
         where: what needs it, as in the constructor of InputError.
     """
-    names = _extras()[extra] if package is None else (package,)
+    names = known_extras()[extra] if package is None else (package,)
     if (name := _missing(names)) is not None:
         raise InputError(f"the package {name} is missing; install it: pip install 'mtl-baselines[{extra}]'", **where)
 
 
 def installed_extras() -> list[str]:
     """The extras all of whose packages are installed."""
-    return [extra for extra in sorted(_extras()) if missing_package(extra) is None]
+    return [extra for extra in known_extras() if missing_package(extra) is None]
 
 
 def library_versions() -> dict[str, str]:

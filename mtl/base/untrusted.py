@@ -48,7 +48,7 @@ AGAIN = "restore it, or remove the run's folder and run it again"
 
 
 def check_plain_folder(folder: Path) -> None:
-    """Raise InputError if anything in the folder, at any depth, is a link , a pipe or a device.
+    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device.
 
     A folder from someone else can hold links to files of this machine: reading through them would disclose these files, and writing
     through them would change them. The folder itself may be reached through a link: the user has named it.

@@ -1,4 +1,4 @@
-"""Download benchmark and embedding files: resume interrupted downloads, and verify files."""
+"""Download files: continue interrupted downloads, and verify what has arrived."""
 
 import json
 import logging
@@ -8,12 +8,11 @@ import shutil
 import time
 from pathlib import Path
 
-import pooch
 import requests
 from urllib3 import exceptions as urllib3_errors
 
 from mtl.base.errors import InputError
-from mtl.base.files import git_blob_id, write_text
+from mtl.base.files import git_blob_id, sha256, write_text
 from mtl.base.progress import Progress
 from mtl.data.files import GIT
 
@@ -25,7 +24,7 @@ TIMEOUT = (15.0, 60.0)
 """The longest time in seconds to wait for a connection, and for the next bytes."""
 CHUNK = 2**16
 
-log = logging.getLogger("mtl")
+logger = logging.getLogger("mtl")
 
 
 class UnavailableError(InputError):
@@ -37,10 +36,73 @@ class _TemporaryError(Exception):
     """The transfer stopped early, or the server has a temporary error: try again."""
 
 
+def download(
+    url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
+) -> None:
+    """Download a file, unless it is there already (and has this checksum, if one is given).
+
+    The bytes are written to `NAME.part` in the same folder. A call after an interruption requests only the rest, unless the
+    file has changed on the server. `path` is created only when the file is complete and verified.
+
+    Args:
+        url: the address of the file.
+        path: where to put it.
+        checksum: as `checksum_problem` takes it.
+        size: the exact number of bytes.
+        log_digest: whether to log the SHA-256 of a new file that has no `checksum`.
+
+    Raises:
+        UnavailableError: if the server refuses the file, or has another one.
+        InputError: if the file cannot be downloaded for another reason, or cannot be written.
+    """
+    try:
+        if path.exists() and (checksum is None or checksum_problem(path, checksum) is None):
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = _Part(path, url, checked=checksum is not None)
+        _fetch(part, size)
+        with part.path.open("rb") as file:
+            os.fsync(file.fileno())
+        if checksum is not None and (problem := checksum_problem(part.path, checksum)):
+            part.remove()
+            raise UnavailableError(f"{part.shown}: {problem}; it has changed, or was damaged on the way")
+        part.path.replace(path)
+        part.remove()
+        if checksum is None and log_digest:
+            logger.info("%s: not verified, since no SHA-256 is given; the file's is %s", part.shown, sha256(path))
+    except OSError as error:
+        raise InputError(f"cannot be written: {error}; fix this and run again", path=path) from error
+
+
+def checksum_problem(path: Path, checksum: str) -> str | None:
+    """What is wrong with the content of a downloaded file; None if it has this checksum.
+
+    Args:
+        checksum: the SHA-256, 64 hexadecimal digits with or without `sha256:`, or `git:` and the id of a git blob.
+    """
+    if checksum.startswith(GIT):
+        name, expected, actual = "git blob id", checksum.removeprefix(GIT), git_blob_id(path)
+    else:
+        name, expected, actual = "SHA-256", checksum.removeprefix("sha256:"), sha256(path)
+    if actual == expected.lower():
+        return None
+    return f"the {name} of the downloaded file is {actual}, not the expected {expected}"
+
+
+def without_login(text: str) -> str:
+    """The text without the user names and passwords in its addresses, such as https://name:password@example.org."""
+    return re.sub(r"(?<=://)[^/\s?#]*@", "", text)
+
+
 class _Part:
     """The unfinished file NAME.part, and a note (a JSON file) with the URL and the version that its bytes come from."""
 
     def __init__(self, path: Path, url: str, checked: bool) -> None:
+        """
+        Args:
+            path: of the finished file.
+            checked: whether a checksum will be verified at the end.
+        """
         self.path = path.with_name(path.name + ".part")
         self.note = path.with_name(path.name + ".part.json")
         self.url = url
@@ -53,8 +115,7 @@ class _Part:
             self.validator, self.total = noted["validator"], noted["total"]
         except (OSError, ValueError, KeyError, TypeError):
             same_url = False
-        # Without a validator, the server cannot tell whether its file has changed. Such a part is continued only if a checksum
-        # will be verified at the end.
+        # Without a validator, the server cannot tell whether its file has changed. Only a checksum tells at the end.
         if not same_url or (self.validator is None and not checked):
             self.remove()
 
@@ -75,79 +136,6 @@ class _Part:
         self.validator = self.total = None
 
 
-def download(
-    url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
-) -> None:
-    """Download `url` to `path`, unless `path` already exists (and has this checksum, if one is given).
-
-    The bytes are written to `NAME.part` in the same folder. A call after an interruption requests only the rest, unless the
-    file has changed on the server. `path` is created only when the file is complete and verified. `checksum` is the SHA-256, 64
-    hexadecimal digits with or without `sha256:`, or `git:` and the id of a git blob. `size` is the exact number of bytes. Without a
-    `checksum`, the file's SHA-256 is logged if `log_digest`.
-
-    Raises UnavailableError if the server refuses the file or has another one, and InputError if it cannot be downloaded otherwise.
-    """
-    new = not path.exists()
-    try:
-        if checksum is not None and checksum.startswith(GIT):
-            _download_blob(url, path, checksum.removeprefix(GIT), size)
-        else:
-            _download(url, path, checksum, size)
-            if checksum is None and log_digest and new:
-                log.info(
-                    "%s: not verified, since no SHA-256 is given; the file's is %s",
-                    *(without_login(url), pooch.file_hash(str(path))),
-                )
-    except ValueError as error:
-        # Its message has the expected digest and the actual one.
-        _Part(path, url, checked=True).remove()
-        raise UnavailableError(f"{without_login(url)}: {error}") from error
-    except OSError as error:
-        raise InputError(f"cannot be written: {error}; fix this and run again", path=path) from error
-
-
-def _download(url: str, path: Path, sha256: str | None, size: int | None) -> None:
-    """`download` of a file with a SHA-256 or without a checksum. Raises ValueError for another SHA-256."""
-    if sha256 is None and path.exists():
-        return
-
-    def transfer(url: str, output: str, _pooch: object) -> None:
-        # Pooch made an empty file to reserve the name: delete it, so that it does not remain when the process is killed.
-        Path(output).unlink()
-        part = _Part(path, url, checked=sha256 is not None)
-        _fetch_to_disk(part, size)
-        # Pooch deletes `output` if it is interrupted while verifying: a hard link keeps the part.
-        try:
-            os.link(part.path, output)
-        except OSError:  # a file system without hard links
-            part.path.replace(output)
-
-    # Pooch's messages are for its callers in Python; this module has its own messages for users of the command line.
-    pooch.get_logger().setLevel(logging.WARNING)
-    pooch.retrieve(url, known_hash=sha256, fname=path.name, path=path.parent, downloader=transfer)
-    _Part(path, url, checked=True).remove()
-
-
-def _download_blob(url: str, path: Path, blob: str, size: int | None) -> None:
-    """`download` of a file with this git blob id, which Pooch cannot verify. Raises ValueError for another id."""
-    if path.exists() and git_blob_id(path) == blob:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = _Part(path, url, checked=True)
-    _fetch_to_disk(part, size)
-    if (actual := git_blob_id(part.path)) != blob:
-        raise ValueError(f"the git blob id of the downloaded file is {actual}, not the expected {blob}")
-    part.path.replace(path)
-    part.remove()
-
-
-def _fetch_to_disk(part: _Part, size: int | None) -> None:
-    """Download the rest of `part`, and make sure that the disk has it."""
-    _fetch(part, size)
-    with part.path.open("rb") as file:
-        os.fsync(file.fileno())
-
-
 def _fetch(part: _Part, size: int | None) -> None:
     """Download the rest of `part`; after each broken connection try again, up to ATTEMPTS times in a row."""
     failures, furthest = 0, part.length
@@ -164,7 +152,7 @@ def _fetch(part: _Part, size: int | None) -> None:
                 kept = f"{have} of {total} bytes are kept" if total else f"{have} bytes are kept"
                 advice = f"{kept}; run the same command again to continue" if have else "check this and run again"
                 raise InputError(f"{part.shown}: {reason}; {advice}") from error
-            log.warning("%s: %s; trying again", part.shown, reason)
+            logger.warning("%s: %s; trying again", part.shown, reason)
             time.sleep(PAUSE * failures)
         except requests.RequestException as error:
             raise InputError(
@@ -173,8 +161,10 @@ def _fetch(part: _Part, size: int | None) -> None:
 
 
 def _transfer(part: _Part, size: int | None) -> None:
-    """Request the rest of `part` and append it, or the whole file if the part cannot be continued ; raises InputError,
-    _TemporaryError or the libraries' errors."""
+    """Request the rest of `part` and append it, or request the whole file if the part cannot be continued.
+
+    Raises InputError, _TemporaryError, and the errors of requests and urllib3.
+    """
     offset = part.length
     # Request the file without compression: ranges and lengths would refer to the compressed bytes.
     headers = {"Accept-Encoding": "identity"}
@@ -186,33 +176,33 @@ def _transfer(part: _Part, size: int | None) -> None:
         status = response.status_code
         if status == 429 or status >= 500:
             raise _TemporaryError(f"the server answers {status} {response.reason}")
-        if status not in (200, 206, 416) or (status != 200 and not offset):
+        if status not in ((200, 206, 416) if offset else (200,)):
             raise UnavailableError(f"{part.shown}: the server answers {status} {response.reason}; check the address")
+        if status == 200:
+            length = response.headers.get("Content-Length", "")
+            part.start(_validator(response), int(length) if length.isdecimal() else None)
+            return _append(part, response, size)
         stated = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "").strip())
         first, whole = stated.groups() if stated else (None, None)
         total = int(whole) if whole and whole != "*" else part.total
         if status == 416 and total == offset:
             return None
-        if status == 200:
-            length = response.headers.get("Content-Length", "")
-            total = int(length) if length.isdecimal() else None
-            part.start(_validator(response), total)
-            offset = 0
-        same = part.total in (None, total) and _validator(response) in (None, part.validator)
-        if status == 200 or (status == 206 and first == str(offset) and same):
-            if size is not None and total not in (None, size):
-                part.remove()
-                changed = f"the server has {total} bytes where {size} are expected; it has changed"
-                raise UnavailableError(f"{part.shown}: {changed}")
-            return _append(part, response, total if total is not None else size)
+        is_same = part.total in (None, total) and _validator(response) in (None, part.validator)
+        if status == 206 and first == str(offset) and is_same:
+            part.total = total
+            return _append(part, response, size)
     # The server has another version, or sent another range than requested: the part cannot be continued.
     part.remove()
     return _transfer(part, size)
 
 
-def _append(part: _Part, response: requests.Response, total: int | None) -> None:
-    """Append the body of `response` to `part`; `total` is the length of the whole file, where known."""
-    offset = part.length
+def _append(part: _Part, response: requests.Response, size: int | None) -> None:
+    """Append the body of `response` to `part`. size: of the whole file, if the caller knows it."""
+    if size is not None and part.total not in (None, size):
+        problem = f"the server has {part.total} bytes where {size} are expected; it has changed"
+        part.remove()
+        raise UnavailableError(f"{part.shown}: {problem}")
+    offset, total = part.length, size if part.total is None else part.total
     if total is not None and total - offset > shutil.disk_usage(part.path.parent).free:
         raise InputError(f"the disk has no space for {total - offset} more bytes; free some space", path=part.path)
     bar = Progress(f"downloading {part.path.stem}", total, "B", offset)
@@ -221,18 +211,15 @@ def _append(part: _Part, response: requests.Response, total: int | None) -> None
         while chunk := response.raw.read(CHUNK, decode_content=False):
             file.write(chunk)
             bar.advance(len(chunk))
-    length = part.length
-    if total is not None and length < total:
+            if total is not None and bar.done > total:
+                break
+    if total is not None and part.length < total:
         raise _TemporaryError("the connection broke (the file is truncated)")
-    if total is not None and length > total:
+    if total is not None and part.length > total:
         part.remove()
-        raise InputError(f"{part.shown}: received {length} bytes where {total} are expected; run again to start over")
-
-
-def without_login(text: str) -> str:
-    """The text without the user names and passwords in its addresses, as in https://name:password@example.org , as in
-    https://name:password@example.org."""
-    return re.sub(r"(?<=://)[^/\s?#]*@", "", text)
+        raise InputError(
+            f"{part.shown}: received more bytes than the {total} that are expected; run again to start over"
+        )
 
 
 def _validator(response: requests.Response) -> str | None:

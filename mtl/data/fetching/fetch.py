@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.files import without_empty_folders
 from mtl.base.locks import waiting_lock
 from mtl.data.fetching.archives import unpack
 from mtl.data.fetching.download import UnavailableError, download
-from mtl.data.fetching.hub import fetch_from_hub
 from mtl.data.sample import write_sample
 from mtl.data.splits import choose_scored, missing_tasks
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Source, Task
+from mtl.tasks.task import HubSource, Source, Task
 
 logger = logging.getLogger("mtl")
 
@@ -60,7 +60,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             _fetch(task, task.source, data_dir, outcome)
         elif task.hub is not None:
             logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, task.hub.dataset)
-            fetch_from_hub(task, task.hub, data_dir)
+            _fetch_copy(task, task.hub, data_dir)
         else:
             raise InputError(
                 f"no such file, and the suite names no source for task {task.id}; put it there", path=missing[task.id]
@@ -116,7 +116,15 @@ def _fetch(task: Task, source: Source, data_dir: Path, outcome: _Outcome) -> Non
         logger.warning(
             "%s; task %s comes from the Hugging Face Hub's dataset %s instead", error, task.id, task.hub.dataset
         )
-        fetch_from_hub(task, task.hub, data_dir)
+        _fetch_copy(task, task.hub, data_dir)
+
+
+def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
+    """Take a task's data from its copy on the Hub. Raises InputError if the extra `hub` is not installed."""
+    check_installed("hub", unit=f"task {task.id}")
+    from mtl.data.fetching.hub import fetch_from_hub
+
+    fetch_from_hub(task, hub, data_dir)
 
 
 def _fetch_files(task: Task, source: Source, data_dir: Path, outcome: _Outcome) -> None:

@@ -1,11 +1,10 @@
 """A task's data from its copy on the Hugging Face Hub.
 
-The Hub is not trusted: only data files are downloaded, into a temporary folder, and no code of a dataset is run. What
-they hold is written to the task's own files only after it has been read as a run reads it."""
+Only data files are downloaded, into the cache of huggingface_hub, and no code of a dataset is run. What they hold is not trusted: it is
+written to the task's files only after it has been read as a run reads it. `HF_TOKEN`, `HF_ENDPOINT` and `HF_HOME` mean what they mean
+to huggingface_hub, which this module imports: import it only where the extra `hub` is installed."""
 
-import json
 import logging
-import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -13,48 +12,67 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any, cast
-from urllib.parse import quote
+from typing import cast
 
-import requests
+from httpx import HTTPError
+from huggingface_hub import HfApi
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.hf_api import RepoSibling
 
-from mtl.base.errors import InputError
-from mtl.base.files import check_space, replacing
+from mtl.base.errors import InputError, resource_problem
+from mtl.base.files import replacing
+from mtl.base.untrusted import is_inside
 from mtl.data.columns import Value, listed, parquet_labels
 from mtl.data.examples import read_examples, span_end
 from mtl.data.fetching.archives import UNPACKED_LIMIT
-from mtl.data.fetching.download import TIMEOUT, download
+from mtl.data.fetching.download import checksum_problem
+from mtl.data.files import GIT
 from mtl.data.records import FORMATS, is_typed, read_records, write_records
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, HubSource, Task
 
-ADDRESS = "https://huggingface.co"
-"""The Hub's address; the environment variable HF_ENDPOINT names another one, as for the Hub's own library."""
 CONVERTED = "refs/convert/parquet"
 """The revision under which the Hub keeps its own conversion of a dataset to parquet."""
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))
 """Words in file names that the Hub takes for one split (its documentation, "File names and splits")."""
-ANSWER_LIMIT = 2**26
-"""The most bytes that the Hub may answer with when it is asked for a list of files."""
+TIMEOUT = 60.0
+"""The longest time in seconds to wait for the list of files. HF_HUB_DOWNLOAD_TIMEOUT is the one for a file's next bytes."""
 LISTED = 20
 """How many files an error message names at most."""
+LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
+PROBLEMS: dict[type[Exception], str] = {
+    HFValidationError: "hub.dataset must be OWNER/NAME",
+    GatedRepoError: f"it is gated: ask for access on its page, and {LOG_IN}",  # also a RepositoryNotFoundError
+    RepositoryNotFoundError: f"there is no such dataset, or it is private; check hub.dataset, or {LOG_IN}",
+    RevisionNotFoundError: "it has no such revision; check hub.revision",
+    OfflineModeIsEnabled: "HF_HUB_OFFLINE is set; unset it and run again",
+}
+"""What is wrong and what to do, by the error of huggingface_hub. The first that fits counts."""
 
 logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
 class RepositoryFile:
-    """A data file of a dataset: its address, its size in bytes, and its SHA-256 where the Hub states it."""
+    """A data file of a dataset: its size in bytes, and its checksum, as `checksum_problem` takes it, where the Hub states one."""
 
-    url: str
     size: int
-    sha256: str | None
+    checksum: str | None
 
 
 @dataclass(frozen=True)
 class Repository:
     """A dataset at one commit: its data files by path."""
 
+    dataset: str
     commit: str
     files: dict[str, RepositoryFile]
 
@@ -63,19 +81,21 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Write all files of a task from a dataset on the Hugging Face Hub: all or, on failure, none.
 
     A file has the columns that the task needs. A test file has no targets unless the task is scored on it.
-    Raises InputError when the dataset cannot be had, lacks a split or a column, or holds rows that the task cannot read.
+
+    Raises:
+        InputError: if the dataset cannot be had, lacks a split or a column, or holds rows that the task cannot read.
     """
     wanted = {split: name for split, name in task.files.items() if name is not None}
+    api = HfApi(library_name="mtl")
     with (
         TemporaryDirectory(prefix="mtl-hub-") as temporary,
         _errors(hub.dataset, Path(temporary)),
         ExitStack() as stack,
     ):
-        folder = Path(temporary)
-        repository = _repository(hub)
+        repository = _repository(api, hub)
         files = {split: files_of_split(repository, split, hub) for split in wanted}
-        copies = _download(repository, [path for paths in files.values() for path in paths], folder)
-        written = {split: folder / f"{split}{PurePosixPath(name).suffix}" for split, name in wanted.items()}
+        copies = _download(api, repository, [path for paths in files.values() for path in paths])
+        written = {split: Path(temporary, f"{split}{PurePosixPath(name).suffix}") for split, name in wanted.items()}
         for split, path in written.items():
             _convert(task, hub, split, {name: copies[name] for name in files[split]}, path)
         for split, path in written.items():
@@ -85,55 +105,36 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     logger.info("%s: written to %s from %s, commit %s", task.id, data_dir / task.folder, hub.dataset, repository.commit)
 
 
-def _repository(hub: HubSource) -> Repository:
+def _repository(api: HfApi, hub: HubSource) -> Repository:
     """The dataset's data files: of its revision, or of main, or where main has none, of the Hub's conversion."""
-    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)?", hub.dataset):
-        raise InputError("hub.dataset must be OWNER/NAME")
     if unknown := set(hub.splits) - set(SPLITS):
         raise InputError(f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}", key="hub.splits")
     for revision in [hub.revision] if hub.revision else ["main", CONVERTED]:
-        answer = _answer(f"{_address()}/api/datasets/{hub.dataset}/revision/{quote(revision, safe='')}?blobs=true")
-        try:
-            commit = quote(answer["sha"], safe="")
+        with _library_errors():
+            try:
+                info = api.dataset_info(hub.dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
+            except RevisionNotFoundError:
+                if hub.revision:
+                    raise
+                continue
+            if not re.fullmatch("[0-9a-f]{40}", commit := str(info.sha)):
+                raise ValueError("it names no commit")
             files = {
-                (path := file["rfilename"]): RepositoryFile(
-                    f"{_address()}/datasets/{hub.dataset}/resolve/{commit}/{quote(path)}",
-                    int(file["size"]),
-                    (file.get("lfs") or {}).get("sha256"),
-                )
-                for file in answer["siblings"]
-                if PurePosixPath(file["rfilename"]).suffix in FORMATS
+                file.rfilename: _file(file)
+                for file in info.siblings or ()
+                if PurePosixPath(file.rfilename).suffix in FORMATS and is_inside(file.rfilename)
             }
-        except (AttributeError, KeyError, TypeError, ValueError):
-            raise InputError("the Hub's answer is not a list of files; check HF_ENDPOINT") from None
         if files:
-            return Repository(commit, files)
+            return Repository(hub.dataset, commit, files)
     raise InputError(f"it has no {', '.join(FORMATS)} file")
 
 
-def _address() -> str:
-    return os.environ.get("HF_ENDPOINT", ADDRESS).rstrip("/")
-
-
-def _answer(url: str) -> Any:
-    """The JSON value that the Hub answers with."""
-    try:
-        with requests.get(url, timeout=TIMEOUT, stream=True) as response:
-            response.raise_for_status()
-            content = bytearray()
-            for chunk in response.iter_content(2**16):
-                content += chunk
-                if len(content) > ANSWER_LIMIT:
-                    raise InputError(f"{url}: the answer has more than {ANSWER_LIMIT // 2**20} MiB; check HF_ENDPOINT")
-        return json.loads(content)
-    except requests.HTTPError as error:
-        raise InputError(
-            f"{error}; check hub.dataset and hub.revision; a dataset that needs a login must be downloaded by hand"
-        ) from None
-    except (requests.ConnectionError, requests.Timeout):
-        raise InputError(f"{url}: the server does not answer; check the network and run again") from None
-    except (requests.RequestException, ValueError, RecursionError) as error:
-        raise InputError(f"{url}: {error}; check HF_ENDPOINT") from None
+def _file(sibling: RepoSibling) -> RepositoryFile:
+    """A file as the Hub lists it. Raises TypeError if it states no size."""
+    if not isinstance(sibling.size, int):
+        raise TypeError("it states no size")
+    blob = GIT + sibling.blob_id if sibling.blob_id else None
+    return RepositoryFile(sibling.size, sibling.lfs.sha256 if sibling.lfs else blob)
 
 
 def files_of_split(repository: Repository, split: str, hub: HubSource) -> list[str]:
@@ -156,17 +157,24 @@ def files_of_split(repository: Repository, split: str, hub: HubSource) -> list[s
     return matches
 
 
-def _download(repository: Repository, paths: Sequence[str], folder: Path) -> dict[str, Path]:
-    """Download files to `folder`, by path. Their names on disk are ours: a path of the Hub could lead anywhere."""
+def _download(api: HfApi, repository: Repository, paths: Sequence[str]) -> dict[str, Path]:
+    """The files with these paths, by path, in the cache of huggingface_hub, which continues an interrupted download."""
     total = sum(repository.files[path].size for path in paths)
     if total > UNPACKED_LIMIT:
         raise InputError(f"its files have {total} bytes, over the limit of {UNPACKED_LIMIT}")
-    check_space(folder, total, "set TMPDIR to a folder on another disk")
     copies = {}
-    for number, path in enumerate(paths):
-        file = repository.files[path]
-        copies[path] = folder / f"copy-{number}{PurePosixPath(path).suffix}"
-        download(file.url, copies[path], file.sha256, file.size)
+    for path in paths:
+        with _library_errors():
+            found = api.hf_hub_download(repository.dataset, path, repo_type="dataset", revision=repository.commit)
+        copy = Path(found)
+        file, size = repository.files[path], copy.stat().st_size
+        problem = f"has {size} bytes, not the {file.size} that the Hub lists" if size != file.size else None
+        if file.checksum is not None:
+            problem = problem or checksum_problem(copy, file.checksum)
+        if problem is not None:
+            copy.resolve().unlink()  # else the cache would give this file again
+            raise InputError(f"{problem}; it was damaged on the way; run again", path=path)
+        copies[path] = copy
     return copies
 
 
@@ -231,13 +239,40 @@ def _indexed_labels(task: Task, copy: Path, column: str) -> list[str]:
 
 @contextmanager
 def _errors(dataset: str, folder: Path) -> Iterator[None]:
-    """Errors name the dataset instead of the temporary folder."""
+    """Within the block, an error is one line that names the dataset, and a file in the temporary folder by its name."""
     try:
         yield
     except OSError as error:
-        file = Path(error.filename).name if error.filename else "the disk"
-        raise InputError(f"the Hugging Face Hub's dataset {dataset}: {file}: {error.strerror or error}") from None
+        raise InputError(f"the Hugging Face Hub's dataset {dataset}: {resource_problem(error)}") from error
     except InputError as error:
         if error.path is not None and Path(error.path).is_relative_to(folder) and Path(error.path) != folder:
             error = error.located(path=Path(error.path).relative_to(folder))
         raise InputError(f"the Hugging Face Hub's dataset {dataset}: {error}") from None
+
+
+@contextmanager
+def _library_errors() -> Iterator[None]:
+    """Within the block, an error of huggingface_hub is an InputError."""
+    try:
+        yield
+    except Exception as error:  # of many kinds, for an answer that is not the Hub's
+        raise InputError(_problem(error)) from error
+
+
+def _problem(error: Exception) -> str:
+    """What is wrong with the dataset, the Hub, the network or the disk, and what to do."""
+    if isinstance(error, LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
+        error = error.__cause__  # it is not in the cache because the Hub did not give it
+    for kind, problem in PROBLEMS.items():
+        if isinstance(error, kind):
+            return problem
+    if isinstance(error, HfHubHTTPError):
+        status = error.response.status_code
+        advice = LOG_IN if status in (401, 403) else "check HF_ENDPOINT, or run again later"
+        return f"the Hub answers {status} {error.response.reason_phrase}; {advice}"
+    if isinstance(error, HTTPError):
+        return f"the Hub does not answer ({error}); check the network and HF_ENDPOINT, and run again to continue"
+    if isinstance(error, OSError) and error.errno is not None:
+        return str(resource_problem(error))
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return f"the Hub's answer cannot be used ({reason}); check HF_ENDPOINT, or run again later"

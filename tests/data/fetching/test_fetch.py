@@ -3,7 +3,10 @@
 import hashlib
 import io
 import logging
+import os
 import re
+import subprocess
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -12,7 +15,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from hub_server import hub_server
+from hub_server import TOKEN, hub_server
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
@@ -85,7 +88,7 @@ def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
 def test_the_hub_s_copy_where_there_is_no_source(suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = suite.tasks["samma"]
     task.source, task.hub = None, HubSource("owner/samma")
-    with hub_server(monkeypatch) as server:
+    with hub_server(monkeypatch, tmp_path / "cache") as server:
         server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
         fetch_suite(suite, [task], tmp_path / "target")
     content = (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8")
@@ -98,7 +101,7 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
     task = suite.tasks["samma"]
     assert task.source is not None
     task.source.url += ".gone"
-    with hub_server(monkeypatch) as server:
+    with hub_server(monkeypatch, tmp_path / "cache") as server:
         task.hub = HubSource("owner/samma")
         with raises_input_error():
             fetch_suite(suite, [task], tmp_path / "target")
@@ -114,10 +117,37 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
 def test_the_hub_is_not_asked_where_the_source_answers(
     suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with hub_server(monkeypatch) as server:
+    with hub_server(monkeypatch, tmp_path / "cache") as server:
         suite.tasks["samma"].hub = HubSource("owner/samma")
         fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
     assert not server.requests
+
+
+def test_the_environment_of_huggingface_hub_is_honoured(
+    suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HF_ENDPOINT, HF_TOKEN and HF_HOME, which it reads when it is imported."""
+    text = suite_file.read_text(encoding="utf-8")
+    suite_file.write_text(text.replace("  samma:\n", "  samma:\n    hub: {dataset: owner/samma}\n"), encoding="utf-8")
+    target, home = tmp_path / "target", tmp_path / "home"
+    command = [sys.executable, "-m", "mtl", "data", str(suite_file), f"data_dir={target}", "tasks=[samma]"]
+    with hub_server(monkeypatch, tmp_path / "cache") as server:
+        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        server.gated = {"owner/samma"}
+        environment = {**os.environ, "HF_ENDPOINT": server.url, "HF_TOKEN": TOKEN, "HF_HOME": str(home)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert (target / "pairs/train.tsv").is_file() and list(home.rglob("train.csv"))
+
+
+def test_without_huggingface_hub_one_line_says_what_to_install(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = suite.tasks["samma"]
+    task.source, task.hub = None, HubSource("owner/samma")
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
+    with raises_input_error():
+        fetch_suite(suite, [task], tmp_path / "target")
 
 
 def test_the_hub_is_declared_in_the_suite_file(suite_file: Path) -> None:
@@ -212,7 +242,7 @@ def test_the_hub_s_copy_where_a_single_file_is_gone(
     (single.parent / "data/pairs/train.tsv").unlink()
     suite = load_suite(single)
     suite.tasks["samma"].hub = HubSource("owner/samma")
-    with hub_server(monkeypatch) as server:
+    with hub_server(monkeypatch, tmp_path / "cache") as server:
         server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
         fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
     assert (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8").startswith("a\tb\tsame\ttopic\n")
