@@ -114,5 +114,4 @@ LSTM = MethodKind(
     sources=sources,
     answers=reads_texts,
     shared=lazy("mtl.methods.lstm.stage1:planned_key"),
-    measured=lazy("mtl.methods.lstm.stage1:stage1_seconds"),
 )
