@@ -54,7 +54,6 @@ def stage(
     cut: int | None = None,
     checkpoint: str = "best",
     validate_first: bool = False,
-    average: float = 0.0,
 ) -> Stage:
     def train(epoch: int) -> DataLoader[Batch]:
         if epoch == cut:
@@ -74,7 +73,6 @@ def stage(
         dev=loader(DEV),
         checkpoint=checkpoint,
         validate_first=validate_first,
-        average=average,
     )
 
 

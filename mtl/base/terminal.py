@@ -15,7 +15,6 @@ from tqdm.utils import disp_len, disp_trim
 CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 PASSWORD = re.compile(r"(?<=://)[^/?#\s@]+@")  # in an address
 BAR_MOVES = re.compile(r"(?:\x1b\[A)+")  # a write of tqdm that moves the cursor to the line of a bar
-CLEAR = "\x1b[2J\x1b[H"
 UP_AND_CLEAR = "\r\x1b[{rows}A\x1b[J"  # moves the cursor up, from the ^C that a terminal may show, and clears the rest
 SIZE = os.terminal_size((80, 24))  # of a terminal that does not tell its size
 
@@ -184,11 +183,6 @@ class StandardOutput:
         with self._failing():
             self._stream.flush()
 
-    def clear(self) -> None:
-        """Clear the terminal."""
-        with screen.above("\n"):
-            self.put(CLEAR)
-
     def write_bytes(self, content: bytes) -> None:
         """Write bytes as they are."""
         with self._failing():
@@ -249,12 +243,6 @@ def write_data(text: str) -> None:
         sys.stdout.write_bytes(text.encode())
     else:
         sys.stdout.write(text)
-
-
-def clear_screen() -> None:
-    """Clear the terminal if standard output is one."""
-    if isinstance(sys.stdout, StandardOutput) and sys.stdout.isatty():
-        sys.stdout.clear()
 
 
 MISSING = "–"  # in place of a value

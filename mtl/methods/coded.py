@@ -104,15 +104,13 @@ class Coded:
         return with_one_wrong(split, np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())]))
 
     def set_loss(self, network: TaskNetwork, loss: LossConfig, distill: DistillConfig | None = None) -> None:
-        """Let the network's loss weight the labels of tasks scored by one label, judge candidates one by one, and compare two passes, if
-        `loss` says so.
+        """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so.
 
         Args:
             distill: how much the outputs of other models count, where rows have them.
         """
         if distill is not None:
             network.distillation = Distillation(distill.weight, distill.temperature)
-        network.r_drop = loss.r_drop
         for task in self.dataset.trained_tasks:
             if task.id not in network.kinds:
                 continue

@@ -212,8 +212,6 @@ class MethodKind:
         answers: whether it can answer a task; its runs leave out the others.
         shared: `Method.shared` of any seed, estimated from the configuration alone, before any data is read; None:
             seeds share nothing.
-        measured: the seconds of a seed's first stage, told by measuring a part of it on this machine; None: it cannot
-            be told.
     """
 
     family: str
@@ -232,7 +230,6 @@ class MethodKind:
     family_of: Callable[[Config], str | None] = lambda config: None
     answers: Callable[[Task], bool] = lambda task: True
     shared: Callable[[Config], str] | None = None
-    measured: Callable[[Config, "Dataset"], float] | None = None
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""

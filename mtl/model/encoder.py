@@ -47,15 +47,6 @@ class EncoderParts:
         return 2 * self.hidden_size + (self.vectors.shape[1] if self.join_input else 0)
 
 
-class TextDropout(nn.Dropout1d):
-    """Dropout with one mask for all tokens of a text (Gal and Ghahramani 2016, "A theoretically grounded application of dropout in recurrent
-    neural networks"): a feature is 0 at every token of a text or at none."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """(batch, time, dim) -> the same shape."""
-        return super().forward(input.transpose(1, 2)).transpose(1, 2)
-
-
 # Tokens in one batch when texts are encoded without training.
 ENCODING_TOKENS = 8192
 
@@ -76,7 +67,6 @@ class Encoder(nn.Module):
         embedding_dropout: float,
         dropout: float,
         join_input: bool = False,
-        variational_dropout: bool = False,
     ) -> None:
         """
         Args:
@@ -84,14 +74,12 @@ class Encoder(nn.Module):
             hidden_size: units per direction.
             join_input: a token's output is [LSTM output; word embedding], each after its own dropout, and no dropout
                 follows. This is jiant's `skip_embs` (`SentenceEncoder.forward` in jiant 1.2.1).
-            variational_dropout: both dropouts have one mask for all tokens of a text, not one for each token.
         """
         super().__init__()
         self.embedder = embedder
-        kind = TextDropout if variational_dropout else nn.Dropout
-        self.embedding_dropout = kind(embedding_dropout)
+        self.embedding_dropout = nn.Dropout(embedding_dropout)
         self.lstm = BiLSTM(dim, hidden_size, num_layers)
-        self.dropout = kind(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.join_input = join_input
         self.output_size = 2 * hidden_size + (dim if join_input else 0)
 

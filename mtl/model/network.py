@@ -150,14 +150,12 @@ class TaskNetwork(nn.Module):
     Args:
         kinds: what heads need of the tasks' targets, by task id.
         distillation: how much the outputs of other models count, in batches that have them.
-        r_drop: how much the difference between two passes with different dropout counts; 0: there is one pass.
     """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()
         self.kinds = {task.id: target_kind(task).head for task in tasks}
         self.distillation = Distillation(0.0, 1.0)
-        self.r_drop = 0.0
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
@@ -166,19 +164,9 @@ class TaskNetwork(nn.Module):
     def loss(self, batch: Batch) -> Tensor:
         """The mean loss of a batch, as the task's target kind defines it, with `distillation` if the batch has outputs of other models.
 
-        Of rows whose targets are not known, only the part of the loss against these outputs counts. With `r_drop`, it is the mean over two
-        passes, and their difference (Liang et al. 2021, "R-Drop: regularized dropout for neural networks").
+        Of rows whose targets are not known, only the part of the loss against these outputs counts.
         """
-        outputs = self(batch)
-        loss = self._loss(batch, outputs)
-        if not self.r_drop:
-            return loss
-        again = self(batch)
-        difference = self.kinds[batch.task].difference(outputs, again, batch.sizes)
-        return (loss + self._loss(batch, again)) / 2 + self.r_drop * difference
-
-    def _loss(self, batch: Batch, outputs: Tensor) -> Tensor:
-        kind = self.kinds[batch.task]
+        outputs, kind = self(batch), self.kinds[batch.task]
         if batch.teacher is None:
             return kind.loss(outputs, batch.targets, batch.sizes)
         weight, temperature = self.distillation

@@ -44,7 +44,6 @@ class EncoderConfig:
     num_layers: int = bounded(LAYERS)
     dropout: float = bounded(SHARE)
     join_input: bool = MISSING
-    variational_dropout: bool = MISSING
 
 
 @dataclass
@@ -81,7 +80,6 @@ class PretrainConfig(OptimizerConfig):
     checkpoint: str = one_of("best", "last")
     warmup_steps: int = bounded(NOT_NEGATIVE)
     sampling: float = bounded(ZERO_TO_ONE)
-    average: float = bounded(SHARE)
 
     def check(self) -> None:
         check_final_rate("pretrain", self.learning_rate, self.final_learning_rate)
@@ -113,7 +111,6 @@ class LossConfig:
 
     class_weights: float = bounded(ZERO_TO_ONE)
     choice: str = one_of("candidates", "pairs")
-    r_drop: float = bounded(NOT_NEGATIVE)
 
 
 @dataclass

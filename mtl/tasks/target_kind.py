@@ -149,15 +149,6 @@ class HeadTargets(ABC):
             temperature: divides both before the softmax; gradients are multiplied with its square, so that they keep their size.
         """
 
-    @abstractmethod
-    def difference(self, outputs: "Tensor", others: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """How far the answers of two passes with different dropout are apart, the mean over the rows of a batch: 0 if they are equal, and the
-        same in both directions.
-
-        Args:
-            outputs, others: (inputs, outputs).
-        """
-
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights.
 

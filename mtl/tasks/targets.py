@@ -71,14 +71,6 @@ def _soft_cross_entropy(outputs: "Tensor", teacher: "Tensor", temperature: float
     return -(shares * logarithms).sum(dim=1).mean() * temperature**2
 
 
-def _divergence(outputs: "Tensor", others: "Tensor") -> "Tensor":
-    """The mean of the two Kullback-Leibler divergences between the softmaxes of each row; outputs of -inf in both count as equal. Both
-    (rows, outputs)."""
-    logarithms, others = outputs.log_softmax(dim=1), others.log_softmax(dim=1)
-    ratios = (logarithms - others).masked_fill(logarithms == -np.inf, 0)
-    return ((logarithms.exp() - others.exp()) * ratios).sum(dim=1).mean() / 2
-
-
 def _log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
     """The logarithm of the mean of several softmaxes. Each has the shape (rows, outputs)."""
     import torch
@@ -91,10 +83,6 @@ class _ClassesHead(HeadTargets):
 
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
         return _soft_cross_entropy(outputs.float(), teacher, temperature)
-
-    def difference(self, outputs: "Tensor", others: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The symmetric Kullback-Leibler divergence."""
-        return _divergence(outputs.float(), others.float())
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         return _log_mean(outputs)
@@ -255,10 +243,6 @@ class NumberHead(HeadTargets):
 
         return F.mse_loss(outputs.float(), teacher)
 
-    def difference(self, outputs: "Tensor", others: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The squared difference."""
-        return (outputs.float() - others.float()).square().mean()
-
     def unscaled(self) -> Self:
         unscaled = copy(self)
         unscaled.ends = (0.0, 1.0)
@@ -380,14 +364,6 @@ class ChoiceHead(HeadTargets):
             shares = (teacher[:, 0] / temperature).sigmoid()
             return F.binary_cross_entropy_with_logits(outputs[:, 0].float() / temperature, shares) * temperature**2
         return _soft_cross_entropy(_by_row(outputs, sizes), _by_row(teacher, sizes), temperature)
-
-    def difference(self, outputs: "Tensor", others: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The symmetric Kullback-Leibler divergence of the softmax over the candidates of each row; in what `separated` returns, of yes and
-        no for each candidate."""
-        if self.separately:
-            first, second = outputs[:, 0].float(), others[:, 0].float()
-            return ((first.sigmoid() - second.sigmoid()) * (first - second)).mean() / 2
-        return _divergence(_by_row(outputs, sizes), _by_row(others, sizes))
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The number of rows; in what `separated` returns, that of their candidates."""

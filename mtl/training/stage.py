@@ -37,7 +37,6 @@ from mtl.model.network import Batch
 from mtl.settings.schema import TrainerConfig
 from mtl.tasks.metrics import TIE
 from mtl.tasks.task import PERCENT, Scale
-from mtl.training.averaging import AveragedWeights, changing
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, are_weights_of, load_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
@@ -74,9 +73,6 @@ class Stage:
     checkpoint: str = "best"  # the validation whose weights are saved: best or last
     validate_first: bool = False
     start: str = "before training"  # when the validation before the first step takes place, for messages
-    average: float = (
-        0.0  # the last part of all steps whose mean weights validate and are saved; 0: the weights themselves
-    )
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
 
@@ -201,7 +197,6 @@ def _trainer(
             Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True),
             StageProgress(stage),
             kept,
-            *([AveragedWeights(stage.average, stage.total_steps)] if stage.average else []),
             begun,
             *([last] if stage.resumable else []),
         ],
@@ -320,7 +315,10 @@ class BestWeights(Callback):
         if self.keeps(average):
             self.score = average
             assert isinstance(module, MultitaskModule)
-            state = changing(module.network) if self.trained_only else module.network.state_dict()
+            state = module.network.state_dict()
+            if self.trained_only:
+                fixed = {name for name, parameter in module.network.named_parameters() if not parameter.requires_grad}
+                state = {name: value for name, value in state.items() if name not in fixed}
             write_checkpoint(self.path, {"state_dict": state, "epoch": trainer.current_epoch, "average": average})
 
     def keeps(self, average: float) -> bool:

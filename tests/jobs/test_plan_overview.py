@@ -1,9 +1,7 @@
 """What a sweep consists of and how far it is."""
 
-import json
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +11,12 @@ from command_line import job
 from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.base.locks import STALE_AFTER
-from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job, NamedRun
-from mtl.jobs.plan import CLOCKS, expected_seconds, measured_seconds, plan_text, watch_text
-from mtl.methods import METHODS
+from mtl.jobs.plan import CLOCKS, expected_seconds, plan_text
 from mtl.runs.folder import TRAINING as LOCK
 from mtl.runs.folder import seed_lock
-from mtl.settings.schema import Config
 
-UNKNOWN = "expected: unknown, since no run like these is finished, and training steps are measured for LSTMs alone, once their data is there"
+UNKNOWN = "expected: unknown, since no run like these is finished"
 # Settings that floors do not read.
 TRAINING = ("encoder.", "head.", "embeddings.", "pretrain.", "finetune.")
 
@@ -38,12 +33,6 @@ def finish(folder: Path, seconds: float, pretraining: float | None = None, finet
 
 def seconds_of(alone: Job) -> dict[int, float]:
     return expected_seconds([NamedRun("", alone)])[""]
-
-
-@pytest.fixture(autouse=True)
-def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is measured unless a test says so."""
-    monkeypatch.setitem(METHODS, "lstm", replace(METHODS["lstm"], measured=None))
 
 
 @pytest.fixture
@@ -64,7 +53,7 @@ def run(settings: list[str], tmp_path: Path) -> NamedRun:
 def test_how_far_each_seed_is(run: NamedRun) -> None:
     steps = run.job.config.pretrain.max_steps
     with seed_lock(run.job.folder.seed(2)):
-        lines = watch_text([run]).splitlines()
+        lines = plan_text([run], 2).splitlines()
     assert lines[0] == "random-frozen, seed 1 · finished · average 61.2 · 2 min 00 s"
     assert (
         lines[1].endswith(f", stage 1, step 8/{steps}, average 42.5 · about 2 min 00 s in all")
@@ -73,7 +62,8 @@ def test_how_far_each_seed_is(run: NamedRun) -> None:
     assert lines[2:] == [
         "random-frozen, seed 3 · interrupted · stage 2, 1 of 3 tasks · about 2 min 00 s in all",
         "random-frozen, seed 4 · waiting · about 2 min 00 s in all",
-        "4 seeds: 1 finished, 1 running, 1 interrupted, 1 waiting",
+        "4 seeds in all, 1 finished",
+        "expected: 6 min 00 s one after another, at least 3 min 00 s with 2 at a time",
     ]
 
 
@@ -84,7 +74,7 @@ def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(
     folder = run.job.folder.seed(2)
     write_json(folder / LOCK, {"host": "another", "pid": 1, "since": "2026-01-01 00:00:00 UTC", "token": "t"})
     os.utime(folder / LOCK, (time.time() - age,) * 2)
-    assert f" · {state} · " in watch_text([run]).splitlines()[1]
+    assert f" · {state} · " in plan_text([run], None).splitlines()[1]
 
 
 @pytest.mark.parametrize("content", [{"average": 3.0}, {"average": None, "seconds": "long", "cost": {}}, [], {}])
@@ -95,50 +85,7 @@ def test_a_finished_seed_whose_time_is_not_known(run: NamedRun, content: Any) ->
     assert lines[-1] == UNKNOWN
 
 
-def test_without_finished_seeds_a_plan_measures_stage_1(
-    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measured = list[int]()
-
-    def seconds(config: Config, dataset: Dataset) -> float:
-        measured.append(config.encoder.hidden_size)
-        assert dataset.trained_tasks
-        return 60.0 * config.pretrain.max_steps
-
-    monkeypatch.setitem(METHODS, "lstm", replace(METHODS["lstm"], measured=seconds))
-    frozen, finetune, large = (
-        NamedRun(
-            name, job([*settings, change, "seeds=[1,2]", "pretrain.max_steps=2", f"run_dir={tmp_path / 'runs' / name}"])
-        )
-        for name, change in (
-            ("frozen", "variant=frozen"),
-            ("finetune", "variant=finetune"),
-            ("large", "encoder.hidden_size=24"),
-        )
-    )
-    lines = plan_text([frozen, finetune, large], 2).splitlines()
-    assert measured == [frozen.job.config.encoder.hidden_size, 24]
-    assert lines[0] == "frozen, seed 1 · waiting · at least 2 min 00 s in all"
-    assert lines[2] == "finetune, seed 1 · waiting"
-    assert lines[4] == "large, seed 1 · waiting · at least 2 min 00 s in all"
-    assert lines[-1] == (
-        "expected: at least 8 min 00 s one after another, at least 4 min 00 s with 2 at a time; of 4 seeds, stage 1 alone, as"
-        " measured with the encoder on this machine; unknown for 2 more, since no run like theirs is finished"
-    )
-    # What a finished seed tells is used instead.
-    finish(frozen.job.folder.seed(1), 70.0, 60.0)
-    assert measured_seconds([frozen]) == {}
-    assert set(measured_seconds([frozen, finetune, large])) == {"finetune", "large"}
-    # A finished stage 1 is not counted again.
-    write_json(large.job.folder.seed(1) / "pretrain/done.json", {})
-    assert expected_seconds([large], {"large": 120.0}) == {"large": {2: 120.0}}
-
-
-def test_a_plan_says_the_hours_that_are_left(run: NamedRun, settings: list[str], tmp_path: Path) -> None:
-    assert plan_text([run], 2).splitlines()[-2:] == [
-        "4 seeds in all, 1 finished",
-        "expected: 6 min 00 s one after another, at least 3 min 00 s with 2 at a time",
-    ]
+def test_a_plan_says_what_is_not_known(run: NamedRun, settings: list[str], tmp_path: Path) -> None:
     other = NamedRun("other", job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"]))
     text = plan_text([run, other], None).splitlines()[-1]
     assert text == "expected: 6 min 00 s one after another; unknown for 2 more, since no run like theirs is finished"
@@ -182,6 +129,9 @@ def test_a_stage_1_that_several_runs_share_counts_once(settings: list[str], tmp_
     # A finished seed has trained it, wherever it stands in the list.
     finish(finetune.job.folder.seed(2), 80.0, 60.0)
     assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 65.0}}
+    # A finished stage 1 of an unfinished seed is not counted again.
+    write_json(other.job.folder.seed(2) / "pretrain/done.json", STAGE)
+    assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 5.0}}
     floor = job([setting for setting in settings if not setting.startswith(TRAINING)] + ["method=constant"])
     finish(floor.folder.seed(1), 3.0)
     assert seconds_of(floor) == {2: 3.0}
@@ -204,9 +154,8 @@ def test_the_command_runs_nothing(
     assert not (tmp_path / "runs").exists()
     for name in names:
         finish(tmp_path / "runs/liten" / name / "seed-1", 3.0)
-        (tmp_path / "runs/liten" / name / "summary.json").write_text(json.dumps({}), encoding="utf-8")
-    assert main([*command, "--watch"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "2 seeds: 2 finished"
+    assert main([*command, "--plan"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 seeds in all, 2 finished"
 
 
 def test_every_finished_run_is_read_once(settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

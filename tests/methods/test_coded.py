@@ -63,11 +63,3 @@ def test_the_loss_of_a_choice_is_what_the_configuration_says(choice: str) -> Non
     one, other = np.log1p(np.exp(1.0)), np.log1p(np.exp(2.0))  # no for the first candidate, yes for the second
     expected = (one + other) / 2 if choice == "pairs" else np.log1p(np.exp(3.0))
     assert float(network.kinds["choice"].loss(outputs, codes, sizes)) == pytest.approx(expected, rel=1e-6)
-
-
-def test_the_weight_of_r_drop_is_that_of_the_configuration() -> None:
-    network = Network([LABELS], Heads([LABELS], DATA.outputs, 4, 5, 0.0), None)
-    DATA.set_loss(network, section(LossConfig))
-    assert network.r_drop == 0
-    DATA.set_loss(network, section(LossConfig, r_drop=0.5))
-    assert network.r_drop == 0.5

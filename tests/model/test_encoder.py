@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from mtl.embedders.words import WordEmbedder
-from mtl.model.encoder import Encoder, TextDropout, batches_by_length, max_pool, mean_pool
+from mtl.model.encoder import Encoder, batches_by_length, max_pool, mean_pool
 from mtl.model.sequences import ArraySequences
 
 
@@ -109,28 +109,3 @@ def test_a_joined_input_has_the_embedding_s_dropout_and_no_other() -> None:
     assert 0.4 < float(kept.float().mean()) < 0.6
     torch.testing.assert_close(read[0][inside][kept], 2 * words[inside][kept])
     assert (on_words[..., :128][inside] != 0).all()
-
-
-def test_one_mask_for_all_tokens_of_a_text() -> None:
-    torch.manual_seed(1)
-    dropped = TextDropout(0.4)(torch.ones(300, 5, 20))
-    assert dropped.shape == (300, 5, 20)
-    assert torch.equal(dropped, dropped[:, :1].expand(-1, 5, -1))  # over time
-    masks = dropped[:, 0]
-    assert set(masks.unique().tolist()) == {0.0, torch.tensor(1 / 0.6).item()}
-    assert len(masks.unique(dim=0)) > 290 and 0.57 < (masks > 0).float().mean() < 0.63  # each text has its own
-
-
-@pytest.mark.parametrize("join_input", [False, True])
-def test_variational_dropout_is_on_in_training_alone(join_input: bool) -> None:
-    torch.manual_seed(0)
-    plain = encoder(join_input=join_input)
-    other = Encoder(plain.embedder, 20, 64, 2, 0.2, 0.2, join_input, variational_dropout=True).eval()
-    other.load_state_dict(plain.state_dict())
-    tokens, lengths = sequences(6).gather(torch.arange(6))
-    assert torch.equal(plain.outputs(tokens, lengths), other.outputs(tokens, lengths))
-    longest = int(lengths.argmax())
-    outputs = other.train().outputs(tokens, lengths)[longest]
-    zero = outputs == 0
-    assert 0.1 < zero.float().mean() < 0.3
-    assert torch.equal(zero, zero[:1].expand_as(zero))

@@ -7,7 +7,7 @@ import torch
 from mtl.embedders.words import WordEmbedder
 from mtl.model.encoder import Encoder
 from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead
-from mtl.model.network import Batch, Distillation, Heads, Network
+from mtl.model.network import Batch, Heads, Network
 from mtl.tasks.task import Task
 
 LABELS = Task(id="a.b", kind="labels", text=["x"], target="y", labels=["n", "p"], metric="accuracy")
@@ -165,38 +165,3 @@ def test_weights_are_named_by_encoder_and_heads() -> None:
     assert names[0].startswith(
         "heads.layers.0."
     )  # the heads come first; a task's id, which may have a dot, is in no name
-
-
-@pytest.mark.parametrize("task", ["a.b", "r", "c"])
-def test_r_drop_is_the_mean_of_two_passes_and_their_difference(task: str) -> None:
-    torch.manual_seed(0)
-    model = Network(TASKS, Heads(TASKS, OUTPUTS, 8, 5, 0.5), None).train()
-    batch = on_vectors(
-        task,
-        [2.0, 0.0, 1.0] if task == "c" else [1.0, 0.0, 1.0],
-        *((6, 2, SIZES) if task == "c" else (3, 2 if task == "r" else 1)),
-    )
-    torch.manual_seed(7)
-    with torch.no_grad():
-        passes = [model(batch), model(batch)]
-    kind = model.kinds[task]
-    losses = [float(kind.loss(outputs, batch.targets, batch.sizes)) for outputs in passes]
-    difference = float(kind.difference(*passes, batch.sizes))
-    assert losses[0] != losses[1] and difference > 0
-    for weight in (0.0, 0.7):
-        model.r_drop = weight
-        torch.manual_seed(7)
-        expected = sum(losses) / 2 + weight * difference if weight else losses[0]
-        assert float(model.loss(batch).detach()) == pytest.approx(expected, rel=1e-5)
-
-
-def test_r_drop_compares_both_passes_with_the_outputs_of_other_models() -> None:
-    torch.manual_seed(0)
-    model = Network(TASKS, Heads(TASKS, OUTPUTS, 8, 5, 0.0), None).train()
-    batch = replace(on_vectors("a.b", [1.0, 0.0], 2, 1), teacher=torch.tensor([[0.0, 2.0], [1.0, 0.0]]))
-    model.distillation = Distillation(0.6, 2.0)
-    once = model.loss(batch)
-    model.r_drop = 3.0
-    assert float(model.loss(batch).detach()) == pytest.approx(
-        float(once.detach()), rel=1e-6
-    )  # no dropout: no difference

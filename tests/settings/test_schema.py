@@ -65,8 +65,6 @@ def defaults() -> Config:
         ("pretrain.learning_rate", float("nan"), "pretrain.learning_rate=nan: must be greater than 0"),
         ("pretrain.warmup_steps", -1, "pretrain.warmup_steps=-1: must be at least 0"),
         ("pretrain.sampling", 1.5, "pretrain.sampling=1.5: must lie between 0 and 1"),
-        ("pretrain.average", 1.0, "pretrain.average=1.0: must be at least 0 and less than 1"),
-        ("loss.r_drop", -0.1, "loss.r_drop=-0.1: must be at least 0"),
         ("loss.class_weights", -0.1, "loss.class_weights=-0.1: must lie between 0 and 1"),
         ("loss.choice", "softmax", "loss.choice=softmax: must be one of candidates, pairs"),
         ("finetune.threshold", "test", "finetune.threshold=test: must be one of argmax, dev, bagged"),

@@ -1,10 +1,9 @@
-"""Losses against the outputs of other models and of a second pass, beside a computation row by row."""
+"""Losses against the outputs of other models, beside a computation row by row."""
 
 import numpy as np
 import pytest
 import torch
 from scipy.special import expit, log_softmax, softmax
-from scipy.stats import entropy
 
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -62,45 +61,3 @@ def test_candidates_of_rows_of_different_size() -> None:
     right, mine = expit(theirs / TEMPERATURE), expit(own / TEMPERATURE)
     expected = -(right * np.log(mine) + (1 - right) * np.log(1 - mine)).mean() * TEMPERATURE**2
     assert float(one_by_one) == pytest.approx(expected, rel=1e-5)
-
-
-def divergence(one: np.ndarray, other: np.ndarray) -> float:
-    """The mean of both Kullback-Leibler divergences between two distributions."""
-    return float(entropy(one, other) + entropy(other, one)) / 2
-
-
-def test_the_difference_of_two_passes_over_labels() -> None:
-    one, other = tensors(6, 3)
-    pairs = zip(softmax(one.numpy(), axis=1), softmax(other.numpy(), axis=1), strict=True)
-    found = target_kind(LABELS).head.difference(one, other, None)
-    assert float(found) == pytest.approx(np.mean([divergence(*pair) for pair in pairs]), rel=1e-5)
-
-
-def test_the_difference_of_two_passes_over_numbers() -> None:
-    one, other = tensors(5, 1)
-    found = target_kind(NUMBER).head.difference(one, other, None)
-    assert float(found) == pytest.approx(float(((one - other) ** 2).mean()), rel=1e-5)
-
-
-def test_the_difference_of_two_passes_over_candidates() -> None:
-    one, other = tensors(9, 1)
-    one.requires_grad_()
-    sizes, head = torch.tensor([2, 4, 3]), target_kind(CHOICE).head
-    first, second = one.detach().numpy()[:, 0], other.numpy()[:, 0]
-    rows = [slice(0, 2), slice(2, 6), slice(6, 9)]
-    found = head.difference(one, other, sizes)
-    expected = np.mean([divergence(softmax(first[row]), softmax(second[row])) for row in rows])
-    assert float(found.detach()) == pytest.approx(expected, rel=1e-5)
-    found.backward()
-    assert one.grad is not None and one.grad.isfinite().all()
-    yes = zip(expit(first), expit(second), strict=True)
-    expected = np.mean([divergence(np.array([p, 1 - p]), np.array([q, 1 - q])) for p, q in yes])
-    assert float(head.separated().difference(one, other, sizes).detach()) == pytest.approx(expected, rel=1e-5)
-
-
-@pytest.mark.parametrize("task", [LABELS, NUMBER, CHOICE])
-def test_equal_passes_do_not_differ(task: Task) -> None:
-    outputs = torch.tensor(RNG.normal(size=(4, 3 if task is LABELS else 1)), requires_grad=True)
-    difference = target_kind(task).head.difference(outputs, outputs.detach().clone(), torch.tensor([1, 3]))
-    difference.backward()
-    assert float(difference.detach()) == 0 and outputs.grad is not None and outputs.grad.abs().max() < 1e-6

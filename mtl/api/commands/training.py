@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mtl.jobs.job import Job, NamedRun
-    from mtl.jobs.sweep import Sweep
-
-
-WATCH_EVERY = 5.0  # seconds between two looks at a sweep's folders
 
 
 def add_training(commands: Commands) -> None:
@@ -57,9 +53,6 @@ def add_training(commands: Commands) -> None:
     completed_by(settings, complete_settings)
     sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
     sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
-    sweep.add_argument(
-        "--watch", action="store_true", help="show how far the sweep is that runs elsewhere, until it ends"
-    )
     sweep.add_argument(
         "--out", type=Path, default=Path("report"), metavar="DIR", help="the folder of the report; default: report"
     )
@@ -146,37 +139,16 @@ def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
     run_together(runs, command, show)
 
 
-def _plan(sweep: "Sweep") -> None:
-    from mtl.jobs.plan import plan_text
-
-    print(plan_text(sweep.runs, sweep.runs[0].job.config.seeds_in_parallel))
-
-
-def _watch(sweep: "Sweep") -> None:
-    """Print how far the sweep is whenever that has changed, on a terminal in place of what was printed before."""
-    from mtl.base.terminal import clear_screen
-    from mtl.jobs.plan import is_over, watch_text
-
-    last = ""
-    while True:
-        over, text = is_over(sweep.runs), watch_text(sweep.runs)
-        if text != last:
-            clear_screen()
-            print(text, flush=True)
-            last = text
-        if over:
-            return
-        time.sleep(WATCH_EVERY)
-
-
 def _sweep(arguments: argparse.Namespace) -> None:
     from mtl.base.files import counted
     from mtl.jobs.job import parse_settings
     from mtl.jobs.sweep import load_sweep, run_sweep
 
     sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
-    if arguments.plan or arguments.watch:
-        (_plan if arguments.plan else _watch)(sweep)
+    if arguments.plan:
+        from mtl.jobs.plan import plan_text
+
+        print(plan_text(sweep.runs, sweep.runs[0].job.config.seeds_in_parallel))
         return
     for run in sweep.runs:
         run.job.check_memory()

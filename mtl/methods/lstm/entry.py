@@ -1,7 +1,6 @@
 """The registry entry of the LSTM."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mtl.base.lazy import lazy
 from mtl.base.memory import check_fits
@@ -9,10 +8,6 @@ from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind, reads_texts
 from mtl.settings.schema import PAPER, Config
 from mtl.tasks.suite import Suite
-
-if TYPE_CHECKING:
-    pass
-
 
 FLOAT = 4  # bytes of a number
 TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
@@ -114,5 +109,4 @@ LSTM = MethodKind(
     sources=sources,
     answers=reads_texts,
     shared=lazy("mtl.methods.lstm.stage1:planned_key"),
-    measured=lazy("mtl.methods.lstm.stage1:stage1_seconds"),
 )

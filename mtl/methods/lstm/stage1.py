@@ -10,7 +10,6 @@ import logging
 import math
 import os
 import shutil
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -27,11 +26,11 @@ from mtl.base.files import link_or_copy, write_json
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
-from mtl.data.dataset import Dataset
 from mtl.embedders.interface import Embeddings
 from mtl.methods.coded import Coded, JointBatches
 from mtl.methods.lstm.entry import LSTM
-from mtl.methods.lstm.trained import new_encoder, new_network
+from mtl.methods.lstm.trained import new_network
+from mtl.methods.method import FORMAT, read_stage
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.layout import FORMAT, read_stage
@@ -39,7 +38,7 @@ from mtl.settings.layers import flatten_config
 from mtl.settings.schema import INDIFFERENT, Config
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
 from mtl.training.module import MultitaskModule, falling_adam
-from mtl.training.precision import mixed_precision, training_precision
+from mtl.training.precision import training_precision
 from mtl.training.stage import Stage, fit
 
 logger = logging.getLogger("mtl")
@@ -114,7 +113,6 @@ def _train(
             train=lambda epoch: batches.train(schedule, epoch * every, (epoch + 1) * every),
             dev=batches.dev(),
             checkpoint=settings.checkpoint,
-            average=settings.average,
             scale=data.scale,
             facts={"key": key},
         ),
@@ -255,69 +253,3 @@ class SharedStage1:
             return read_stage(folder / DONE).get("key") == self.key
         except InputError:
             return False
-
-
-SECONDS = 1.0  # the least time that is measured
-
-
-DIM = 300  # of word vectors, if the configuration does not say it
-
-
-def stage1_seconds(config: Config, dataset: Dataset) -> float:
-    """The seconds of a seed's stage 1 on this machine: `pretrain.max_steps` times a training step of the encoder on a batch of mean size.
-
-    Validations, heads, word vectors and the reading of files are not in it.
-    """
-    texts, words = mean_batch(config, dataset)
-    passes = 2 if config.loss.r_drop else 1
-    return config.pretrain.max_steps * step_seconds(config, passes * texts, words)
-
-
-def mean_batch(config: Config, dataset: Dataset) -> tuple[int, int]:
-    """The mean number of texts in a batch of stage 1, and of a text's words, cut at `max_length`: both at least 1.
-
-    Words are what white space separates. Tasks count as often as `pretrain.sampling` draws them.
-    """
-    lengths = np.array([min(len(text.split()), config.max_length) for text in dataset.texts])
-    parts = [dataset.splits[task.id]["train"] for task in dataset.trained_tasks]
-    drawn = np.array([len(part) for part in parts], dtype=np.float64) ** config.pretrain.sampling
-    drawn /= drawn.sum()
-    sides = float(drawn @ [part.texts.shape[1] for part in parts])
-    words = float(drawn @ [lengths[part.texts].sum(axis=1).mean() for part in parts])
-    return max(1, round(config.pretrain.batch_size * sides)), max(1, round(words / sides))
-
-
-def step_seconds(config: Config, texts: int, words: int) -> float:
-    """Measured seconds of a training step of the encoder on random vectors: forward, backward, Adam.
-
-    Args:
-        texts: in a batch.
-        words: in a text.
-    """
-    device = device_of(config.trainer.accelerator)
-    dim = getattr(config.embeddings, "dim", None) or DIM
-    encoder = new_encoder(config, nn.Identity(), dim).to(device)
-    optimizer = falling_adam(config.pretrain.learning_rate, 0.0, 1).optimizer(encoder)
-    vectors = torch.randn(texts, words, dim, device=device, requires_grad=True)
-    lengths = torch.full((texts,), words)
-
-    def step() -> None:
-        with mixed_precision(config.trainer, device):
-            loss = encoder(vectors, lengths).float().sum()
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(config.trainer.threads or threads)
-    try:
-        step()  # memory and kernels are set up
-        steps, begun = 0, time.perf_counter()
-        while (seconds := time.perf_counter() - begun) < SECONDS:
-            step()
-            steps += 1
-        return seconds / steps
-    finally:
-        torch.set_num_threads(threads)

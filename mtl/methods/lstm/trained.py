@@ -79,7 +79,6 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
         config.embeddings.dropout,
         config.encoder.dropout,
         config.encoder.join_input,
-        config.encoder.variational_dropout,
     )
 
 

@@ -92,9 +92,6 @@ def test_the_key_has_what_stage_1_reads() -> None:
             "max_length=9",
             "boundary_words=true",
             "loss.class_weights=1",
-            "loss.r_drop=1",
-            "encoder.variational_dropout=true",
-            "pretrain.average=0.25",
             "held_out=0.3",
             "pretrain.checkpoint=last",
         )
