@@ -7,7 +7,6 @@ import sys
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from command_line import job
@@ -46,7 +45,7 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "language=CODE"),
         (
             ["embeddings", "train", "glove", "texts=a.txt", "language=pl", "out=x"],
-            "embeddings=glove: cannot be trained; fasttext and elmo and word2vec can",
+            "embeddings=glove: cannot be trained; fasttext and ",
         ),
         (
             ["embeddings", "train", "cove", "texts=a.txt", "language=pl", "out=x"],
@@ -58,10 +57,6 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         ),
         (["embeddings", "fetch", "fasttext", "recipe=none"], "recipe=none: unknown"),
         (["predict", "none", "x.tsv", "--task", "cbd"], "none/config.yaml: no such file"),
-        (
-            ["encode", "none", "x.txt", "--out", "v.npy"],
-            "none: no such folder; an encoder is average or transformer or the folder of",
-        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(
@@ -107,10 +102,10 @@ def test_sigterm_ends_any_command_as_an_interrupt(
     def unheard(*_: object) -> None:
         raise AssertionError("the command does not handle SIGTERM")
 
-    monkeypatch.setattr("mtl.vectors.pretraining.command.pretrain_transformer", train)
+    monkeypatch.setattr("mtl.jobs.text_training.train_embeddings", train)
     before = signal.signal(signal.SIGTERM, unheard)
     try:
-        assert main(["pretrain", "transformer", "texts=[a.txt]", "out=x"]) == 130
+        assert main(["embeddings", "train", "fasttext", "texts=[a.txt]", "out=x"]) == 130
         assert signal.getsignal(signal.SIGTERM) is unheard
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -142,13 +137,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_predict_and_encode(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_predict(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, texts = str(finished / "run"), str(finished / "data/test.tsv")
     assert main(["predict", run, texts, "--task", "kansla"]) == 0
     predictions = finished / "run/seed-1/predictions/test_pred_kansla.tsv"
     assert capsys.readouterr().out == predictions.read_text(encoding="utf-8")
-    assert main(["encode", run, texts, "--out", str(tmp_path / "v.npy")]) == 0
-    assert np.load(tmp_path / "v.npy").shape == (11, 16)  # a line each, the header's too
 
 
 TRAINING = {"pytorch_lightning", "lightning_fabric", "torchmetrics"}  # what only training needs
@@ -241,26 +234,17 @@ def test_foreign_text_cannot_write_a_line_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["encode", "none\x1b]0;x\nmtl: fine", "x.txt", "--out", "v.npy"]) == 2
+    assert main(["predict", "none\x1b]0;x\nmtl: fine", "x.txt", "--task", "cbd"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert r"none\x1b]0;x\nmtl: fine: no such folder" in line
-
-
-def test_a_closed_standard_input_is_one_line(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "stdin", None)
-    assert main(["encode", str(finished / "run"), "-", "--out", str(tmp_path / "v.npy")]) == 2
-    assert "standard input is closed" in capsys.readouterr().err.splitlines()[-1]
-    assert list(tmp_path.iterdir()) == []
+    assert r"none\x1b]0;x\nmtl: fine/config.yaml: no such file" in line
 
 
 def test_memory_that_runs_out_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def train(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("mtl.vectors.pretraining.command.pretrain_transformer", train)
-    assert main(["pretrain", "transformer", "texts=[a.txt]", "out=x"]) == 2
+    monkeypatch.setattr("mtl.jobs.text_training.train_embeddings", train)
+    assert main(["embeddings", "train", "fasttext", "texts=[a.txt]", "out=x"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("mtl: error: memory ran out; free some memory")
 

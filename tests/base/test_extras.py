@@ -43,6 +43,7 @@ def with_core(core: Path, arguments: Sequence[str], folder: Path) -> subprocess.
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
 
 
+@pytest.mark.wings
 def test_every_extra_is_in_setup_cfg_with_its_packages() -> None:
     setup = configparser.ConfigParser()
     setup.read(SETUP, encoding="utf-8")
@@ -61,6 +62,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
+@pytest.mark.wings
 def test_a_run_a_floor_a_report_and_an_audit_need_no_extra(core: Path, tmp_path: Path) -> None:
     for arguments in (["baseline", *SMALL], ["baseline", "method=majority", "seeds=[1]"], ["report"], ["audit"]):
         done = with_core(core, arguments, tmp_path)
@@ -78,10 +80,10 @@ def test_a_run_a_floor_a_report_and_an_audit_need_no_extra(core: Path, tmp_path:
         ("baseline embeddings=fasttext", "fasttext"),
         ("baseline method=transformer", "transformers"),
         ("baseline engine=ray", "ray"),
-        ("mteb average", "mteb"),
+        pytest.param("mteb average", "mteb", marks=pytest.mark.wings),
         ("embeddings train fasttext suite=klej-sample out=v.bin", "fasttext"),
-        ("embeddings train elmo suite=klej-sample out=e", "elmo"),
-        ("pretrain transformer suite=klej-sample out=b", "transformers"),
+        pytest.param("embeddings train elmo suite=klej-sample out=e", "elmo", marks=pytest.mark.wings),
+        pytest.param("pretrain transformer suite=klej-sample out=b", "transformers", marks=pytest.mark.wings),
         ("baseline suite=suite.yaml data_dir=.", "parquet"),
     ],
 )

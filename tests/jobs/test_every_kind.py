@@ -128,6 +128,7 @@ def test_the_report_shows_all_methods(folder: Path, tmp_path: Path) -> None:
     assert all(name in shown for name in METHODS) and "dev, test" in shown
 
 
+@pytest.mark.wings
 def test_an_audit_reads_every_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(

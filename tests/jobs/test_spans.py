@@ -132,6 +132,7 @@ def test_floors_read_the_texts_of_tasks_with_spans(tmp_path: Path, method: str) 
     assert set(summary["tasks"]) == {"sense", "refers"}
 
 
+@pytest.mark.wings
 def test_an_audit_knows_rows_with_the_same_text_and_other_spans(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

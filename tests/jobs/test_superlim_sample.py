@@ -98,6 +98,7 @@ def test_the_submission_fits_and_a_report_has_the_parts_of_the_diagnostics(
     assert "LSTM, fastText, attention" in text and "Negation" in text
 
 
+@pytest.mark.wings
 def test_the_audit_finds_what_the_layout_implies(
     working_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

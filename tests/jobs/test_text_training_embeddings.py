@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import fasttext
@@ -7,22 +6,9 @@ from input_errors import raises_input_error
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.embedders.elmo import ELMo
 from mtl.jobs.text_training import TrainingText, fetch_embeddings, train_embeddings
 
 SMALL = {"dim": 4, "bucket": 100, "min_count": 1, "epochs": 1, "threads": 1}
-SMALL_ELMO = {
-    "character_dim": 4,
-    "filters": [[1, 4], [2, 8]],
-    "projection_dim": 8,
-    "lstm_dim": 16,
-    "min_count": 1,
-    "held_out": 0.05,
-    "batch_tokens": 100,
-    "negatives": 2,
-    "max_steps": 3,
-    "threads": 1,
-}
 
 
 def test_training_on_a_suite(suite_file: Path, tmp_path: Path) -> None:
@@ -44,17 +30,6 @@ def test_vectors_of_a_suite_have_its_name(suite_file: Path, tmp_path: Path, monk
         text = TrainingText(suite=str(suite_file), data_dir=str(suite_file.parent / "data"), held_out=share)
         assert train_embeddings("fasttext", text, SMALL) == Path("embeddings") / name
         assert (tmp_path / "embeddings" / name).exists()
-
-
-def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("ala ma kota\nkot ma ala\n" * 40, encoding="utf-8")
-    out = tmp_path / "elmo"
-    text = TrainingText(texts=str(tmp_path / "a.txt"), language="pl")
-    assert train_embeddings("elmo", text, SMALL_ELMO, str(out), "cpu") == out
-    assert ELMo(out / "options.json", out / "weights.hdf5").layers([["ala", "ma"]])[0].shape == (3, 2, 16)
-    assert json.loads((out / "training.json").read_text(encoding="utf-8"))["perplexity"]
-    with raises_input_error(file="elmo"):
-        train_embeddings("elmo", text, SMALL_ELMO, str(out), "cpu")
 
 
 @pytest.mark.parametrize(
@@ -83,12 +58,6 @@ def test_wrong_arguments_are_one_line(
     with pytest.raises(InputError, match=problem):
         train_embeddings("fasttext", text, settings, out)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_accelerator_must_exist(tmp_path: Path) -> None:
-    text = TrainingText("a.txt", "sv")
-    with raises_input_error(key="accelerator"):
-        train_embeddings("elmo", text, {}, str(tmp_path / "elmo"), "warp")
 
 
 def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path) -> None:

@@ -158,6 +158,7 @@ def test_a_wrong_file_is_named_with_its_line(
     assert message in shown.out and "1 problem" in shown.err
 
 
+@pytest.mark.wings
 def test_a_zip_comes_back_as_a_submission_to_a_leaderboard_and_as_scores(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

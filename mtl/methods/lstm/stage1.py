@@ -30,7 +30,6 @@ from mtl.embedders.interface import Embeddings
 from mtl.methods.coded import Coded, JointBatches
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_network
-from mtl.methods.method import FORMAT, read_stage
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.layout import FORMAT, read_stage

@@ -185,6 +185,7 @@ def test_code_of_a_folder_never_runs_whatever_is_answered(
     assert asked == [] and not (tmp_path / "ran").exists()
 
 
+@pytest.mark.wings
 def test_code_of_a_folder_is_one_line_of_the_command(
     bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
