@@ -14,7 +14,6 @@ EXTRAS = {
     "gensim": ("gensim",),
     "mteb": ("mteb",),
     "notebook": ("pandas", "matplotlib"),
-    "onnx": ("onnx", "onnxruntime", "tokenizers"),
     "parquet": ("pyarrow",),
     "ray": ("ray",),
     "rouge": ("rouge_score",),
