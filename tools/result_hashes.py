@@ -93,7 +93,6 @@ COMMANDS = {
     "encode average": "encode average texts.txt --out average.npy embeddings=fasttext embeddings.path=vectors.bin language=pl",
     "encode bert": "encode transformer texts.txt --out bert.npy path=bert",
     "export vectors": "export runs/klej-sample/fasttext-frozen --format vectors --out exported/vectors",
-    "export onnx": "export runs/klej-sample/fasttext-frozen --format onnx --out exported/onnx",
     "score": f"score runs/klej-sample/random-frozen/seed-1/predictions --gold runs/klej-sample/random-frozen/gold {KLEJ}",
     "check": f"check-submission runs/klej-sample/all/seed-1/submission.zip {KLEJ}",
     "check rows": f"check-submission runs/superlim-sample/random-frozen/seed-1/submission {SUPERLIM}",
@@ -138,7 +137,7 @@ BAD_INPUTS = (
         "encode average texts.txt --out x.npy",
     ),
     *(
-        "export runs/klej-sample/svm --format onnx --out x",
+        "export runs/klej-sample/svm --format vectors --out x",
         "export runs/klej-sample/random-frozen --format nope --out x",
     ),
     *(

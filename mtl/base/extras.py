@@ -17,7 +17,6 @@ EXTRAS = {
     "gensim": ("gensim",),
     "hub": ("huggingface_hub",),
     "notebook": ("pandas", "matplotlib"),
-    "onnx": ("onnx", "onnxruntime", "tokenizers"),
     "parquet": ("pyarrow",),
     "ray": ("ray",),
     "rouge": ("rouge_score",),

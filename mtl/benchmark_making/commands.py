@@ -36,7 +36,10 @@ def add_commands(commands: Commands) -> None:
     )
     sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
     sheets.add_argument(
-        "--check-sheet", type=Path, metavar="FILE", help="instead: check a sheet; exit status 1 if anything is found"
+        "--check-sheet",
+        type=Path,
+        metavar="FILE",
+        help="instead: check a sheet's form; exit status 1 if anything is found",
     )
     sheets.add_argument(
         "--write-clean",
@@ -131,7 +134,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     if arguments.sheet is not None:
         return _draft_sheet(job, arguments.sheet, arguments.out)
     if arguments.check_sheet is not None:
-        return _check_sheet(job, arguments.check_sheet)
+        return _check_sheet(arguments.check_sheet)
     near = arguments.near or arguments.write_clean is not None
     if arguments.share is not None and not near:
         raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
@@ -162,13 +165,15 @@ def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
     return 0
 
 
-def _check_sheet(job: "Job", path: Path) -> int:
-    from mtl.benchmark_making.audits.sheets.check import check_sheet
+def _check_sheet(path: Path) -> int:
+    from mtl.benchmark_making.audits.sheets.form import form_problems, read_sheet
 
-    findings = check_sheet(job, path)
-    for finding in findings or [f"{path}: nothing found"]:
-        print(finding)
-    return 1 if findings else 0
+    problems = sorted(form_problems(read_sheet(path)), key=lambda problem: problem.line)
+    for problem in problems:
+        print(f"{path}:{problem.line}: {problem.message}")
+    if not problems:
+        print(f"{path}: nothing found")
+    return 1 if problems else 0
 
 
 def _annotate(arguments: argparse.Namespace) -> None:

@@ -1,6 +1,5 @@
 """The beginning and the end of a run: its data, its method and its folder; the summary and the table of its finished seeds."""
 
-import glob
 import json
 import logging
 from dataclasses import dataclass, replace
@@ -90,8 +89,7 @@ def source_stamps(job: Job) -> dict[str, list[int]]:
     """By path, the size in bytes and the time of change in nanoseconds of each file of the vectors or the transformer that the job names."""
     files: list[Path] = []
     for path in METHODS[job.config.method].sources(job.config, job.suite):
-        # Beside a file of vectors, others may have its arrays, as in NAME.vectors.npy.
-        files += path.iterdir() if path.is_dir() else (path, *path.parent.glob(f"{glob.escape(path.name)}.*"))
+        files += path.iterdir() if path.is_dir() else [path]
     stats = {file: file.stat() for file in files if file.is_file() and not file.name.startswith(".")}
     return {str(file): [stat.st_size, stat.st_mtime_ns] for file, stat in sorted(stats.items())}
 

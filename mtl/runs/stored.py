@@ -30,11 +30,11 @@ class Files:
 
     Args:
         changed: when the last one of them changed, in seconds since 1970.
-        links: by file system and file, its bytes, the number of its names there, and of all its names.
+        sizes: the bytes on disk, by file system and file: a file with two names, as shared weights have, is one.
     """
 
     changed: float = 0.0
-    links: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict)
+    sizes: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def add(self, path: str) -> None:
         """Add a file, or all files below a folder."""
@@ -46,24 +46,17 @@ class Files:
                         self.add(entry.path)
             return
         self.changed = max(self.changed, status.st_mtime)
-        key = status.st_dev, status.st_ino
-        self.links[key] = status.st_blocks * 512, self.links.get(key, (0, 0, 0))[1] + 1, status.st_nlink
+        self.sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
 
     def merge(self, other: "Files") -> None:
         """Add the files of another folder. A file that has a name in both is one file."""
         self.changed = max(self.changed, other.changed)
-        for key, (size, here, names) in other.links.items():
-            self.links[key] = size, self.links.get(key, (0, 0, 0))[1] + here, names
+        self.sizes.update(other.sizes)
 
     @property
     def size(self) -> int:
         """Bytes on disk."""
-        return sum(size for size, _, _ in self.links.values())
-
-    @property
-    def freed(self) -> int:
-        """The bytes that are free when all these files are removed: a file that has a name elsewhere, as shared weights have, stays."""
-        return sum(size for size, here, all_names in self.links.values() if here >= all_names)
+        return sum(self.sizes.values())
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mtl.benchmark_making.audits.sheets.form import ORDER, is_obligatory, write_sheet
+from mtl.benchmark_making.audits.sheets.form import ORDER, Sheet, is_obligatory, write_sheet
 
 
 def complete(**values: str | list[str]) -> str:
@@ -23,6 +23,11 @@ def field_name(letters: str) -> str:
 def line_of(sheet: str, beginning: str) -> int:
     """The number of the first line that begins so."""
     return next(number for number, line in enumerate(sheet.split("\n"), 1) if line.startswith(beginning))
+
+
+def values_of(sheet: Sheet, name: str) -> list[str]:
+    """The lines of a field's value."""
+    return [value for entry in sheet.entries if entry.name == name for _, value in entry.values]
 
 
 def write(folder: Path, text: str | bytes, name: str = "kansla_documentation_sheet.tsv") -> Path:

@@ -101,19 +101,6 @@ def test_vectors_that_were_only_touched_are_read_once(
     assert run_baseline(job(finished)) == expected
 
 
-def test_files_beside_the_vectors_count_only_if_they_are_theirs(
-    finished: list[str], vectors: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr("mtl.jobs.prepared.prepare")
-    (vectors.parent / "other.vec").touch()
-    run_baseline(job(finished))
-    array = vectors.with_name(f"{vectors.name}.vectors.npy")  # as beside a file of gensim
-    array.touch()
-    with pytest.raises(NameError):
-        run_baseline(job(finished))
-    array.unlink()
-
-
 def test_another_elmo_is_refused_before_it_computes_anything(
     tmp_path: Path, elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

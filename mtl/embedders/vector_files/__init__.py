@@ -1,1 +1,1 @@
-"""Readers of files of pretrained vectors: fastText models, text and gensim's files; `VectorFile` reads any of them."""
+"""Readers of files of pretrained vectors: fastText models, text and word2vec's binary format; `VectorFile` reads any of them."""

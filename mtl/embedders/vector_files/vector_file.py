@@ -11,7 +11,6 @@ from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.untrusted import open_regular
 from mtl.embedders.vector_files import fasttext_binary
-from mtl.embedders.vector_files.gensim import GensimVectors, gensim_arrays, gensim_blocks
 from mtl.embedders.vector_files.text import IndexedText, read_text, text_blocks
 from mtl.embedders.vector_files.word2vec_binary import (
     IndexedWord2Vec,
@@ -21,7 +20,11 @@ from mtl.embedders.vector_files.word2vec_binary import (
 )
 from mtl.embedders.vector_files.word_index import Arrays, OpenVectors
 
-_PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
+_PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim's save() writes
+_CONVERT = (
+    "is in gensim's own format, a pickle, which mtl does not read; convert it with gensim:"
+    ' KeyedVectors.load("{0}").save_word2vec_format("{1}.bin", binary=True); of a model, save its .wv'
+)
 BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
 
 
@@ -54,9 +57,8 @@ class VectorFile:
     """A file of pretrained vectors; `read` may be called several times.
 
     The format follows from the file's content: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
-    text that is gzipped (.vec.gz) or the only file in a zip, word2vec's binary format (.bin), or vectors saved by gensim 4 (.kv).
-    No code from a file is ever run.
-    A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary.
+    text that is gzipped (.vec.gz) or the only file in a zip, or word2vec's binary format (.bin).
+    A fastText model also gives vectors to words outside its vocabulary.
     The first call of `read` indexes the file's words, so that later calls take milliseconds.
     """
 
@@ -91,14 +93,10 @@ class VectorFile:
                 self._check_finite(words, vectors)
                 yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
 
-    def hashes(self) -> dict[str, str]:
-        """The SHA-256 of the file, by "", and of the files beside it that have its vectors, by the end of their names, as in ".vectors.npy".
-
-        Raises InputError as `read`.
-        """
+    def sha256(self) -> str:
+        """The SHA-256 of the file. Raises InputError if it cannot be read."""
         with self._errors_reported():
-            beside = self._format().beside(self.path)
-            return {file.name.removeprefix(self.path.name): sha256(file) for file in (self.path, *beside)}
+            return sha256(self.path)
 
     def _read(self, words: Sequence[str], read: Callable[[Sequence[bytes]], Arrays]) -> WordVectors:
         """What `read` returns for the distinct ones among these words, for each of them."""
@@ -125,7 +123,7 @@ class VectorFile:
         if not start:
             raise InputError("the file is empty; download or copy it again", path=self.path)
         if start.startswith(_PICKLE_MAGIC) or self.path.suffix == ".kv":
-            return _GENSIM
+            raise InputError(_CONVERT.format(self.path.name, self.path.stem), path=self.path)
         if start[:1].isdigit() and is_word2vec_binary(self.path):
             return _WORD2VEC
         return _BINARY if start == fasttext_binary.MAGIC or self.path.suffix in (".bin", ".ftz") else _TEXT
@@ -169,16 +167,13 @@ class _Format:
         read: the vectors of distinct words, in one pass.
         open: the file with its words indexed.
         blocks: all words and vectors, in blocks of at most so many bytes.
-        beside: the files beside the file that have its vectors.
     """
 
     read: Callable[[Path, Sequence[bytes]], Arrays]
     open: Callable[[Path], OpenVectors]
     blocks: Callable[[Path, int], Iterator[tuple[list[bytes], np.ndarray]]]
-    beside: Callable[[Path], list[Path]] = lambda path: []
 
 
-_GENSIM = _Format(lambda path, words: GensimVectors(path).read(words), GensimVectors, gensim_blocks, gensim_arrays)
 _BINARY = _Format(fasttext_binary.read_binary, fasttext_binary.IndexedModel, fasttext_binary.read_blocks)
 _WORD2VEC = _Format(read_word2vec, IndexedWord2Vec, word2vec_blocks)
 _TEXT = _Format(read_text, IndexedText, text_blocks)

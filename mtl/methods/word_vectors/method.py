@@ -181,9 +181,8 @@ class WordVectorMethod:
                 f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim", path=path
             )
         # The whole file, as an analogy may be answered by any of its words.
-        files = {f"embeddings{end}": digest for end, digest in self.file.hashes().items()}
         vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
-        self.fingerprints = {**files, "embeddings.vectors": vectors}
+        self.fingerprints = {"embeddings": self.file.sha256(), "embeddings.vectors": vectors}
         self.facts: dict[str, Any] = {"word_vectors": self._counts(), "notes": self._notes()}
         self._found: dict[str, Predictions] = {}  # by task, for all seeds
         self._seconds = 0.0

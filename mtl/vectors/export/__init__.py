@@ -3,21 +3,13 @@
 from mtl.base.lazy import lazy
 from mtl.vectors.export.format import ExportFormat
 
-ENCODER_KEYS = ("seed", "words", "license", "pooling", "centre", "data_dir")
-
 EXPORT_FORMATS: dict[str, ExportFormat] = {
     # The encoder as modules of sentence-transformers.
     "sentence-transformers": ExportFormat(
-        keys=ENCODER_KEYS,
+        keys=("seed", "words", "license", "pooling", "centre", "data_dir"),
         extra="sentence-transformers",
         problem=lazy("mtl.vectors.export.sentence_transformer:problem"),
         write=lazy("mtl.vectors.export.sentence_transformer:write"),
-    ),
-    # The encoder as an ONNX graph, with its vocabulary.
-    "onnx": ExportFormat(
-        keys=ENCODER_KEYS,
-        extra="onnx",
-        write=lazy("mtl.vectors.export.onnx:write"),
     ),
     # The word vectors alone, in word2vec's text format.
     "vectors": ExportFormat(keys=("seed", "words", "license"), write=lazy("mtl.vectors.export.word_vectors:write")),

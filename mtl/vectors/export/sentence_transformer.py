@@ -1,6 +1,6 @@
 """The export as a folder that `SentenceTransformer` loads, of the library's own modules alone: mtl is not needed there.
 
-`Reference` computes the vectors that an export must give; the ONNX export is checked with it as well.
+`Reference` computes the vectors that the export must give.
 """
 
 import json
@@ -20,7 +20,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
-from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
+from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.words import WordEmbedder, word_sequences
 from mtl.model.encoder import Encoder, EncoderParts
 from mtl.vectors.export.format import Export
@@ -32,7 +32,7 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 
 
 class Reference:
-    """The encoder of an export in float32. Words that are not among its words are unknown."""
+    """The encoder of an export in float32, without boundary words. Words that are not among its words are unknown."""
 
     def __init__(self, export: Export) -> None:
         self.export = export
@@ -44,28 +44,16 @@ class Reference:
         self.encoder.lstm.load_state_dict(parts.lstm)
         self.vocabulary = Vocabulary(parts.words)
 
-    def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """The word ids of each text, int64 (tokens,)."""
-        tokenized = self._tokenized(texts)
-        rows = word_sequences(self.vocabulary, tokenized)
-        ids, lengths = rows.gather(torch.tensor([tokenized.index[text] for text in texts]))
-        return [row[:length].numpy() for row, length in zip(ids, lengths.tolist(), strict=True)]
-
     @exact_arithmetic()
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """The vectors of texts, float32 (texts, dim)."""
-        tokenized, export = self._tokenized(texts), self.export
+        export = self.export
         with hidden_progress():
+            tokenized = TokenizedTexts(texts, export.parts.language, export.parts.max_length)
             sequences = word_sequences(self.vocabulary, tokenized)
             encoded = self.encoder.encode(sequences, torch.arange(len(tokenized)), pooling=export.pooling)
         vectors: np.ndarray = encoded[[tokenized.index[text] for text in texts]].numpy()
         return vectors if export.centre is None else vectors - export.centre
-
-    def _tokenized(self, texts: Sequence[str]) -> TokenizedTexts:
-        parts = self.export.parts
-        with hidden_progress():
-            tokenized = TokenizedTexts(texts, parts.language, parts.max_length)
-        return tokenized.with_boundaries() if parts.boundary_words else tokenized
 
     def check(self, encode: Encode) -> None:
         """Raise InputError if an export gives other vectors for some texts.
@@ -85,9 +73,8 @@ class Reference:
 def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
     """Texts of different lengths, the longest longer than `max_length` tokens, with known and unknown words; some have no word."""
     rng = random.Random(0)
-    plain = [word for word in words if word not in BOUNDARIES] or ["x"]
     lengths = (1, 2, 3, 5, 8, 13, 21, max_length, max_length + 7)
-    texts = [" ".join(rng.choices(plain, k=length)) for length in lengths]
+    texts = [" ".join(rng.choices(words or ["x"], k=length)) for length in lengths]
     return [*texts, f"{texts[2]}, {texts[3]} (qx7-zz)...", "qx7zz", "", " ", texts[1]]
 
 

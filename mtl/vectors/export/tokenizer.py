@@ -12,7 +12,7 @@ from typing import Any
 
 import sacremoses
 
-from mtl.data.text import BOUNDARIES, UNKNOWN, Vocabulary
+from mtl.data.text import UNKNOWN
 
 # The names of ids that stand for no word. Moses splits < and > from words, so these are no tokens of a text.
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unknown>"
@@ -23,11 +23,6 @@ APOSTROPHE_RULES = ("en", "fr", "it")
 def can_express(language: str) -> bool:
     """Whether `tokenizer_json` splits texts of the language as Moses does."""
     return language not in APOSTROPHE_RULES
-
-
-def id_names(words: Sequence[str]) -> list[str]:
-    """The name of each id: padding, the unknown word, and the words of a vocabulary."""
-    return [PADDING_WORD, UNKNOWN_WORD, *words]
 
 
 def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
@@ -50,39 +45,10 @@ def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
         "decoder": None,
         "model": {
             "type": "WordLevel",
-            "vocab": {word: id for id, word in enumerate(id_names(words))},
+            "vocab": {word: id for id, word in enumerate([PADDING_WORD, UNKNOWN_WORD, *words])},
             "unk_token": UNKNOWN_WORD,
         },
     }
-
-
-def with_limits(tokenizer: dict[str, Any], max_length: int, boundary_words: bool) -> dict[str, Any]:
-    """A tokenizer that cuts texts to `max_length` tokens, and then puts the boundary words around them if they are wanted."""
-    added = len(BOUNDARIES) if boundary_words else 0
-    cut = {
-        "direction": "Right",
-        "max_length": max_length + added,
-        "strategy": "LongestFirst",
-        "stride": 0,
-    }
-    limited = {**tokenizer, "truncation": cut}
-    if boundary_words:
-        limited["post_processor"] = _around(tokenizer["model"]["vocab"])
-    return limited
-
-
-def _around(vocabulary: dict[str, int]) -> dict[str, Any]:
-    """The step that puts the boundary words around a text."""
-    first, last = BOUNDARIES
-    text, ends = {"Sequence": {"id": "A", "type_id": 0}}, {}
-    for word in BOUNDARIES:
-        ends[word] = {"id": word, "ids": [vocabulary.get(word, Vocabulary.UNKNOWN)], "tokens": [word]}
-    single = [_special(first), text, _special(last)]
-    return {"type": "TemplateProcessing", "single": single, "pair": single, "special_tokens": ends}
-
-
-def _special(word: str) -> dict[str, Any]:
-    return {"SpecialToken": {"id": word, "type_id": 0}}
 
 
 @lru_cache

@@ -7,7 +7,6 @@ from pathlib import Path
 import fasttext
 import numpy as np
 import pytest
-from gensim.models import FastText, KeyedVectors
 from input_errors import raises_input_error
 from vector_words import LEXICON, TABLE
 
@@ -25,19 +24,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text.write_text("\n".join(" ".join(LEXICON[i::7]) for i in range(7)) + "\n", encoding="utf-8")
     options = {"dim": DIM, "bucket": 500, "minCount": 1, "epoch": 1, "thread": 12, "verbose": 0, "minn": 2, "maxn": 4}
     fasttext.train_unsupervised(str(text), **options).save_model(str(path / "model.bin"))
-    trained = FastText([LEXICON] * 3, vector_size=DIM, bucket=500, min_count=1, epochs=1, workers=1)
-    trained.wv.save(str(path / "ngrams.kv"))
-    keyed = KeyedVectors(DIM)
     rows = np.random.default_rng(1).normal(size=(len(LEXICON), DIM)).astype(np.float32)
-    keyed.add_vectors(LEXICON, rows)
-    keyed.save(str(path / "separate.kv"), separately=["vectors"])
     lines = [f"{word} {' '.join(map(repr, row.tolist()))}\n" for word, row in zip(LEXICON, rows, strict=True)]
     (path / "words.vec").write_text(f"{len(lines)} {DIM}\n" + "".join(lines), encoding="utf-8")
     (path / "words.vec.gz").write_bytes(gzip.compress("".join(lines).encode()))
     return path
 
 
-@pytest.mark.parametrize("name", ["model.bin", "ngrams.kv", "separate.kv", "words.vec", "words.vec.gz"])
+@pytest.mark.parametrize("name", ["model.bin", "words.vec", "words.vec.gz"])
 @pytest.mark.parametrize("rows", [1, 50, 10_000])
 def test_every_word_once_with_its_vector(folder: Path, name: str, rows: int) -> None:
     file = VectorFile(folder / name)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from command_line import content, job
 from data_files import read_json
-from gensim.models import KeyedVectors
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
@@ -151,23 +150,6 @@ def test_a_file_of_only_the_question_s_words(settings: list[str], tmp_path: Path
     (tmp_path / "v.vec").write_text("Sverige 1 0 0\nStockholm 1 0 1\nNorge 1 1 0\n", encoding="utf-8")
     with raises_input_error(file="v.vec"):
         run_baseline(job([*settings, "tasks=[analogi]"]))
-
-
-def test_gensim_s_further_files_are_an_input(settings: list[str], tmp_path: Path) -> None:
-    """The answer changes, but neither the .kv file nor the vectors of the question's words."""
-    keyed = KeyedVectors(3)
-    keyed.add_vectors(list(VECTORS), np.array(list(VECTORS.values()), dtype=np.float32))
-    keyed.save(str(tmp_path / "v.kv"), separately=["vectors"])
-    given = [*settings, "tasks=[analogi]", f"embeddings.path={tmp_path / 'v.kv'}"]
-    run_baseline(job(given))
-    (tmp_path / "run/summary.json").unlink()
-    run_baseline(job(given))
-    array = np.load(tmp_path / "v.kv.vectors.npy")
-    array[list(VECTORS).index("lima")] *= -1
-    np.save(tmp_path / "v.kv.vectors.npy", array)
-    (tmp_path / "run/summary.json").unlink()
-    with raises_input_error(file="run"):
-        run_baseline(job(given))
 
 
 def test_another_file_of_vectors_is_another_run(settings: list[str], tmp_path: Path) -> None:

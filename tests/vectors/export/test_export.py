@@ -20,7 +20,7 @@ from mtl.base.extras import missing_package
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 from mtl.jobs.together import run_baseline
 from mtl.vectors.export import EXPORT_FORMATS
-from mtl.vectors.export.onnx import run_model
+from mtl.vectors.export.tokenizer import tokenizer_json
 
 pytestmark = pytest.mark.slow
 
@@ -59,65 +59,26 @@ def export(run: Path, out: Path, format: str, *settings: str) -> None:
     assert main(["export", str(run), "--format", format, "--out", str(out), *settings]) == 0
 
 
+def loaded(folder: Path) -> Any:
+    """An export, loaded by sentence-transformers."""
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+
+
 def expected(run: Path, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
     return mtl.load(run).encode(texts, pooling)
 
 
-def onnx_vectors(folder: Path, texts: Sequence[str]) -> np.ndarray:
-    """The vectors of texts as the card of an ONNX export says to compute them."""
-    tokenizers = pytest.importorskip("tokenizers", reason="needs the package tokenizers")
-    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    return run_model(folder / "model.onnx", [np.array(tokenizer.encode(f" {text}").ids) for text in texts])
-
-
 @pytest.mark.parametrize(
-    ("variant", "pooling"),
-    [("plain", "max"), ("plain", "mean"), ("joined", "max"), ("joined", "mean"), ("bounded", "max")],
+    ("variant", "pooling"), [("plain", "max"), ("plain", "mean"), ("joined", "max"), ("joined", "mean")]
 )
-def test_onnx_gives_the_run_s_vectors(runs: dict[str, Path], tmp_path: Path, variant: str, pooling: str) -> None:
-    out = tmp_path / "new" / "out"
-    export(runs[variant], out, "onnx", f"pooling={pooling}")
-    wanted = expected(runs[variant], TEXTS, pooling)
-    np.testing.assert_allclose(onnx_vectors(out, TEXTS), wanted, rtol=0, atol=1e-5)
-    for text, vector in zip(TEXTS, wanted, strict=True):  # alone: another batch, another length
-        np.testing.assert_allclose(onnx_vectors(out, [text])[0], vector, rtol=0, atol=1e-5)
-    assert sorted(path.name for path in out.iterdir()) == [
-        "README.md",
-        "model.onnx",
-        "tokenizer.json",
-        "vocabulary.txt",
-    ]
-    assert [path.name for path in out.parent.iterdir()] == ["out"]
-
-
-def test_the_vocabulary_beside_the_onnx_model_names_the_ids(runs: dict[str, Path], tmp_path: Path) -> None:
-    export(runs["plain"], tmp_path / "out", "onnx", "seed=2")
-    words = (tmp_path / "out/vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
-    number = {word: id for id, word in enumerate(words)}
-    rows = [np.array([number.get(word, 1) for word in ("solen", "skiner", "okänt")])]
-    wanted = mtl.load(runs["plain"], 2).encode(["solen skiner okänt"])
-    np.testing.assert_allclose(run_model(tmp_path / "out/model.onnx", rows), wanted, rtol=0, atol=1e-5)
-
-
-def test_large_weights_are_in_a_file_of_their_own(
-    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("onnx", reason="needs the package onnx")
-    monkeypatch.setattr("mtl.vectors.export.onnx.INLINE_BYTES", 100)
-    export(runs["plain"], tmp_path / "out", "onnx")
-    assert (tmp_path / "out/model.onnx.data").stat().st_size > 1000
-    np.testing.assert_allclose(onnx_vectors(tmp_path / "out", TEXTS), expected(runs["plain"], TEXTS), rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize(("variant", "pooling"), [("plain", "max"), ("joined", "max"), ("joined", "mean")])
 def test_sentence_transformers_gives_the_run_s_vectors(
     runs: dict[str, Path], tmp_path: Path, variant: str, pooling: str
 ) -> None:
-    out = tmp_path / "out"
+    out = tmp_path / "new" / "out"
     export(runs[variant], out, "sentence-transformers", f"pooling={pooling}")
-    from sentence_transformers import SentenceTransformer
-
-    model: Any = SentenceTransformer(str(out), device="cpu", local_files_only=True)
+    model = loaded(out)
     wanted = expected(runs[variant], TEXTS, pooling)
     for batch_size in (32, 1):
         np.testing.assert_allclose(model.encode(TEXTS, batch_size=batch_size), wanted, rtol=0, atol=1e-5)
@@ -125,24 +86,18 @@ def test_sentence_transformers_gives_the_run_s_vectors(
     types = [module["type"] for module in read_json(out / "modules.json")]
     assert all(type.startswith("sentence_transformers.") for type in types)
     assert not list(out.rglob("*.py"))
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("format", ["onnx", "sentence-transformers"])
-def test_centred_vectors(runs: dict[str, Path], tmp_path: Path, format: str) -> None:
+def test_centred_vectors(runs: dict[str, Path], tmp_path: Path) -> None:
     shutil.copytree(runs["joined"].parent, tmp_path / "copy")
     run, data = tmp_path / "copy/run", tmp_path / "copy/data"
-    export(run, tmp_path / "out", format, "centre=true", f"data_dir={data}", "seed=1")
+    export(run, tmp_path / "out", "sentence-transformers", "centre=true", f"data_dir={data}", "seed=1")
     from mtl.vectors.encoders import open_encoder
 
     wanted = open_encoder(str(run), {"seed": 1, "centre": True, "data_dir": str(data)}).encode(TEXTS)
     assert np.abs(wanted - mtl.load(run, 1).encode(TEXTS)).max() > 1e-3
-    if format == "onnx":
-        vectors = onnx_vectors(tmp_path / "out", TEXTS)
-    else:
-        from sentence_transformers import SentenceTransformer
-
-        vectors = SentenceTransformer(str(tmp_path / "out"), device="cpu").encode(TEXTS)
-    np.testing.assert_allclose(vectors, wanted, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(loaded(tmp_path / "out").encode(TEXTS), wanted, rtol=0, atol=1e-5)
 
 
 def test_vectors_are_those_of_the_trained_words(runs: dict[str, Path], tmp_path: Path) -> None:
@@ -176,11 +131,11 @@ def test_new_words_have_vectors_if_words_names_them(
     texts = ["solen skiner främmande", "helt obekant", ""]
     (tmp_path / "words.txt").write_text("helt obekant\n\nfrämmande\n", encoding="utf-8")
     wanted = expected(fasttext_run, texts)
-    export(fasttext_run, tmp_path / "with", "onnx", f"words={tmp_path / 'words.txt'}")
-    np.testing.assert_allclose(onnx_vectors(tmp_path / "with", texts), wanted, rtol=0, atol=1e-5)
-    export(fasttext_run, tmp_path / "without", "onnx")
+    export(fasttext_run, tmp_path / "with", "sentence-transformers", f"words={tmp_path / 'words.txt'}")
+    np.testing.assert_allclose(loaded(tmp_path / "with").encode(texts), wanted, rtol=0, atol=1e-5)
+    export(fasttext_run, tmp_path / "without", "sentence-transformers")
     assert re.search(r"without: knows \d+ words; all others are unknown to it, unlike the run", caplog.text)
-    without = onnx_vectors(tmp_path / "without", texts)
+    without = loaded(tmp_path / "without").encode(texts)
     assert np.abs(without[1] - wanted[1]).max() > 1e-5
     np.testing.assert_allclose(without[2], wanted[2], rtol=0, atol=1e-5)
     export(fasttext_run, tmp_path / "vectors", "vectors", f"words={tmp_path / 'words.txt'}")
@@ -201,7 +156,7 @@ def refused(capsys: pytest.CaptureFixture[str], run: Path, out: Path, *arguments
 def test_bad_input(runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, out = runs["plain"], tmp_path / "out"
     vectors = ("--format", "vectors")
-    assert "--format pickle: must be one of sentence-transformers, onnx, vectors" in refused(
+    assert "--format pickle: must be one of sentence-transformers, vectors, transformers" in refused(
         capsys, run, out, "--format", "pickle"
     )
     assert "unknown key 'pooling'; known keys: license, seed, words" in refused(
@@ -253,9 +208,7 @@ def test_a_format_that_cannot_express_the_encoder(
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: True)
     format = ("--format", "sentence-transformers")
     line = refused(capsys, runs["bounded"], tmp_path / "out", *format)
-    assert "boundary_words=true: sentence-transformers cuts" in line and line.endswith(
-        "choose --format onnx or vectors"
-    )
+    assert "boundary_words=true: sentence-transformers cuts" in line and line.endswith("choose --format vectors")
     shutil.copytree(runs["plain"], tmp_path / "run")
     suite = tmp_path / "run/suite.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace("language: sv", "language: en"), encoding="utf-8")
@@ -266,31 +219,31 @@ def test_a_missing_package(
     runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
-    for format, package in (("onnx", "onnx"), ("sentence-transformers", "sentence_transformers")):
-        line = refused(capsys, runs["plain"], tmp_path / "out", "--format", format)
-        assert f"the package {package} is missing; install it: pip install 'mtl-baselines[{format}]'" in line
+    line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "sentence-transformers")
+    assert "sentence_transformers is missing; install it: pip install 'mtl-baselines[sentence-transformers]'" in line
 
 
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("mtl.vectors.export.sentence_transformer.PROMPTS", {"query": "solen ", "document": "solen "}),
+        # The words have other ids in the tokenizer than in the model.
+        (
+            "mtl.vectors.export.sentence_transformer.tokenizer_json",
+            lambda language, words: tokenizer_json(language, words[::-1]),
+        ),
+    ],
+)
 def test_an_export_with_other_vectors_is_not_kept(
-    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    runs: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    changed: Any,
 ) -> None:
-    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
-    pytest.importorskip("onnx", reason="needs the package onnx")
-    monkeypatch.setattr("mtl.vectors.export.onnx.run_model", lambda path, rows: run_model(path, rows) + 2e-5)
-    line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "onnx")
-    assert "--format onnx: the exported model gives other vectors than the run (they differ by up to 2" in line
-
-
-def test_an_export_with_another_tokenizer_is_not_kept(
-    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if missing := missing_package("onnx"):
+    if missing := missing_package("sentence-transformers"):
         pytest.skip(f"needs the package {missing}")
-    from mtl.vectors.export.tokenizer import tokenizer_json
-
-    # The words have other ids in the file than in the model.
-    monkeypatch.setattr(
-        "mtl.vectors.export.onnx.tokenizer_json", lambda language, words: tokenizer_json(language, words[::-1])
-    )
-    line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "onnx")
-    assert "--format onnx: the exported model gives other vectors than the run" in line
+    monkeypatch.setattr(name, changed)
+    line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "sentence-transformers")
+    assert "--format sentence-transformers: the exported model gives other vectors than the run (they differ" in line

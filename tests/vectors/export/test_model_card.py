@@ -1,7 +1,6 @@
 """Model cards say what the run's summary says."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -14,7 +13,6 @@ from mtl.tasks.suite import load_suite
 from mtl.vectors.encoders.encoder import Description
 from mtl.vectors.export.format import Export
 from mtl.vectors.export.model_card import code_block
-from mtl.vectors.export.onnx import onnx_card
 from mtl.vectors.export.sentence_transformer import sentence_transformers_card
 from mtl.vectors.export.word_vectors import vectors_card
 
@@ -44,7 +42,7 @@ def export(tmp_path: Path) -> Export:
 def test_the_scores_and_the_data(export: Export) -> None:
     scores = export.summary["tasks"]["cbd"]
     row = [f"{value:.1f}" for value in (scores["scores"]["2"], scores["median"], scores["min"], scores["max"], 5.0)]
-    for card in (sentence_transformers_card(export, "Modules()"), onnx_card(export), vectors_card(export)):
+    for card in (sentence_transformers_card(export, "Modules()"), vectors_card(export)):
         lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in card.splitlines()]
         assert ["CBD", "F1", "dev", *row] in lines
         assert ["CBD", "BSD-3", "10040"] in lines and ["CDSC-R", "not stated", "8000"] in lines
@@ -77,27 +75,6 @@ def test_without_a_license(export: Export) -> None:
     card = sentence_transformers_card(unlicensed, "Modules()")
     assert "license" not in yaml.safe_load(card.split("---\n")[1])
     assert "**License:** not stated" in card and "No license is stated for the weights" in card
-
-
-@pytest.mark.parametrize("boundary_words", [False, True])
-def test_how_to_use_an_onnx_model_of_another_language(
-    export: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, boundary_words: bool
-) -> None:
-    assert "Tokenizer.from_file" in onnx_card(export)
-    changed = {"language": "en", "boundary_words": boundary_words, "words": ["one", "<SOS>", "<EOS>"], "max_length": 2}
-    card = onnx_card(Export(**{**vars(export), "parts": EncoderParts(**{**vars(export.parts), **changed})}))
-    assert "tokenizer.json" not in card
-    (tmp_path / "vocabulary.txt").write_text("<pad>\n<unknown>\none\n<SOS>\n<EOS>\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    code = (
-        card.split("```python\n")[1]
-        .split("longest =")[0]
-        .replace("import onnxruntime\n", "")
-        .replace('"Text two."', '""')
-    )
-    found: dict[str, Any] = {}
-    exec(code.replace("Text one.", "one isn't"), found)
-    assert found["rows"] == ([[3, 2, 1, 4], [3, 1, 4]] if boundary_words else [[2, 1], [1]])
 
 
 def test_a_command_cannot_end_its_code_block() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from sacremoses.corpus import NonbreakingPrefixes
 
-from mtl.data.text import BOUNDARIES, UNKNOWN, moses
-from mtl.vectors.export.tokenizer import can_express, id_names, tokenizer_json, with_limits
+from mtl.data.text import UNKNOWN, moses
+from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs the package tokenizers")
 
@@ -44,20 +44,10 @@ def test_texts_are_split_as_moses_does(language: str) -> None:
 
 def test_ids_are_those_of_the_vocabulary() -> None:
     words = ["solen", ".", "np.", UNKNOWN]
-    assert id_names(words)[2:] == words
     split = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json("pl", words)))
     assert split.encode(" solen np. nowe <unk> <pad> solen.").ids == [2, 4, 1, 1, 1, 1, 1, 1, 1, 2, 3]
     assert [split.encode(text).ids for text in (" ", " \t\n", " \x01")] == [[5]] * 3
     assert splitter("pl").encode(" ").ids == [1]
-
-
-def test_limits_cut_texts_before_the_boundary_words() -> None:
-    content = tokenizer_json("sv", ["ord", *BOUNDARIES])
-    plain = tokenizers.Tokenizer.from_str(json.dumps(with_limits(content, 3, False)))
-    assert plain.encode(" ord ord ny ord").ids == [2, 2, 1]
-    bounded = tokenizers.Tokenizer.from_str(json.dumps(with_limits(content, 3, True)))
-    assert bounded.encode(" ord ord ny ord").ids == [3, 2, 2, 1, 4]
-    assert bounded.encode(" ").ids == [3, 1, 4]
 
 
 def test_languages_whose_apostrophes_need_more() -> None:

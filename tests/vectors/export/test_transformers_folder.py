@@ -122,7 +122,7 @@ def test_other_runs_are_one_line(folder: Path, run: Path, tmp_path: Path) -> Non
     with raises_input_error(file="frozen"):
         export(frozen, tmp_path / "out")
     with raises_input_error():
-        export_run(run, tmp_path / "out", "onnx", {}, "mtl export")
+        export_run(run, tmp_path / "out", "vectors", {}, "mtl export")
 
 
 def test_an_export_that_differs_is_not_written(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,15 +63,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a sheet, and the line that it is about.
-
-    Args:
-        undecided: whether it may be right, since the files that it disagrees with are not complete.
-    """
+    """What is wrong with a sheet, and the line that it is about."""
 
     line: int
     message: str
-    undecided: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,12 +75,6 @@ class Sheet:
 
     entries: list[Entry]
     problems: list[Problem]
-
-    def values(self, *names: str) -> Iterator[tuple[int, str]]:
-        """The lines of the values of these fields."""
-        for entry in self.entries:
-            if entry.name in names:
-                yield from entry.values
 
 
 def is_obligatory(name: str) -> bool:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes
-from sheet_parts import complete, line_of, write
+from sheet_parts import complete, line_of, values_of, write
 
 from mtl.benchmark_making.audits.sheets.form import (
     ORDER,
@@ -41,7 +41,7 @@ def test_an_empty_sheet_marks_the_obligatory_fields(tmp_path: Path) -> None:
 
 def test_values_go_on_in_lines_without_a_field(tmp_path: Path) -> None:
     sheet = read_sheet(write(tmp_path, complete(License=["CC BY 4.0", "and\tMIT\n"])))
-    assert [value for _, value in sheet.values("License(s)*")] == ["CC BY 4.0", "and MIT"]
+    assert values_of(sheet, "License(s)*") == ["CC BY 4.0", "and MIT"]
 
 
 def test_blank_cells_and_line_ends_carry_no_meaning(tmp_path: Path) -> None:
