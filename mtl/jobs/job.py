@@ -17,6 +17,7 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.find import read_embeddings
+from mtl.jobs.given import GivenPredictions
 from mtl.methods import METHODS, method_name
 from mtl.methods.method import matches
 from mtl.runs.folder import RunFolder
@@ -156,10 +157,15 @@ def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: its configuration and its suite."""
+    """One run: its configuration and its suite.
+
+    Args:
+        predictions: for each seed of a run of the method `imported` the values that Python code gave; empty: it names files of them.
+    """
 
     config: Config
     suite: Suite
+    predictions: Sequence[GivenPredictions] = ()
 
     @cached_property
     def tasks(self) -> list[Task]:

@@ -151,7 +151,7 @@ def test_test_predictions_are_scored_where_their_gold_is_there(
     assert lines[-1] == "average (of 1 of 3 tasks; not scored: samma, betyg): 60.0"
     pack(path, whole(8))
     assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
-    assert "test_pred_kansla.tsv:9: 8 predictions for 10 gold rows" in capsys.readouterr().err
+    assert "test_pred_kansla.tsv:9: 8 predictions for the 10 rows of" in capsys.readouterr().err
 
 
 def test_every_target_kind_is_scored_against_a_run_s_gold_targets(
