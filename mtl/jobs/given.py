@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,15 +98,12 @@ def _rows(values: Any, key: str) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any, name: str, key: str) -> str | int | float:
-    """A value of a list, an array or a table as one of Python's own. Raises InputError for one that no JSON file could hold as a single value."""
+    """A value of a list, an array or a table as one of Python's own. Raises InputError for one that is no value of a JSON file."""
     plain = value.item() if getattr(value, "shape", None) == () else value
-    if not isinstance(plain, str | int | float) or (isinstance(plain, float) and not math.isfinite(plain)):
-        raise InputError(f"{name} {plain!r} must be a text, a number or a truth value", key=key)
-    if isinstance(plain, str) and not plain.isascii():
-        try:
-            plain.encode()
-        except UnicodeEncodeError:
-            raise InputError(
-                f"{name} {plain!a} has half of a surrogate pair, which no file can hold", key=key
-            ) from None
+    try:
+        if not isinstance(plain, str | int | float):
+            raise ValueError
+        json.dumps(plain, ensure_ascii=False, allow_nan=False).encode()  # refuses half a surrogate pair, too
+    except ValueError:
+        raise InputError(f"{name} {plain!r} must be a text, a number or a truth value", key=key) from None
     return plain

@@ -111,7 +111,7 @@ def _task_problems(
     problems = [f"{path}/{rows_name(task, split)}: is missing" for split in data if split not in files]
     for split, file in files.items():
         if split in data:
-            problems += [f"{file.name}{problem}" for problem in file_problems(file, data[split])]
+            problems += file_problems(file, data[split])
         else:
             problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
     return problems
@@ -157,20 +157,20 @@ def _entry_problems(
 
 
 def file_problems(file: RowFile, data: RowFile) -> list[str]:
-    """The problems of a submission's file, as ":line: message", in order of lines; after the first 10, their number.
+    """The problems of a submission's file, in order of lines; after the first 10, their number.
 
     Rows are the same if their values are, of equal type: 3 is not 3.0. The order of keys and white space do not count.
     """
     try:
         problems = [(error.line or 1, error.message) for error in file.read[1]]
     except InputError as error:  # a line is no row
-        return [str(error).removeprefix(file.name)]
+        return [str(error)]
     problems += _row_problems(file.rows, data)
-    listed = [f":{number}: {problem}" for number, problem in sorted(problems)]
+    listed = [f"{file.name}:{number}: {problem}" for number, problem in sorted(problems)]
     further = len(listed) - MOST_PROBLEMS
-    return (
-        listed if further <= 1 else [*listed[:MOST_PROBLEMS], f": {further} further problems of this kind or another"]
-    )
+    if further <= 1:
+        return listed
+    return [*listed[:MOST_PROBLEMS], f"{file.name}: {further} further problems of this kind or another"]
 
 
 def _row_problems(rows: Sequence[dict[str, Any]], data: RowFile) -> Iterator[tuple[int, str]]:

@@ -103,21 +103,18 @@ class RowFile:
 
     def keys(self, id: str | None) -> list[str]:
         """For each row what identifies it: its texts and spans, and the value of `id`. Raises InputError if it lacks one of these."""
-        if id not in self._keys:
-            columns, keys = (*self.task.text_columns, *self.task.span_columns), []
-            for number, row in enumerate(self.rows, start=1):
-                try:
-                    texts = [value_of(row, column) for column in columns]
-                except ValueError as error:
-                    raise InputError(str(error), path=self.name, line=number) from None
-                keys.append(json.dumps([id and row[id], *texts]))
-            self._keys[id] = keys
-        return self._keys[id]
+        return [json.dumps([id and row[id], *texts]) for row, texts in zip(self.rows, self._texts, strict=True)]
 
     @cached_property
-    def _keys(self) -> dict[str | None, list[str]]:
-        """The keys that were asked for, by the name of the id."""
-        return {}
+    def _texts(self) -> list[list[Any]]:
+        """The texts and the ends of spans of each row."""
+        texts = []
+        for number, row in enumerate(self.rows, start=1):
+            try:
+                texts.append([value_of(row, column) for column in (*self.task.text_columns, *self.task.span_columns)])
+            except ValueError as error:
+                raise InputError(str(error), path=self.name, line=number) from None
+        return texts
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""

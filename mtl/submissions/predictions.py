@@ -36,22 +36,20 @@ def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: 
     Raises:
         InputError: which names the file and the line, for two files of the same rows, and for a file that is of another form than its name.
     """
-    names: dict[tuple[str, str], str] = {}
-    for name, (id, split) in prediction_names(suite).items():
-        if name not in contents or split not in rows.get(id, {}):
-            continue
-        if name == rows_name(suite.tasks[id], split) and suite.tasks[id].files.get(split) is None:
-            continue  # a file of rows has none that are held out
-        if (first := names.setdefault((id, split), name)) != name:
-            raise InputError(f"{name} has predictions of the same rows; leave one out", path=f"{path}/{first}")
     sources: dict[tuple[str, str], Lines | RowFile] = {}
-    for (id, split), name in names.items():
-        task, content, file = suite.tasks[id], contents[name], f"{path}/{name}"
-        if name == rows_name(task, split):
-            sources[id, split] = RowFile(task, file, split_lines(content, file))
+    for name, (id, split) in prediction_names(suite).items():
+        task, file = suite.tasks[id], f"{path}/{name}"
+        of_rows = name == rows_name(task, split)
+        if name not in contents or split not in rows.get(id, {}) or (of_rows and task.files[split] is None):
+            continue  # a file of rows has none that are held out
+        if (earlier := sources.get((id, split))) is not None:
+            raise InputError(f"{name} has predictions of the same rows; leave one out", path=earlier.name)
+        if of_rows:
+            sources[id, split] = RowFile(task, file, split_lines(contents[name], file))
+        elif name.endswith(".jsonl"):
+            sources[id, split] = read_json_lines(contents[name], file)
         else:
-            is_json = name.endswith(".jsonl")
-            sources[id, split] = read_json_lines(content, file) if is_json else read_tsv(task, content, file)
+            sources[id, split] = read_tsv(task, contents[name], file)
     return sources
 
 
@@ -68,17 +66,17 @@ def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> t
     unfit: Unfit = {id: {} for id in rows if id in labels}
     for id, splits in rows.items():
         answers = Answers(suite.tasks[id], labels[id]) if id in labels else None
-        for split, own in splits.items():
+        for split, data in splits.items():
             source = sources.get((id, split))
             if isinstance(source, Lines):
-                predicted[id][split], count = own.put(source, suite.submission.ids, answers)
+                predicted[id][split], count = data.put(source, suite.submission.ids, answers)
                 if answers is not None:
                     unfit[id][split] = count
             elif source is not None:
                 if answers is not None:
                     file = JSON_LINES.format(split=split, task=id)
                     raise InputError(f"labels map answers in {file}, not in files of rows", path=source.name, key=id)
-                predicted[id][split] = _of_rows(source, suite, own)
+                predicted[id][split] = _of_rows(source, suite, data)
     return predicted, unfit
 
 
