@@ -86,7 +86,8 @@ def test_what_cannot_be_read_is_one_line(
         path.write_bytes(content)
     elif content:
         with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("test_pred_kansla.tsv", "label\nglad\n\xe4\n".encode("latin-1"))
+            for name in ("test_pred_kansla.tsv", "dev_pred_kansla.tsv"):
+                archive.writestr(name, "label\nglad\n\xe4\n".encode("latin-1"))
     for command in (["check-submission", str(path)], ["score", str(path), "--gold", str(suite_file.parent / "data")]):
         assert main([*command, f"suite={suite_file}"]) == 2
         printed = capsys.readouterr()

@@ -171,7 +171,7 @@ def test_what_would_unpack_to_too_much_is_one_line(copy: Path, uses: Uses, monke
         for limit, refused in ((size, False), (size - 1, True)):
             monkeypatch.setattr(archives, "UNPACKED_LIMIT", limit)
             monkeypatch.setattr("mtl.submissions.files.UNPACKED_LIMIT", limit)
-            message = message_of(lambda path=path: uses["score"](path), "limit")  # type: ignore[misc]
+            message = message_of(lambda path=path: uses["check"](path), "limit")  # type: ignore[misc]
             assert (message is not None and "more than" in message) == refused
 
 
