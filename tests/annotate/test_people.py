@@ -135,7 +135,10 @@ def test_predictions_of_another_number_of_rows_are_refused(home: Path, capsys: p
     (home / "theirs").mkdir()
     write_lines(home / "theirs" / FILE.format(split="dev", task="kansla"), ["label", *["glad"] * 29])
     assert imported("theirs", "theirs") == 2
-    assert "29 predictions for the 4 rows of data/dev.tsv that are in the sample" in capsys.readouterr().err.splitlines()[-1]
+    assert (
+        "29 predictions for the 4 rows of data/dev.tsv that are in the sample"
+        in capsys.readouterr().err.splitlines()[-1]
+    )
     write_lines(home / "theirs" / FILE.format(split="dev", task="kansla"), ["label", *["sur"] * 30])
     assert imported("theirs", "theirs") == 2
     assert "unknown label 'sur'" in capsys.readouterr().err.splitlines()[-1]
