@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from mtl.jobs.job import Job, load_job
+from mtl.methods import METHODS
 from mtl.runs.folder import FORMAT, RunFolder
 from mtl.runs.summary import summarize
 from mtl.settings.layers import flatten_config, save_config
@@ -113,7 +114,8 @@ def make_run(folder: Path, number: int, job: Job, gold: Mapping[str, np.ndarray]
     share, tasks = 0.5 + 0.4 * rng.random(), list(job.suite.tasks.values())
     done = {seed: write_seed(run, seed, share, tasks, gold, rng) for seed in SEEDS}
     counts = {id: {"dev": len(targets)} for id, targets in gold.items()}
-    summary = summarize(job.suite, tasks, job.config, done, counts, dict.fromkeys(gold, 40.0))
+    method = METHODS[job.config.method].summary(job.config, job.suite)
+    summary = summarize(job.suite, tasks, job.config, method, done, counts, dict.fromkeys(gold, 40.0))
     inputs = {f"task-{place}/{split}.tsv": 64 * str(place) for place in range(len(tasks)) for split in ("train", "dev")}
     summary |= {"held_out": {}, "config": flatten_config(job.config), "inputs": inputs, "command": "mtl baseline"}
     save_config(job.config, run.config)

@@ -111,13 +111,13 @@ def test_no_files_import_each_other() -> None:
 def test_names_of_lazy_imports_exist() -> None:
     """mypy does not see what registries import by name."""
     named = {
-        node.value
+        (part_of(module), node.value)
         for module in modules()
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"mtl[\w.]+:\w+", node.value)
     }
     assert len(named) > 10
-    for name in named:
+    for name in {name for _, name in named}:
         path, _, attribute = name.partition(":")
         tree = ast.parse(FILES[path].read_text(encoding="utf-8"))
         defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
@@ -125,6 +125,10 @@ def test_names_of_lazy_imports_exist() -> None:
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
         assert attribute in defined, name
+
+    order = documented_order()
+    upward = {(part, name) for part, name in named if order.index(part) < order.index(name.split(".")[1].split(":")[0])}
+    assert upward == set()
 
 
 def test_every_package_is_in_the_wheel() -> None:

@@ -12,7 +12,7 @@ from mtl.base.errors import InputError, resources_as_input
 from mtl.base.files import counted
 from mtl.runs import finished
 from mtl.runs.summary import Summary
-from mtl.tasks.suite import AVERAGE
+from mtl.tasks.suite import AVERAGE, load_suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS
 
@@ -220,8 +220,13 @@ def run_job(job: "Job", command: str) -> Run:
     """
     from mtl.jobs.together import run_baseline
 
-    run_baseline(job, command)
-    return open(job.folder.path)
+    folder = job.folder
+    if folder.summary.exists():
+        run_baseline(job, command)
+        return open(folder.path)
+    summary = run_baseline(job, command)
+    # The suite as it is declared: that of a job has chosen the splits that are there.
+    return Run(finished.Run(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
 
 
 @resources_as_input()
@@ -256,13 +261,13 @@ def import_predictions(
     >>> mtl.import_predictions("oracle", {"cbd": gold}, suite="klej-sample").summary["average"]
     100.0
     """
-    from mtl.jobs.given import given_job
+    from mtl.jobs.imports import import_job
 
     own: dict[str, Any] = {"seed": list(seed) if isinstance(seed, Sequence) else seed}
     own |= {key: fspath(it) if isinstance(it, PathLike) else it for key, it in (("system", system), ("labels", labels))}
     given = {**plain_settings((), settings), **{key: value for key, value in own.items() if value is not None}}
-    with given_job(name, predictions, given) as job:
-        return run_job(job, "mtl.import_predictions")
+    by_seed = list(predictions) if isinstance(predictions, Sequence) else [predictions]
+    return run_job(import_job(name, by_seed, given), "mtl.import_predictions")
 
 
 @resources_as_input()

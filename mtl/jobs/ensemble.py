@@ -64,9 +64,9 @@ def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
 class Ensemble:
     """`mtl.methods.method.Method` of an ensemble. It trains nothing, and keeps no models of its own."""
 
-    def __init__(self, request: BuildRequest) -> None:
+    def __init__(self, job: Job, request: BuildRequest) -> None:
         """Raises InputError unless all runs were trained on the training rows of the ensemble's tasks and, by seed, with its seeds."""
-        config, dataset = request.config, request.dataset
+        config, dataset = job.config, request.dataset
         self.dataset, self.accelerator = dataset, config.trainer.accelerator
         self.members = [Member.open(run, RUNS) for run in config.ensemble.runs]
         self.by_seed = config.ensemble.by_seed

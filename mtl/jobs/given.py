@@ -1,89 +1,88 @@
-"""Predictions that Python code has at hand, as a run: they are written as JSON Lines, and `mtl import` does the rest."""
+"""Predictions that Python code has at hand: lists, arrays and tables by task, as the lines that a file of them would have."""
 
+import hashlib
 import json
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.jobs.imports import import_job
-from mtl.jobs.job import Job, load_job
-from mtl.submissions.entry import PREDICTION, SPLITS
-from mtl.submissions.imported import JSON_LINES
-from mtl.submissions.lines import ID
+from mtl.submissions.entry import PREDICTION
+from mtl.submissions.files import JSON_LINES, SPLITS
+from mtl.submissions.lines import ID, Lines
+from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
 SPLIT = "split"  # the column of a table that names the split of each row
 
-Line = dict[str, Any]
 
-
-@contextmanager
-def given_job(
-    name: str, predictions: Mapping[str, Any] | Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
-) -> Iterator[Job]:
-    """A job that makes a run of predictions, within the block; errors name a split and a task of them.
+@dataclass(frozen=True)
+class GivenPredictions:
+    """The predictions of one seed.
 
     Args:
-        name: see `import_job`.
-        predictions: see `mtl.import_predictions`.
-        settings: as in `import_job`.
+        name: what notes call them.
+        lines: by task id and split.
+    """
+
+    name: str
+    lines: Mapping[tuple[str, str], Lines]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the predictions: that of a folder with these lines as files (`mtl.jobs.imported`)."""
+        sums = {}
+        for (id, split), lines in self.lines.items():
+            rows = [{PREDICTION: value} for value in lines.values]
+            if lines.ids is not None:
+                rows = [{**row, ID: row_id} for row, row_id in zip(rows, lines.ids, strict=True)]
+            content = "".join(json.dumps(row) + "\n" for row in rows)
+            sums[JSON_LINES.format(split=split, task=id)] = hashlib.sha256(content.encode()).hexdigest()
+        return hashlib.sha256("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()).hexdigest()
+
+
+def values_of_seeds(predictions: Sequence[Any], suite: Suite) -> list[GivenPredictions]:
+    """The predictions of each seed.
+
+    Args:
+        predictions: by seed, see `mtl.import_predictions`.
 
     Raises:
-        InputError: as `import_job` does, and for values that are no predictions.
+        InputError: which names the task and the row, for values that are no predictions.
     """
-    suite = load_job({**_without_extras(settings), "method": "imported"}).suite
-    seeds = list(predictions) if isinstance(predictions, Sequence) else [predictions]
-    with TemporaryDirectory(prefix="mtl-import-") as folder:
-        paths = []
-        for number, by_task in enumerate(seeds, start=1):
-            paths.append(Path(folder, f"predictions-{number}"))
-            paths[-1].mkdir()
-            if not isinstance(by_task, Mapping):
-                raise InputError("must be a mapping from task ids, or a list with one for each seed", key="predictions")
-            if unknown := [id for id in by_task if id not in suite.tasks]:
+    seeds = []
+    for number, by_task in enumerate(predictions):
+        if not isinstance(by_task, Mapping):
+            raise InputError("must be a mapping from task ids, or a list with one for each seed", key="predictions")
+        key = "predictions" if len(predictions) == 1 else f"predictions[{number}]"
+        lines = {}
+        for id, values in by_task.items():
+            if id not in suite.tasks:
                 known = ", ".join(suite.tasks)
-                raise InputError(
-                    f"suite {suite.name} has no such task; it has {known}", key=f"predictions.{unknown[0]}"
-                )
-            for id, given in by_task.items():
-                task = suite.tasks[id]
-                for split, lines in _by_split(task, given).items():
-                    text = "".join(json.dumps(line) + "\n" for line in lines)
-                    (paths[-1] / JSON_LINES.format(split=split, task=id)).write_text(text, encoding="utf-8")
-        try:
-            yield import_job(name, paths, settings)
-        except InputError as error:
-            if error.path is None or not Path(error.path).is_relative_to(folder):
-                raise
-            raise error.located(path=Path(error.path).relative_to(folder)) from None
+                raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"{key}.{id}")
+            for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
+                ids = [row[ID] for row in rows] if ID in rows[0] else None
+                lines[id, split] = Lines(f"{key}.{id}.{split}", [row[PREDICTION] for row in rows], ids=ids)
+        seeds.append(GivenPredictions(f"predictions-{number + 1}", lines))
+    return seeds
 
 
-def _without_extras(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that every run has."""
-    return {key: value for key, value in settings.items() if key not in ("seed", "system", "labels")}
-
-
-def _by_split(task: Task, given: Any) -> dict[str, list[Line]]:
-    """The lines of a task's files of predictions, by split."""
-    parts = given if isinstance(given, Mapping) else {None: given}
-    lines: dict[str, list[Line]] = {}
-    for split, values in parts.items():
-        for line in _lines(task, values):
-            own = line.pop(SPLIT, split or task.scored_split)
-            if own not in SPLITS or own != (split or own):
+def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a task by split. Those of a table name their splits, or are of the split that scores the task."""
+    by_split: dict[str, list[dict[str, Any]]] = {}
+    for split, part in (values if isinstance(values, Mapping) else {None: values}).items():
+        for row in _rows(part, key):
+            named = row.pop(SPLIT, split or task.scored_split)
+            if named not in SPLITS or named != (split or named):
                 expected = " or ".join(SPLITS) if split is None or split not in SPLITS else split
-                raise InputError(f"split {own!r} must be {expected}", key=f"predictions.{task.id}")
-            lines.setdefault(own, []).append(line)
-    return lines
+                raise InputError(f"split {named!r} must be {expected}", key=key)
+            by_split.setdefault(named, []).append(row)
+    return by_split
 
 
-def _lines(task: Task, values: Any) -> list[Line]:
-    """The lines for a list, an array, or a table with the columns prediction, id and split, of which the first is needed."""
-    key = f"predictions.{task.id}"
+def _rows(values: Any, key: str) -> list[dict[str, Any]]:
+    """The rows of a list, an array, or a table with the columns prediction, id and split, of which the first is needed."""
     if hasattr(values, "columns"):
         names = [name for name in (PREDICTION, ID, SPLIT) if name in values.columns]
         if PREDICTION not in names:
@@ -92,17 +91,19 @@ def _lines(task: Task, values: Any) -> list[Line]:
         names, values = [PREDICTION], {PREDICTION: values}
     else:
         raise InputError("must be a list, an array, a table, or a mapping from dev and test to these", key=key)
-    rows = zip(*([_plain(value) for value in values[name]] for name in names), strict=True)
-    lines = [dict(zip(names, row, strict=True)) for row in rows]
-    for number, line in enumerate(lines, start=1):
-        for name, value in line.items():
-            if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
-                raise InputError(
-                    f"{name} {value!r} must be a text, a number or a truth value", key=f"{key}, row {number}"
-                )
-    return lines
+    columns = [
+        [_plain(value, name, f"{key}, row {row}") for row, value in enumerate(values[name], start=1)] for name in names
+    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _plain(value: Any) -> Any:
-    """A value of an array or a table as one of Python's own."""
-    return value.item() if getattr(value, "shape", None) == () else value
+def _plain(value: Any, name: str, key: str) -> str | int | float:
+    """A value of a list, an array or a table as one of Python's own. Raises InputError for one that is no value of a JSON file."""
+    plain = value.item() if getattr(value, "shape", None) == () else value
+    try:
+        if not isinstance(plain, str | int | float):
+            raise ValueError
+        json.dumps(plain, ensure_ascii=False, allow_nan=False).encode()  # refuses half a surrogate pair, too
+    except ValueError:
+        raise InputError(f"{name} {plain!r} must be a text, a number or a truth value", key=key) from None
+    return plain

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,10 @@ from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.untrusted_yaml import read_yaml, typed_content
 from mtl.data.sampled import Key, read_key
+from mtl.jobs.given import values_of_seeds
 from mtl.jobs.job import Job, load_job
 from mtl.submissions.answers import check_labels, read_labels
-from mtl.submissions.imported import predicted_tasks
+from mtl.submissions.files import is_entry, predicted_splits, read_files
 from mtl.tasks.suite import Suite
 
 
@@ -30,53 +31,66 @@ class System:
     license: str | None = None
 
 
-def import_job(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Job:
-    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each path has scored rows of.
+def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], settings: Mapping[str, Any]) -> Job:
+    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of.
 
     Args:
         name: the name of the run's folder, below the suite's, and of the system where system.yaml has no title.
-        paths: for each seed a zip or a folder.
+        predictions: for each seed a zip or a folder; or for each seed values, see `mtl.import_predictions`.
         settings: the settings of a run, and four more. `seed`: a number or a list, otherwise 1, 2, …. `system`: the path of a YAML file
             or its content (`System`). `labels`: what the answers of a language model mean, the path of a YAML file or its content
             (`mtl.submissions.answers`). `rows`: the path of the key file of a sample (`mtl.data.sampled`), whose rows alone are scored;
             then the tasks are those of the key.
 
     Raises:
-        InputError: for a name that no folder can have, files that are none of predictions, and bad settings.
+        InputError: for a name that no folder can have, what is no prediction, and bad settings.
     """
     if not re.fullmatch(r"[\w.+-]+", name) or name[0] in ".-":
         raise InputError(f"{name!r} names a folder; use letters, digits, '.', '_', '+' and '-'", key="NAME")
-    if not paths:
+    if not predictions:
         raise InputError("name the zip or the folder of its predictions; for several seeds one each", key=name)
+    paths = [path for path in predictions if isinstance(path, Path)]
     given = {**settings, "method": "imported", "imported.predictions": [str(path) for path in paths]}
-    seeds = given.pop("seed", None)
-    given["seeds"] = list(range(1, len(paths) + 1)) if seeds is None else seeds if isinstance(seeds, list) else [seeds]
-    system = _system(given.pop("system", None))
-    facts = {f"imported.{field.name}": getattr(system, field.name) for field in fields(System)}
-    given |= {key: value for key, value in facts.items() if value is not None}
-    given.setdefault("imported.title", name)
-    labels = given.pop("labels", None)
-    key_file = given.pop("rows", None)
-    job = load_job(given)
-    given |= _labels(labels, job.suite)
-    samples = {} if key_file is None else key_of(key_file, job)["tasks"]
-    given.setdefault("run_dir", f"{job.config.runs_dir}/{job.suite.name}/{name}")
+    further = {key: given.pop(key, None) for key in ("seed", "system", "labels", "rows")}
+    seeds = further["seed"]
+    if seeds is None:
+        seeds = list(range(1, len(predictions) + 1))
+    given["seeds"] = seeds if isinstance(seeds, list) else [seeds]
+    facts = {f"imported.{key}": value for key, value in asdict(_system(further["system"])).items() if value is not None}
+    job = load_job({"imported.title": name, **given, **facts})
+    config, suite = job.config, job.suite
+    values = [] if paths else values_of_seeds(predictions, suite)
+    changed = _labels(further["labels"], suite)
+    samples = {} if further["rows"] is None else key_of(further["rows"], job)["tasks"]
+    tasks = config.tasks
     if given.get("tasks") is None:
-        splits = [predicted_tasks(path, job.suite) for path in paths]
-        given["tasks"] = [
+        splits = [set(seed.lines) for seed in values] or [_predicted(path, suite) for path in paths]
+        tasks = [
             id
-            for id, task in job.suite.tasks.items()
-            if all(task.scored_split in own.get(id, ()) for own in splits)
+            for id, task in suite.tasks.items()
+            if all((id, task.scored_split) in predicted for predicted in splits)
             and _has_rows(job, id)
             and (not samples or id in samples)
         ]
-        if not given["tasks"]:
-            raise InputError(f"no task of suite {job.suite.name} has predictions for its scored rows", path=paths[0])
+        if not tasks:
+            problem = f"no task of suite {suite.name} has predictions for its scored rows"
+            raise InputError(problem, path=paths[0]) if paths else InputError(problem, key="predictions")
     if samples:
-        if outside := [id for id in given["tasks"] if id not in samples]:
+        sampled = [task.id for task in suite.choose(tasks)]
+        if outside := [id for id in sampled if id not in samples]:
             raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
-        given["imported.rows"] = {id: own["lines"] for id, own in samples.items() if id in given["tasks"]}
-    return load_job(given)
+        changed["rows"] = {id: sample["lines"] for id, sample in samples.items() if id in sampled}
+    run_dir = config.run_dir or f"{config.runs_dir}/{suite.name}/{name}"
+    config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **changed))
+    return replace(job, config=config, predictions=values)
+
+
+def _predicted(path: Path, suite: Suite) -> set[tuple[str, str]]:
+    """The tasks and splits that a zip or a folder has predictions for. Raises InputError if there are none."""
+    splits = predicted_splits(path, read_files(path, lambda name: False)[1], suite, beside=is_entry)
+    if not splits:
+        raise InputError(f"has no predictions of suite {suite.name}", path=path)
+    return splits
 
 
 def key_of(path: Any, job: Job) -> Key:
@@ -95,13 +109,13 @@ def _system(given: Any) -> System:
 
 
 def _labels(given: Any, suite: Suite) -> dict[str, Any]:
-    """The settings for labels, from the path of a YAML file or from its content; None: none."""
+    """The keys of `ImportedConfig` for labels, from the path of a YAML file or from its content; None: none."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        return {"imported.labels": check_labels(given, suite)}
+        return {"labels": check_labels(given, suite)}
     path = _path("labels", given)
-    return {"imported.labels": read_labels(path, suite), "imported.labels_sha256": sha256(path)}
+    return {"labels": read_labels(path, suite), "labels_sha256": sha256(path)}
 
 
 def _path(key: str, value: Any) -> Path:

@@ -18,6 +18,7 @@ from mtl.data.sample import SAMPLES
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.find import read_embeddings
+from mtl.jobs.given import GivenPredictions
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
 from mtl.settings.bounds import reason, unknown_message
@@ -155,10 +156,15 @@ def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: its configuration and its suite."""
+    """One run: its configuration and its suite.
+
+    Args:
+        predictions: for each seed of a run of the method `imported` the values that Python code gave; empty: it names files of them.
+    """
 
     config: Config
     suite: Suite
+    predictions: Sequence[GivenPredictions] = ()
 
     @cached_property
     def tasks(self) -> list[Task]:

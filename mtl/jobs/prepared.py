@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +18,8 @@ from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import choosing_notes, without_repeats
 from mtl.data.splits import check_present
+from mtl.jobs.ensemble import Ensemble
+from mtl.jobs.imported import Imported, fingerprint_name
 from mtl.jobs.job import Job
 from mtl.jobs.teacher import ask_teacher
 from mtl.jobs.unlabelled import with_unlabelled
@@ -28,6 +31,9 @@ from mtl.settings.layers import find_suite, flatten_config, moved_sources
 from mtl.submissions.format import write_predictions
 from mtl.tasks.metrics import best_constant, constant_score
 from mtl.training.precision import check_precision, training_precision
+
+# Of the methods that train nothing: what they are made of, other runs or predictions, is known to jobs alone.
+BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {"imported": Imported, "ensemble": Ensemble}
 
 logger = logging.getLogger("mtl")
 
@@ -117,7 +123,8 @@ def prepare(job: Job) -> tuple[Dataset, Method]:
         dataset = without_repeats(dataset)
     dataset = with_unlabelled(job, dataset)
     request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path, ask_teacher(job, dataset))
-    return dataset, METHODS[config.method].build(request)
+    build = METHODS[config.method].build
+    return dataset, build(request) if build else BUILDERS[config.method](job, request)
 
 
 def _log_left_out(job: Job) -> None:
@@ -168,7 +175,10 @@ def check_begun(job: Job) -> Summary | None:
     folder.check(job.config)
     if not folder.summary.exists():
         return None
-    folder.check_inputs(fingerprints(job.suite, tasks, job.data_dir))
+    inputs = fingerprints(job.suite, tasks, job.data_dir)
+    for seed, values in zip(job.config.seeds, job.predictions, strict=False):
+        inputs[fingerprint_name(seed)] = values.fingerprint
+    folder.check_inputs(inputs)
     _check_sources(job)
     finished = read_summary(folder.summary)
     kept = {"transformer.keep": job.config.transformer.keep, "floor.keep": job.config.floor.keep}

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.lazy import lazy
 from mtl.methods.method import MethodKind, reads_texts
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
@@ -36,7 +35,6 @@ ENSEMBLE = MethodKind(
     title=lambda config: " of ".join(filter(None, ["ensemble", ", ".join(_names(config))])),
     folder=lambda config: "-".join(["ensemble", *_names(config), *(["by-seed"] if config.ensemble.by_seed else [])]),
     reads=("ensemble.", "trainer.accelerator"),
-    build=lazy("mtl.jobs.ensemble:Ensemble"),
     check=check,
     sources=lambda config, suite: [Path(run) / "summary.json" for run in config.ensemble.runs],
     answers=reads_texts,

@@ -3,21 +3,14 @@
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.lazy import lazy
 from mtl.methods.method import MethodKind
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 
 
 def check(config: Config, suite: Suite) -> None:
-    """Raise InputError unless there is a path with predictions for each seed."""
-    paths = config.imported.predictions
-    if len(paths) != len(config.seeds):
-        raise InputError(
-            f"needs predictions for each of the {len(config.seeds)} seeds, and has {len(paths)}",
-            key="imported.predictions",
-        )
-    if missing := [path for path in paths if not Path(path).exists()]:
+    """Raise InputError unless all paths with predictions exist."""
+    if missing := [path for path in config.imported.predictions if not Path(path).exists()]:
         raise InputError("no such file or folder", path=missing[0])
 
 
@@ -32,7 +25,6 @@ IMPORTED = MethodKind(
     title=lambda config: f"{config.imported.title or 'another system'}, imported",
     folder=lambda config: "imported",
     reads=("imported.",),
-    build=lazy("mtl.submissions.imported:Imported"),
     check=check,
     sources=sources,
     is_one_system=lambda config: True,

@@ -198,6 +198,7 @@ class MethodKind:
         folder: the name of a run's folder, below the suite's.
         reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all
             keys that begin with it.
+        build: builds it for a run; None: it trains nothing, and a job builds it from runs or predictions (`mtl.jobs.prepared`).
         unread: those of them that only other variants of a configuration read.
         describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the method has
             them.
@@ -218,7 +219,7 @@ class MethodKind:
     title: Callable[[Config], str]
     folder: Callable[[Config], str]
     reads: tuple[str, ...]
-    build: Callable[[BuildRequest], Method]
+    build: Callable[[BuildRequest], Method] | None = None
     load: Callable[[LoadRequest], Model] | None = None
     unread: Callable[[Config], tuple[str, ...]] = lambda config: ()
     describe: Callable[[Config], dict[str, str]] = lambda config: {}

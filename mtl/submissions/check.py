@@ -10,13 +10,10 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.data.columns import value_of
 from mtl.data.files import split_lines
-from mtl.data.records import parse_row
-from mtl.runs.predictions import foreign_problems, read_files
 from mtl.submissions.entry import (
     LEFT_OUT,
     PREDICTION,
     ROWS,
-    SPLITS,
     TASKS,
     Figures,
     RowFile,
@@ -24,14 +21,13 @@ from mtl.submissions.entry import (
     file_name,
     measure,
     parse_entry,
-    prediction_target,
-    read_row_file,
     read_template,
     show,
     system_name,
 )
+from mtl.submissions.files import SPLITS, foreign_problems, is_entry, read_files, rows_name
 from mtl.submissions.format import Checked
-from mtl.submissions.rows import Files, data_remarks
+from mtl.submissions.rows import data_remarks
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -48,14 +44,9 @@ Template = Mapping[str, Any] | None
 
 def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
     """The content of the files of a submission, a folder or a zip, by their path there: entries and rows of the suite's tasks. And the
-    names of all other files, which are not read. Raises InputError as `mtl.runs.predictions.read_files`."""
+    names of all other files, which are not read. Raises InputError as `mtl.submissions.files.read_files`."""
     rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
     return read_files(path, lambda name: name in rows or is_entry(name))
-
-
-def rows_name(task: Task, split: str) -> str:
-    """The place of a file of rows in a submission."""
-    return f"{task.id}/{split}.jsonl"
 
 
 def submitted_rows(task: Task, contents: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
@@ -77,10 +68,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
 
     Raises InputError if the data folder has no file of the suite, and for files that cannot be read.
     """
-    data: Files = {}
-    for task in suite.tasks.values():
-        if paths := data_files(task, data_dir):
-            data[task.id] = {split: read_row_file(task, split, file) for split, file in paths.items()}
+    data = {task.id: files for task in suite.tasks.values() if (files := data_files(task, data_dir))}
     if not data:
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
     contents, others = read_submission(path, suite)
@@ -123,7 +111,7 @@ def _task_problems(
     problems = [f"{path}/{rows_name(task, split)}: is missing" for split in data if split not in files]
     for split, file in files.items():
         if split in data:
-            problems += [f"{file.name}{problem}" for problem in file_problems(file, data[split])]
+            problems += file_problems(file, data[split])
         else:
             problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
     return problems
@@ -136,11 +124,6 @@ def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str
         what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
         raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
     return names[0], parse_entry(f"{path}/{names[0]}", contents[names[0]])
-
-
-def is_entry(name: str) -> bool:
-    """Whether a file of this name in a submission is the leaderboard's entry."""
-    return "/" not in name and name.endswith(".json")
 
 
 def _entry_problems(
@@ -174,42 +157,29 @@ def _entry_problems(
 
 
 def file_problems(file: RowFile, data: RowFile) -> list[str]:
-    """The problems of a submission's file, as ":line: message", in order of lines; after the first 10, their number.
+    """The problems of a submission's file, in order of lines; after the first 10, their number.
 
     Rows are the same if their values are, of equal type: 3 is not 3.0. The order of keys and white space do not count.
     """
-    rows: list[dict[str, Any] | None] = []
-    problems = list[tuple[int, str]]()
-    for number, line in enumerate(file.lines, start=1):
-        try:
-            rows.append(parse_row(file.name, number, line))
-        except InputError as error:
-            rows.append(None)
-            problems.append((number, error.message))
-            continue
-        try:
-            prediction_target(file.task, rows[-1] or {})
-        except ValueError as error:
-            problems.append((number, str(error)))
-    problems += _row_problems(rows, data)
-    listed = [f":{number}: {problem}" for number, problem in sorted(problems)]
+    try:
+        problems = [(error.line or 1, error.message) for error in file.read[1]]
+    except InputError as error:  # a line is no row
+        return [str(error)]
+    problems += _row_problems(file.rows, data)
+    listed = [f"{file.name}:{number}: {problem}" for number, problem in sorted(problems)]
     further = len(listed) - MOST_PROBLEMS
-    return (
-        listed if further <= 1 else [*listed[:MOST_PROBLEMS], f": {further} further problems of this kind or another"]
-    )
+    if further <= 1:
+        return listed
+    return [*listed[:MOST_PROBLEMS], f"{file.name}: {further} further problems of this kind or another"]
 
 
-def _row_problems(rows: Sequence[dict[str, Any] | None], data: RowFile) -> Iterator[tuple[int, str]]:
-    """The line and the message of each row that is changed, missing or added, and of the first that is not in order.
-
-    rows: of the submission; None for a line that is no row.
-    """
-    plain = [None if row is None else {key: row[key] for key in row if key != PREDICTION} for row in rows]
+def _row_problems(rows: Sequence[dict[str, Any]], data: RowFile) -> Iterator[tuple[int, str]]:
+    """The line and the message of each row that is changed, missing or added, and of the first that is not in order."""
+    plain = [{key: row[key] for key in row if key != PREDICTION} for row in rows]
     free = defaultdict[str, deque[int]](deque)  # each row of the data is taken once
     for index, data_row in enumerate(data.rows):
         free[_canonical(data_row)].append(index)
-    keys = [None if row is None else _canonical(row) for row in plain]
-    positions = [free[key].popleft() if key is not None and free[key] else None for key in keys]
+    positions = [free[key].popleft() if free[key] else None for key in map(_canonical, plain)]
     left = set(range(len(data.rows))) - set(positions)
     furthest = expected = -1
     in_order = True
@@ -217,13 +187,11 @@ def _row_problems(rows: Sequence[dict[str, Any] | None], data: RowFile) -> Itera
         expected += 1
         if position is None and expected in left:  # stands where that row should stand
             left.remove(expected)
-            if (changed := plain[number - 1]) is not None:
-                yield number, _difference(changed, data.rows[expected])
+            yield number, _difference(plain[number - 1], data.rows[expected])
             continue
         if position is None:
             expected -= 1
-            if plain[number - 1] is not None:
-                yield number, f"is none of the rows of {data.name}, or stands here once more"
+            yield number, f"is none of the rows of {data.name}, or stands here once more"
             continue
         if position < furthest and in_order:
             in_order = False

@@ -18,8 +18,9 @@ from mtl.base.untrusted import parse_json
 from mtl.data.columns import text, value_of
 from mtl.data.examples import read_examples
 from mtl.data.files import is_changed, read_bytes, split_lines
-from mtl.data.records import parse_row
+from mtl.data.records import has_column, parse_row
 from mtl.runs.predictions import scored_rows
+from mtl.submissions.files import SPLITS
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
@@ -27,7 +28,20 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 PREDICTION = "prediction"
-SPLITS = ("dev", "test")  # of a submission
+FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
+ROWS = "rows"  # the measure that is the number of rows
+LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
+TASKS = "tasks"
+
+Figures = dict[str, dict[str, dict[str, float]]]
+"""By task id, split and name in the entry."""
+
+
+class Entry(TypedDict, total=False):
+    """The keys of an entry that are the same on every leaderboard."""
+
+    tasks: dict[str, dict[str, dict[str, Any] | None]]
+    left_out: list[str]
 
 
 @dataclass(frozen=True)
@@ -69,33 +83,38 @@ class RowFile:
         return not self.task.rows or self.task.rows.get(split) == len(self.lines)
 
     @cached_property
-    def predictions(self) -> np.ndarray:
-        """The targets that the rows' predictions mean, (rows,). Raises InputError for the first prediction that is not valid."""
-        targets = []
+    def read(self) -> tuple[np.ndarray, list[InputError]]:
+        """The targets that the rows' predictions mean, (rows,), and what is wrong with predictions. The targets are whole if nothing is."""
+        targets, errors = list[Target](), list[InputError]()
         for number, row in enumerate(self.rows, start=1):
             try:
                 targets.append(prediction_target(self.task, row))
             except ValueError as error:
-                raise InputError(str(error), path=self.name, line=number) from None
-        return np.array(targets, dtype=target_kind(self.task).cells.dtype)
+                errors.append(InputError(str(error), path=self.name, line=number))
+        return np.array(targets, dtype=target_kind(self.task).cells.dtype), errors
+
+    @property
+    def predictions(self) -> np.ndarray:
+        """The targets that the rows' predictions mean, (rows,). Raises InputError for the first prediction that is not valid."""
+        targets, errors = self.read
+        if errors:
+            raise errors[0]
+        return targets
 
     def keys(self, id: str | None) -> list[str]:
         """For each row what identifies it: its texts and spans, and the value of `id`. Raises InputError if it lacks one of these."""
-        if id not in self._keys:
-            columns, keys = (*self.task.text_columns, *self.task.span_columns), []
-            for number, row in enumerate(self.rows, start=1):
-                try:
-                    texts = [value_of(row, column) for column in columns]
-                except ValueError as error:
-                    raise InputError(str(error), path=self.name, line=number) from None
-                keys.append(json.dumps([id and row[id], *texts]))
-            self._keys[id] = keys
-        return self._keys[id]
+        return [json.dumps([id and row[id], *texts]) for row, texts in zip(self.rows, self._texts, strict=True)]
 
     @cached_property
-    def _keys(self) -> dict[str | None, list[str]]:
-        """The keys that were asked for, by the name of the id."""
-        return {}
+    def _texts(self) -> list[list[Any]]:
+        """The texts and the ends of spans of each row."""
+        texts = []
+        for number, row in enumerate(self.rows, start=1):
+            try:
+                texts.append([value_of(row, column) for column in (*self.task.text_columns, *self.task.span_columns)])
+            except ValueError as error:
+                raise InputError(str(error), path=self.name, line=number) from None
+        return texts
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
@@ -115,10 +134,20 @@ def read_row_file(task: Task, split: str, path: Path) -> RowFile:
     return RowFile(task, str(path), split_lines(content, str(path)), changed)
 
 
-def data_files(task: Task, data_dir: Path) -> dict[str, Path]:
-    """The task's files of the splits of a submission, by split, as far as they exist."""
+def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
+    """The task's files of the splits of a submission, by split, as far as they exist. Raises InputError if one cannot be read."""
     paths = {split: task.path(split, data_dir) for split in SPLITS}
-    return {split: path for split, path in paths.items() if path is not None and path.is_file()}
+    return {split: read_row_file(task, split, path) for split, path in paths.items() if path and path.is_file()}
+
+
+def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
+    """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
+    names = dict.fromkeys([task.files[split], *(["test.tsv"] if split == "test" else [])])
+    for path in (folder / task.folder / name for name in names if name):
+        has_targets = path.is_file() and has_column(path, task.target, task.header)
+        if has_targets and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled):
+            return path
+    return None
 
 
 def label_of(task: Task, row: dict[str, Any]) -> Any:
@@ -139,24 +168,30 @@ def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence
     return [forms.get(kind.cells.format(target), kind.cells.to_json(target)) for target in predictions]
 
 
-def prediction_target(task: Task, row: dict[str, Any], candidates: int | None = None) -> Target:
-    """The target that a row's prediction means.
+def prediction_target(task: Task, row: dict[str, Any]) -> Target:
+    """The target that a row's prediction means. Raises ValueError, which says what is wrong with it."""
+    if PREDICTION not in row:
+        raise ValueError(f"no key {PREDICTION!r}")
+    value, label = row[PREDICTION], label_of(task, row)
+    if label is not None and target_kind(task).cells.has_type(value) and _form(value) != _form(label):
+        raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
+    return value_target(task, value, _candidates(task, row))
+
+
+def value_target(task: Task, value: Any, candidates: int | None) -> Target:
+    """The target that a prediction with a type means.
 
     Args:
-        candidates: how many the row has, if it does not hold them itself.
+        candidates: how many the row has; None: unknown.
 
     Raises:
         ValueError: which says what is wrong with it.
     """
-    if PREDICTION not in row:
-        raise ValueError(f"no key {PREDICTION!r}")
-    value, label, kind = row[PREDICTION], label_of(task, row), target_kind(task)
-    if not kind.cells.has_type(value):
-        raise ValueError(f"{PREDICTION} {show(value)} must be {kind.cells.types_name}")
-    if label is not None and _form(value) != _form(label):
-        raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
+    cells = target_kind(task).cells
+    if not cells.has_type(value):
+        raise ValueError(f"{PREDICTION} {show(value)} must be {cells.types_name}")
     try:
-        return kind.cells.parse_prediction(text(value), candidates or _candidates(task, row))
+        return cells.parse_prediction(text(value), candidates)
     except ValueError as error:
         raise ValueError(f"{PREDICTION}: {error}") from None
 
@@ -189,23 +224,6 @@ def _candidates(task: Task, row: dict[str, Any]) -> int | None:
     return sum(len(value) if isinstance(value, list) else 1 for value in values)
 
 
-FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
-ROWS = "rows"  # the measure that is the number of rows
-LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
-TASKS = "tasks"
-
-
-class Entry(TypedDict, total=False):
-    """The keys of an entry that are the same on every leaderboard."""
-
-    tasks: dict[str, dict[str, dict[str, Any] | None]]
-    left_out: list[str]
-
-
-Figures = dict[str, dict[str, dict[str, float]]]
-"""By task id, split and name in the entry."""
-
-
 def file_name(name: str) -> str:
     """The name of the entry's file for a system of this name."""
     return f"{name.replace('/', '-')}.json"
@@ -234,7 +252,6 @@ def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Targe
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
     rows = scored_rows(task, read_examples(task, Path(file.name)))
-    assert rows is not None
     predicted = np.array(predictions, dtype=target_kind(task).cells.dtype)
     figures: dict[str, float] = {}
     for name, metrics in suite.submission.measures.items():

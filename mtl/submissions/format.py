@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_text
+from mtl.data.examples import read_rows
 from mtl.runs.folder import RunFolder
-from mtl.runs.predictions import FILE, submission_problems, submission_remarks
+from mtl.runs.predictions import FILE
+from mtl.submissions.files import foreign_problems, read_files
+from mtl.submissions.lines import read_tsv
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -94,5 +98,44 @@ def check_zip(path: Path, suite: Suite, data_dir: Path) -> Checked:
     names = {
         FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
     }
-    problems = submission_problems(path, suite, data_dir, names)
-    return Checked(problems, notes=[] if problems else submission_remarks(path, names))
+    return check_lines(path, suite, data_dir, names, indexed=False)
+
+
+def check_lines(path: Path, suite: Suite, data_dir: Path, names: Mapping[str, Task], indexed: bool) -> Checked:
+    """Compare a submission of test predictions, one on each line, with the suite.
+
+    The numbers of rows must be the published ones, or, if none are published, those of the test files in `data_dir`.
+
+    Args:
+        names: the tasks by the names of the files that it must have.
+        indexed: whether the number of the row stands before each prediction.
+    """
+    contents, others = read_files(path, names.__contains__)
+    if not contents and others and all("/" in name for name in others):
+        return Checked([f"{path}: its files are in a folder, as in {others[0]}; zip the files without a folder"])
+    problems = [f"{path}/{name}: is missing" for name in names if name not in contents]
+    problems += foreign_problems(path, suite, others, "test predictions")
+    notes = []
+    for name, task in names.items():
+        if name not in contents:
+            continue
+        try:
+            lines = read_tsv(task, contents[name], f"{path}/{name}", indexed)
+        except InputError as error:
+            problems.append(str(error))
+            continue
+        targets, errors = lines.targets(task)
+        count, rows = len(lines.values), _rows(task, data_dir)
+        if rows is not None and rows != count:
+            errors.append(lines.error(f"{count} predictions for {rows} test rows", count - 1))
+        problems += map(str, errors)
+        if not errors and (remark := target_kind(task).cells.remark(targets)):
+            notes.append(f"{path}/{name}: {remark}")
+    return Checked(problems, notes=[] if problems else notes)
+
+
+def _rows(task: Task, data_dir: Path) -> int | None:
+    if "test" in task.rows:
+        return task.rows["test"]
+    path = task.path("test", data_dir)
+    return len(read_rows(task, path)) if path is not None and path.is_file() else None

@@ -1,7 +1,9 @@
-"""Files with one prediction on each line: `.tsv`, in the order of the rows, and `.jsonl`, which may name the rows by their ids."""
+"""Predictions one after another, and the rows that they are put to: `.tsv`, in the order of the rows, and `.jsonl` and lists of Python, which
+may name the rows by their ids."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +11,125 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.columns import text
-from mtl.data.examples import MOST_CANDIDATES
 from mtl.data.files import split_lines
 from mtl.data.records import column_names, parse_row, read_records
 from mtl.data.sampled import RowSample
-from mtl.runs.predictions import file_problems, read_targets_of_lines
 from mtl.submissions.answers import Answers
-from mtl.submissions.entry import PREDICTION, prediction_target, show
+from mtl.submissions.entry import PREDICTION, RowFile, read_row_file, show, value_target
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
+HEADER = "index\tprediction"  # of a file whose lines have the number of their row, from 0
 ID = "id"  # the key of a row's id on a line of predictions
 FORM = '{"id": …, "prediction": …}'
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Predictions as they stand in a file or a list of Python: what they mean is not checked yet.
+
+    Args:
+        name: the path of the file, or the key of the list, for messages.
+        values: texts, or of JSON Lines and of lists values with a type.
+        first: the line of the first one; None: they are of a list.
+        typed: whether the values have types.
+        ids: those of their rows, values with a type; None: they are in the order of the rows.
+        header: what is wrong with the file's first line; None: nothing.
+    """
+
+    name: str
+    values: Sequence[Any]
+    first: int | None = None
+    typed: bool = True
+    ids: Sequence[Any] | None = None
+    header: InputError | None = None
+
+    def error(self, message: str, position: int | None = None) -> InputError:
+        """What is wrong with the prediction at a position, from 0; None: with the whole file or list."""
+        if self.first is None:
+            return InputError(message, key=self.name if position is None else f"{self.name}, row {position + 1}")
+        return InputError(message, path=self.name, line=None if position is None else self.first + position)
+
+    def targets(
+        self, task: Task, order: Iterable[int] | None = None, candidates: np.ndarray | None = None
+    ) -> tuple[np.ndarray, list[InputError]]:
+        """The targets that predictions mean, (rows,), and what is wrong with the file. The targets are whole if nothing is.
+
+        Args:
+            order: for each row, the position of its prediction; None: that of the row.
+            candidates: int64 (rows,), the number of candidates of each row of a choice; None: unknown.
+        """
+        cells = target_kind(task).cells
+        targets = list[Target]()
+        errors = [] if self.header is None else [self.header]
+        for row, position in enumerate(range(len(self.values)) if order is None else order):
+            count = int(candidates[row]) if candidates is not None and row < len(candidates) else None
+            value = self.values[position]
+            try:
+                if self.typed:
+                    targets.append(value_target(task, value, count))
+                else:
+                    targets.append(cells.parse_prediction(cells.line_cell(value), count))
+            except ValueError as error:
+                errors.append(self.error(str(error), position))
+        return np.array(targets, dtype=cells.dtype), errors
+
+    def answer(self, position: int) -> str:
+        """A prediction as the text of an answer. Raises InputError for a value that has no text."""
+        try:
+            return text(self.values[position])
+        except ValueError as error:
+            raise self.error(f"{PREDICTION}: {error}", position) from None
+
+
+def read_tsv(task: Task, content: bytes, name: str, indexed: bool | None = None) -> Lines:
+    """The predictions in a file with a header and one prediction on each line.
+
+    Args:
+        name: the path of the file.
+        indexed: whether the number of the row stands before each prediction; None: the header says it.
+
+    Raises:
+        InputError: which names the file and the line, for a file without a header, and for an index that is not the number of the row.
+    """
+    lines = split_lines(content, name)
+    if not lines:
+        raise InputError("the file is empty; it needs a header and one prediction for each row", path=name, line=1)
+    header, *cells = lines
+    indexed = header == HEADER if indexed is None else indexed
+    wanted = [HEADER] if indexed else dict.fromkeys([task.target, "target"])
+    message = f"the header is {header!r}; it must be {' or '.join(map(repr, wanted))}"
+    wrong = None if header in wanted else InputError(message, path=name, line=1)
+    if indexed:
+        for row, line in enumerate(cells):
+            index, tab, cells[row] = line.partition("\t")
+            if index != str(row) or not tab:
+                problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
+                raise wrong or InputError(problem, path=name, line=row + 2)
+    return Lines(name, cells, first=2, typed=False, header=wrong)
+
+
+def read_json_lines(content: bytes, name: str) -> Lines:
+    """The predictions in a file with an object on each line.
+
+    Args:
+        name: the path of the file.
+
+    Raises:
+        InputError: which names the file and the line, for a line of another form.
+    """
+    lines = [parse_row(name, number, line) for number, line in enumerate(split_lines(content, name), start=1)]
+    if not lines:
+        raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
+    for number, line in enumerate(lines, start=1):
+        if PREDICTION not in line:
+            raise InputError(f"no key {PREDICTION!r}; a line is {FORM}", path=name, line=number)
+        if (ID in line) != (ID in lines[0]):
+            both = "an id, and line 1 has none" if ID in line else "no id, and line 1 has one"
+            raise InputError(f"has {both}; write the ids of all rows, or of none", path=name, line=number)
+    ids = [line[ID] for line in lines] if ID in lines[0] else None
+    return Lines(name, [line[PREDICTION] for line in lines], first=1, ids=ids)
 
 
 @dataclass(frozen=True)
@@ -36,6 +144,8 @@ class DataRows:
         sample: which rows of the split they are, if they are a sample of them; predictions may then be of all rows of the split.
     """
 
+    task: Task
+    split: str
     file: Path
     targets: np.ndarray
     candidates: np.ndarray | None = None
@@ -46,160 +156,91 @@ class DataRows:
         """The number of rows."""
         return len(self.targets)
 
+    @cached_property
+    def objects(self) -> RowFile | None:
+        """The file as rows of JSON objects; None for another format."""
+        return read_row_file(self.task, self.split, self.file) if self.file.suffix == ".jsonl" else None
+
+    def put(self, lines: Lines, ids: Sequence[str], answers: Answers | None) -> tuple[np.ndarray, int]:
+        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label.
+
+        Args:
+            ids: the columns that may hold the rows' ids; the first that the data file has does. After them, `id`.
+            answers: what answers mean; None: a prediction is a target as it stands.
+
+        Raises:
+            InputError: which names the file and the line, for predictions that are not those of the rows.
+        """
+        if lines.header is not None:
+            raise lines.header
+        count = len(lines.values)
+        order = self.in_order(count) if lines.ids is None else self._by_id(lines, lines.ids, self._row_ids(lines, ids))
+        if order is None:
+            rule = "; without ids, each row has one, in their order" if lines.typed else ""
+            raise lines.error(f"{count} predictions for {self._described}{rule}", count - 1)
+        if answers is not None:
+            return answers.targets([lines.answer(position) for position in order], self.targets, self.candidates)
+        targets, errors = lines.targets(self.task, order, self.candidates)
+        if errors:
+            raise errors[0]
+        return targets, 0
+
+    def in_order(self, count: int) -> Sequence[int] | None:
+        """For each row, its position in a file of this many rows; None if that is neither the number of these rows nor, where they are a
+        sample, that of all rows of the split."""
+        if self.sample is not None and count == self.sample.whole:
+            return self.sample.positions
+        return range(len(self)) if count == len(self) else None
+
     @property
-    def described(self) -> str:
+    def _described(self) -> str:
         """The rows in a message."""
         part = "in the sample" if self.sample else "held out as dev" if self.lines is not None else ""
         return f"the {len(self)} rows of {self.file}" + (f" that are {part}" if part else "")
 
-    @property
-    def counts(self) -> set[int]:
-        """How many predictions a file in the order of the rows may have."""
-        return {len(self)} if self.sample is None else {len(self), self.sample.whole}
-
-    def positions(self, count: int) -> Sequence[int]:
-        """For each row, the position of its prediction in a file of this many predictions in the order of the rows, from 0.
-
-        A file with as many as the split has rows is of all of them, where these rows are a sample.
-        """
-        return range(len(self)) if self.sample is None or count != self.sample.whole else self.sample.positions
-
-    def candidates_in(self, count: int) -> np.ndarray | None:
-        """The numbers of candidates of the rows of such a file, int64 (count,); of rows that are not among these, the most there can be."""
-        if self.candidates is None or (positions := self.positions(count)) == range(len(self)):
-            return self.candidates
-        candidates = np.full(count, MOST_CANDIDATES, dtype=np.int64)
-        candidates[list(positions)] = self.candidates
-        return candidates
-
-
-def read_tsv(
-    task: Task, lines: list[str], name: str, rows: DataRows, answers: Answers | None
-) -> tuple[np.ndarray, int]:
-    """The predictions (rows,) in a file with a header and one on each line, and how many of them are answers that fit no label.
-
-    Args:
-        lines: of the file.
-        name: of the file, for messages.
-        answers: what answers mean; None: a line is a prediction as it stands.
-
-    Raises:
-        InputError: which names the file and the line.
-    """
-    count, unfit = len(lines) - 1, 0
-    if answers is not None and lines:
-        if count not in rows.counts:
-            raise InputError(f"{count} predictions for {len(rows)} rows", path=name, line=len(lines))
-        chosen = [lines[1 + position] for position in rows.positions(count)]
-        predicted, unfit = answers.targets(chosen, rows.targets, rows.candidates)
-        lines[1:] = map(target_kind(task).cells.to_line, predicted.tolist())
-        count = len(rows)
-    expected = count if count in rows.counts else len(rows)
-    if problems := file_problems(task, lines, expected, rows.candidates_in(expected)):
-        raise InputError(f"{name}{problems[0].replace(' test rows', ' rows')}")
-    return read_targets_of_lines(task, lines)[list(rows.positions(count))], unfit
-
-
-def read_json_lines(
-    task: Task, content: bytes, name: str, rows: DataRows, ids: Sequence[str], answers: Answers | None
-) -> tuple[np.ndarray, int]:
-    """The predictions (rows,) in a file with an object on each line, as `read_tsv` returns them.
-
-    If the lines have ids, they may stand in any order; otherwise, they stand in the order of the rows.
-
-    Args:
-        ids: the columns that may hold the ids of the data's rows; the first that the data file has does. After them, `id`.
-
-    Raises:
-        InputError: which names the file and the line.
-    """
-    lines = [parse_row(name, number, line) for number, line in enumerate(split_lines(content, name), start=1)]
-    if not lines:
-        raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
-    for number, line in enumerate(lines, start=1):
-        if PREDICTION not in line:
-            raise InputError(f"no key {PREDICTION!r}; a line is {FORM}", path=name, line=number)
-        if (ID in line) != (ID in lines[0]):
-            both = "an id, and line 1 has none" if ID in line else "no id, and line 1 has one"
-            raise InputError(f"has {both}; write the ids of all rows, or of none", path=name, line=number)
-    if ID in lines[0]:
-        order = _order(lines, name, rows, _row_ids(name, rows, ids))
-    elif len(lines) in rows.counts:
-        order = list(rows.positions(len(lines)))
-    else:
-        problem = f"{len(lines)} predictions for {rows.described}; without ids, each row has one, in their order"
-        raise InputError(problem, path=name, line=len(lines))
-    if answers is not None:
-        return answers.targets(
-            [_answer(lines[position], name, position) for position in order], rows.targets, rows.candidates
-        )
-    targets = [_target(task, lines[position], name, position, row, rows) for row, position in enumerate(order)]
-    return np.array(targets, dtype=target_kind(task).cells.dtype), 0
-
-
-def _row_ids(name: str, rows: DataRows, ids: Sequence[str]) -> dict[str, int]:
-    """The number of each row by its id. name: of the file of predictions, for messages."""
-    names = column_names(rows.file)
-    column = next((column for column in (*ids, ID) if column in names), None)
-    if column is None:
-        raise InputError(
-            f"has ids, and {rows.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}; leave them out where the lines"
-            " are in the order of its rows, or name the column in the suite file (submission: ids)",
-            path=name,
-            line=1,
-        )
-    known: dict[str, int] = {}
-    wanted = None if rows.lines is None else set(rows.lines)
-    for record in read_records(rows.file, [column]):
-        if wanted is not None and record.line not in wanted:
-            continue
-        id = text(record.values[0])
-        if id in known:
-            raise InputError(
-                f"column {column!r} has {id!r} twice and does not tell rows apart; leave the ids out of the predictions,"
-                " in the order of these rows",
-                path=rows.file,
-                line=record.line,
+    def _row_ids(self, lines: Lines, ids: Sequence[str]) -> dict[str, int]:
+        """The number of each row by its id."""
+        names = column_names(self.file)
+        column = next((column for column in (*ids, ID) if column in names), None)
+        if column is None:
+            raise lines.error(
+                f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}; leave them out where the lines"
+                " are in the order of its rows, or name the column in the suite file (submission: ids)",
+                0,
             )
-        known[id] = len(known)
-    return known
+        known: dict[str, int] = {}
+        wanted = None if self.lines is None else set(self.lines)
+        for record in read_records(self.file, [column]):
+            if wanted is not None and record.line not in wanted:
+                continue
+            id = text(record.values[0])
+            if id in known:
+                raise InputError(
+                    f"column {column!r} has {id!r} twice and does not tell rows apart; leave the ids out of the predictions,"
+                    " in the order of these rows",
+                    path=self.file,
+                    line=record.line,
+                )
+            known[id] = len(known)
+        return known
 
-
-def _order(lines: Sequence[dict[str, Any]], name: str, rows: DataRows, known: dict[str, int]) -> list[int]:
-    """For each row of the data, the position of its line. known: the rows' numbers by id."""
-    positions: dict[int, int] = {}
-    for position, line in enumerate(lines):
-        value = line[ID]
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            problem = f"id {show(value)} must be a text or a whole number"
-        elif (row := known.get(text(value))) is None and rows.sample:
-            continue  # of another row of the split
-        elif row is None:
-            problem = f"id {show(value)} is not among {rows.described}; is this another file's?"
-        elif (first := positions.setdefault(row, position)) != position:
-            problem = f"id {show(value)} stands on line {first + 1} already"
-        else:
-            continue
-        raise InputError(problem, path=name, line=position + 1)
-    if lacking := [id for id, row in known.items() if row not in positions]:
-        raise InputError(
-            f"{len(lacking)} of {rows.described} have no prediction; the first has the id {lacking[0]!r}", path=name
-        )
-    return [positions[row] for row in range(len(rows))]
-
-
-def _answer(line: dict[str, Any], name: str, position: int) -> str:
-    """The answer on a line, as text."""
-    try:
-        return text(line[PREDICTION])
-    except ValueError as error:
-        raise InputError(f"{PREDICTION}: {error}", path=name, line=position + 1) from None
-
-
-def _target(task: Task, line: dict[str, Any], name: str, position: int, row: int, rows: DataRows) -> Target:
-    """The target that the prediction on a line means."""
-    count = None if rows.candidates is None else int(rows.candidates[row])
-    try:
-        return prediction_target(task, {PREDICTION: line[PREDICTION]}, count)
-    except ValueError as error:
-        raise InputError(str(error), path=name, line=position + 1) from None
+    def _by_id(self, lines: Lines, ids: Sequence[Any], known: dict[str, int]) -> list[int]:
+        """For each row, the position of the prediction with its id. known: the rows' numbers by id."""
+        positions: dict[int, int] = {}
+        for position, value in enumerate(ids):
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                problem = f"id {show(value)} must be a text or a whole number"
+            elif (row := known.get(text(value))) is None and self.sample:
+                continue  # of another row of the split
+            elif row is None:
+                problem = f"id {show(value)} is not among {self._described}; is this another file's?"
+            elif (earlier := positions.setdefault(row, position)) != position:
+                where = f"in row {earlier + 1}" if lines.first is None else f"on line {lines.first + earlier}"
+                problem = f"id {show(value)} stands {where} already"
+            else:
+                continue
+            raise lines.error(problem, position)
+        if lacking := [id for id, row in known.items() if row not in positions]:
+            problem = f"{len(lacking)} of {self._described} have no prediction; the first has the id {lacking[0]!r}"
+            raise lines.error(problem)
+        return [positions[row] for row in range(len(self))]

@@ -11,7 +11,6 @@ from mtl.submissions.entry import (
     FACTS,
     LEFT_OUT,
     ROWS,
-    SPLITS,
     Figures,
     RowFile,
     data_files,
@@ -19,10 +18,10 @@ from mtl.submissions.entry import (
     fill_entry,
     measure,
     prediction_values,
-    read_row_file,
     read_template,
     unfilled,
 )
+from mtl.submissions.files import SPLITS, rows_name
 from mtl.submissions.format import Submitted
 from mtl.tasks.metrics import METRICS, is_metric
 from mtl.tasks.suite import Suite
@@ -64,13 +63,12 @@ def write_rows(submitted: Submitted) -> list[str]:
     files: Files = {}
     figures: Figures = {}
     for task in submitted.tasks:
-        paths = data_files(task, data_dir)
-        files[task.id] = {split: read_row_file(task, split, path) for split, path in paths.items()}
+        files[task.id] = data_files(task, data_dir)
         figures[task.id] = {}
         for split, file in files[task.id].items():
             targets = _targets(submitted, split, file)
             values = prediction_values(task, targets, list(files[task.id].values()))
-            write_text(folder / task.id / f"{split}.jsonl", file.with_predictions(values))
+            write_text(folder / rows_name(task, split), file.with_predictions(values))
             figures[task.id][split] = measure(suite, split, file, targets)
     template = read_template(suite, data_dir)
     entry = fill_entry(template or {}, suite, submitted.facts, figures)

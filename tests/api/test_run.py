@@ -39,6 +39,17 @@ def test_a_finished_run_is_not_made_again(floor_settings: list[str], run: mtl.Ru
     assert again.path == run.path and (run.path / "summary.json").stat().st_mtime_ns == before
 
 
+def test_a_run_that_was_just_made_is_the_one_that_its_files_hold(
+    floor_settings: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.delattr("mtl.runs.finished.open_run")  # nothing is read again
+        run = mtl.run(*floor_settings, "method=majority", seeds=2)
+    opened = mtl.open(run.path).record
+    assert (run.summary, run.name, run.path) == (opened.summary, opened.name, opened.folder.path)
+    assert run.record.suite == opened.suite
+
+
 def test_scores_are_those_of_the_summary(run: mtl.Run) -> None:
     assert (run.scores.index.name, run.scores.columns.name) == ("task", "seed")
     assert run.scores.columns.tolist() == run.seeds == [1, 2]

@@ -294,7 +294,7 @@ def test_bad_labels_on_the_command_line_are_refused(
 def test_answers_are_still_predictions_of_all_rows(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     labels = 'labels={par: {"yes": ja}}'
     write("dev_pred_par.tsv", "label", "yes")
-    assert refused(capsys, labels) == "theirs/dev_pred_par.tsv:2: 1 predictions for 2 rows"
+    assert refused(capsys, labels) == "theirs/dev_pred_par.tsv:2: 1 predictions for the 2 rows of data/par/dev.jsonl"
     write("dev_pred_par.tsv", "answer", "yes", "no")
     assert (
         refused(capsys, labels) == "theirs/dev_pred_par.tsv:1: the header is 'answer'; it must be 'label' or 'target'"

@@ -90,7 +90,7 @@ def test_the_same_call_keeps_the_run_and_other_predictions_are_refused(home: Pat
     run = imported({"grad": GRAD})
     before = (run / "summary.json").read_bytes()
     assert imported({"grad": GRAD}) == run
-    with pytest.raises(InputError, match="was made from other inputs: predictions of seed 1"):
+    with pytest.raises(InputError, match=r"its inputs have changed since it was begun \(predictions of seed 1\)"):
         imported({"grad": [0, 0, 0, 0]})
     assert (run / "summary.json").read_bytes() == before
 
@@ -125,14 +125,14 @@ FORMS = "must be a list, an array, a table, or a mapping from dev and test to th
         ),
         (
             {"grad": GRAD[:3]},
-            "predictions-1/dev_pred_grad.jsonl:3: 3 predictions for the 4 rows of data/grad/dev.jsonl; without ids, each row has one,"
+            "predictions.grad.dev, row 3: 3 predictions for the 4 rows of data/grad/dev.jsonl; without ids, each row has one,"
             " in their order",
         ),
         (
             {"grad": Table(prediction=GRAD, id=["g0", "g1", "g1", "g3"])},
-            'predictions-1/dev_pred_grad.jsonl:3: id "g1" stands on line 2 already',
+            'predictions.grad.dev, row 3: id "g1" stands in row 2 already',
         ),
-        ({"par": ["ja", "no"]}, "predictions-1/dev_pred_par.jsonl:2: prediction: unknown label 'no', expected one of"),
+        ({"par": ["ja", "no"]}, "predictions.par.dev, row 2: prediction: unknown label 'no', expected one of"),
     ],
 )
 def test_bad_predictions_are_refused(predictions: Any, error: str, home: Path) -> None:

@@ -86,11 +86,13 @@ def test_what_cannot_be_read_is_one_line(
         path.write_bytes(content)
     elif content:
         with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("test_pred_kansla.tsv", "label\nglad\n\xe4\n".encode("latin-1"))
+            for name in ("test_pred_kansla.tsv", "dev_pred_kansla.tsv"):
+                archive.writestr(name, "label\nglad\n\xe4\n".encode("latin-1"))
     for command in (["check-submission", str(path)], ["score", str(path), "--gold", str(suite_file.parent / "data")]):
         assert main([*command, f"suite={suite_file}"]) == 2
-        errors = capsys.readouterr().err.splitlines()
-        assert len(errors) == 1 and complaint in errors[0]
+        printed = capsys.readouterr()
+        # What is wrong with a file of a submission is one of its problems.
+        assert len(printed.err.splitlines()) == 1 and complaint in printed.out + printed.err
 
 
 def test_a_damaged_zip_is_one_line(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,7 +153,7 @@ def test_test_predictions_are_scored_where_their_gold_is_there(
     assert lines[-1] == "average (of 1 of 3 tasks; not scored: samma, betyg): 60.0"
     pack(path, whole(8))
     assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
-    assert "test_pred_kansla.tsv:9: 8 predictions for 10 gold rows" in capsys.readouterr().err
+    assert "test_pred_kansla.tsv:9: 8 predictions for the 10 rows of" in capsys.readouterr().err
 
 
 def test_every_target_kind_is_scored_against_a_run_s_gold_targets(

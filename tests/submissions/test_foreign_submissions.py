@@ -17,7 +17,8 @@ from rows_suite import read
 from mtl.data.fetching import archives
 from mtl.jobs.job import Job
 from mtl.submissions import SUBMISSION_FORMATS
-from mtl.submissions.rejoin import rejoin, score_predictions
+from mtl.submissions.rejoin import rejoin
+from mtl.submissions.scores import score_predictions
 from mtl.tasks.suite import load_suite
 
 Uses = dict[str, Callable[[Path], object]]
@@ -169,8 +170,8 @@ def test_what_would_unpack_to_too_much_is_one_line(copy: Path, uses: Uses, monke
         size = sum(file.stat().st_size for file in copy.rglob("*") if file.is_file())
         for limit, refused in ((size, False), (size - 1, True)):
             monkeypatch.setattr(archives, "UNPACKED_LIMIT", limit)
-            monkeypatch.setattr("mtl.runs.predictions.UNPACKED_LIMIT", limit)
-            message = message_of(lambda path=path: uses["score"](path), "limit")  # type: ignore[misc]
+            monkeypatch.setattr("mtl.submissions.files.UNPACKED_LIMIT", limit)
+            message = message_of(lambda path=path: uses["check"](path), "limit")  # type: ignore[misc]
             assert (message is not None and "more than" in message) == refused
 
 

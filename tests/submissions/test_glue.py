@@ -131,7 +131,10 @@ def test_a_whole_submission_is_valid(whole: Path, capsys: pytest.CaptureFixture[
 
 
 BAD: dict[str, tuple[Callable[[str], str], str]] = {
-    "header": (lambda text: text.replace("index", "id", 1), "WNLI.tsv:1: the header must be index and prediction"),
+    "header": (
+        lambda text: text.replace("index", "id", 1),
+        "WNLI.tsv:1: the header is 'id\\tprediction'; it must be 'index\\tprediction'",
+    ),
     "order": (lambda text: text.replace("\n7\t", "\n8\t"), "WNLI.tsv:9: the index is '8'"),
     "twice": (lambda text: text.replace("\n7\t1\n", "\n7\t1\n7\t1\n"), "WNLI.tsv:10: the index is '7'"),
     "label": (lambda text: text.replace("\n7\t1\n", "\n7\t2\n"), "WNLI.tsv:9: "),

@@ -52,13 +52,24 @@ def test_rows_with_numbers_outside_the_range_are_scored_and_counted(
     assert lines[-1] == "grad, dev: 1 of 4 predictions are outside 0 to 5"
 
 
-def test_other_rows_than_the_gold_file_s_are_one_line(
+def test_rows_may_have_another_order_but_must_be_those_of_the_gold_file(
     made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = read(made / "run/seed-1/submission/grad/dev.jsonl")
-    write_lines(tmp_path / "s/grad/dev.jsonl", [rows[1], rows[0], *rows[2:]])
+    rows = [json.loads(row) for row in read(made / "run/seed-1/submission/grad/dev.jsonl")]
+    lines = [json.dumps({**row, "prediction": row["label"]}) for row in rows]
+    write_lines(tmp_path / "s/grad/dev.jsonl", lines[::-1])
+    assert scored(made, tmp_path / "s", "data", "tasks=[grad]") == 0
+    assert "| grad | dev | alpha_interval | 4 | 1.000 |" in capsys.readouterr().out
+    write_lines(tmp_path / "s/grad/dev.jsonl", lines[1:])
     assert scored(made, tmp_path / "s", "data", "tasks=[grad]") == 2
-    assert "its rows are not those of" in capsys.readouterr().err
+    assert "grad/dev.jsonl: does not fit the data:1: no row of the submission has" in capsys.readouterr().err
+
+
+def test_json_lines_are_scored_by_their_ids(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [json.dumps({"id": f"g{row}", "prediction": label}) for row, label in enumerate([3, 2, 1, 0.5])]
+    write_lines(tmp_path / "s/dev_pred_grad.jsonl", lines[::-1])
+    assert scored(made, tmp_path / "s", "data", "tasks=[grad]") == 0
+    assert "| grad | dev | alpha_interval | 4 | 1.000 |" in capsys.readouterr().out
 
 
 def test_gold_files_are_named_as_the_suite_names_them(

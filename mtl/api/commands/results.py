@@ -103,7 +103,7 @@ def _log_suite(job: "Job", settings: Sequence[str]) -> None:
 def _score(arguments: argparse.Namespace) -> None:
     from mtl.data.splits import choose_scored
     from mtl.settings.layers import find_suite
-    from mtl.submissions.rejoin import score_predictions
+    from mtl.submissions.scores import score_predictions
     from mtl.tasks.suite import load_suite
 
     job = job_of(arguments.settings)

@@ -305,7 +305,9 @@ def _predictions(audited: Audited, part: str, floor: str, task: Task, dataset: D
         build, settings = OTHERS[part]
         config = _config(job, settings)
     else:
-        build, config = METHODS[floor].build, copy.deepcopy(audited.configs[floor])
+        trained = METHODS[floor].build
+        assert trained is not None
+        build, config = trained, copy.deepcopy(audited.configs[floor])
         if len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
             config.floor.min_count = 1  # as of topics: no word need stand in two of them
     if part == SHUFFLED:

@@ -10,11 +10,10 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.dataset import describe_rows
 from mtl.data.examples import Example, read_examples
-from mtl.data.records import has_column
 from mtl.data.splits import read_split
 from mtl.runs.predictions import scored_rows
 from mtl.stats.resampling import RowGroups, row_groups
-from mtl.submissions.entry import RowFile, read_row_file
+from mtl.submissions.entry import labelled_file
 from mtl.submissions.lines import DataRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import ScoredRows, Task
@@ -42,13 +41,11 @@ class TaskRows:
     Args:
         task: the task, scored on the leaderboard's split.
         data: the rows as predictions are put to them, without targets.
-        file: the rows as JSON objects; None unless the data is a JSON Lines file.
         labelled: None if the labels are not at hand.
     """
 
     task: Task
     data: DataRows
-    file: RowFile | None
     labelled: LabelledRows | None = None
 
 
@@ -63,15 +60,10 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRo
     """
     tasks = {}
     for task in suite.tasks.values():
-        names = dict.fromkeys([task.files[split], *(["test.tsv"] if split == "test" else [])])
-        for path in (gold / task.folder / name for name in names if name):
-            if path.is_file() and has_column(path, task.target, task.header):
-                file = _row_file(task, split, path)
-                if file is None or file.labelled:
-                    scored = replace(task, scored=split, breakdown=None)
-                    examples = read_split(scored, path, split)
-                    tasks[task.id] = _rows(scored, path, examples, file, _labelled(scored, examples))
-                    break
+        if (path := labelled_file(task, split, gold)) is not None:
+            scored = replace(task, scored=split, breakdown=None)
+            examples = read_split(scored, path, split)
+            tasks[task.id] = TaskRows(scored, _rows(scored, split, path, examples), _labelled(scored, examples))
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name} with a label in every row", path=gold)
     return tasks
@@ -83,21 +75,16 @@ def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, Task
     for task in suite.tasks.values():
         path = task.path(split, data_dir)
         if path is not None and path.is_file():
-            tasks[task.id] = _rows(task, path, read_examples(task, path, targets=False), _row_file(task, split, path))
+            examples = read_examples(task, path, targets=False)
+            tasks[task.id] = TaskRows(task, _rows(task, split, path, examples))
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name}; set data_dir=", path=data_dir)
     return tasks
 
 
-def _rows(
-    task: Task, path: Path, examples: Sequence[Example], file: RowFile | None, labelled: LabelledRows | None = None
-) -> TaskRows:
+def _rows(task: Task, split: str, path: Path, examples: Sequence[Example]) -> DataRows:
     candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
-    return TaskRows(task, DataRows(path, np.full(len(examples), np.nan), candidates), file, labelled)
-
-
-def _row_file(task: Task, split: str, path: Path) -> RowFile | None:
-    return read_row_file(task, split, path) if path.suffix == ".jsonl" else None
+    return DataRows(task, split, path, np.full(len(examples), np.nan), candidates)
 
 
 def _labelled(task: Task, examples: Sequence[Example]) -> LabelledRows:
@@ -107,7 +94,6 @@ def _labelled(task: Task, examples: Sequence[Example]) -> LabelledRows:
     apart = groups is None or len(set(groups)) == 1
     numbers = np.unique(np.arange(len(examples)) if apart else np.array(groups), return_inverse=True)[1]
     rows = scored_rows(task, examples)
-    assert rows is not None
     set_of_rows = hashlib.sha256(repr((described["texts"], groups)).encode()).hexdigest()
     targets = hashlib.sha256(repr((set_of_rows, rows.targets.tolist(), task.fingerprint())).encode()).hexdigest()
     return LabelledRows(rows, row_groups(set_of_rows, numbers), targets)

@@ -14,13 +14,9 @@ from mtl.base.untrusted import check_plain_folder, is_web_address
 from mtl.base.untrusted_yaml import read_yaml, typed_content
 from mtl.benchmark_making.leaderboard.rows import TaskRows
 from mtl.jobs.imports import System
-from mtl.runs.predictions import read_files
-from mtl.submissions.check import rows_name, submitted_rows
-from mtl.submissions.entry import prediction_target
-from mtl.submissions.imported import prediction_names, read_lines
-from mtl.submissions.rejoin import joined_rows
+from mtl.submissions.files import predicted_splits, prediction_names, read_files
+from mtl.submissions.predictions import put_to_rows, read_sources
 from mtl.tasks.suite import Suite
-from mtl.tasks.targets import target_kind
 
 ABOUT = "system.yaml"
 LONGEST = 300  # characters of a value in system.yaml
@@ -105,16 +101,9 @@ def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> S
     if len(archives) > 1:
         raise InputError(f"has {len(archives)} zips; one submission has one", path=folder)
     path = archives[0] if archives else folder
-    names = prediction_names(suite)
-    of_split = {name for name, (_, split_of_file) in names.items() if split_of_file == split}
+    of_split = {name for name, (_, other) in prediction_names(suite).items() if other == split}
     contents, others = read_files(path, of_split.__contains__)
-    for name in others:
-        if name not in names and not OTHERS.fullmatch(name):
-            raise InputError(
-                f"is no file of predictions of suite {suite.name}; such files are called "
-                f"{split}_pred_TASK.tsv or TASK/{split}.jsonl, and TASK is one of {', '.join(suite.tasks)}",
-                path=f"{path}/{name}",
-            )
+    predicted_splits(path, others, suite, beside=OTHERS.fullmatch)
     if not contents:
         raise InputError(f"has no predictions for {split}", path=folder)
     return Submission(folder.name, path, about, contents)
@@ -128,34 +117,10 @@ def read_predictions(
     Raises:
         InputError: for predictions that do not fit the rows, or if there are none of these tasks. It says nothing of labels.
     """
-    predicted = {}
-    places = prediction_names(suite)
-    for name in submission.contents:
-        id, _ = places[name]
-        if id not in tasks:
-            continue
-        if id in predicted:
-            raise InputError("predicts a task that another file predicts, too", path=f"{submission.path}/{name}")
-        rows = tasks[id]
-        if name == rows_name(rows.task, split):
-            predicted[id] = _rejoined(submission, suite, split, rows)
-        else:
-            content, path = submission.contents[name], f"{submission.path}/{name}"
-            predicted[id], _ = read_lines(suite, rows.task, content, path, rows.data)
-    if not predicted:
+    rows = {id: {split: task.data} for id, task in tasks.items()}
+    sources = read_sources(submission.path, submission.contents, suite, rows)
+    predicted, _ = put_to_rows(sources, suite, rows, labels={})
+    of_split = {id: splits[split] for id, splits in predicted.items() if split in splits}
+    if not of_split:
         raise InputError(f"has no predictions of {', '.join(tasks)}, the tasks that are scored", path=submission.path)
-    return predicted
-
-
-def _rejoined(submission: Submission, suite: Suite, split: str, rows: TaskRows) -> np.ndarray:
-    """The predictions in a file of rows, (rows,): each row gets that of the row with its texts and id."""
-    file = submitted_rows(rows.task, submission.contents, submission.path)[split]
-    if rows.file is None:
-        raise InputError("the data of this task are no JSON objects; submit one prediction a line", path=file.name)
-    joined, problems = joined_rows(suite, split, {split: file}, rows.file)
-    if problems:
-        raise InputError(f"{file.name}: does not fit the data{problems[0]}")
-    if joined is file.rows:
-        return file.predictions
-    targets = [prediction_target(rows.task, row) for row in joined]
-    return np.array(targets, dtype=target_kind(rows.task).cells.dtype)
+    return of_split

@@ -135,9 +135,12 @@ def test_predictions_of_another_number_of_rows_are_refused(home: Path, capsys: p
     (home / "theirs").mkdir()
     write_lines(home / "theirs" / FILE.format(split="dev", task="kansla"), ["label", *["glad"] * 29])
     assert imported("theirs", "theirs") == 2
-    assert "29 predictions for 4 rows" in capsys.readouterr().err.splitlines()[-1]
-    write_lines(home / "theirs" / FILE.format(split="dev", task="kansla"), ["label", *["glad"] * 29, "sur"])
+    assert (
+        "29 predictions for the 4 rows of data/dev.tsv that are in the sample"
+        in capsys.readouterr().err.splitlines()[-1]
+    )
+    write_lines(home / "theirs" / FILE.format(split="dev", task="kansla"), ["label", *["sur"] * 30])
     assert imported("theirs", "theirs") == 2
-    assert "dev_pred_kansla.tsv:31" in capsys.readouterr().err.splitlines()[-1]
+    assert "unknown label 'sur'" in capsys.readouterr().err.splitlines()[-1]
     assert imported("theirs", "theirs", "tasks=[samma]") == 2
     assert "the sample has no rows of samma" in capsys.readouterr().err.splitlines()[-1]

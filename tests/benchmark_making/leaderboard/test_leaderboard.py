@@ -287,7 +287,7 @@ def pipe(folder: Path) -> None:
 
 
 BAD: dict[str, tuple[Damage, str]] = {
-    "missing row": (lambda f: lines_of(f, lambda lines: lines[:-1]), "test_pred_mood.tsv:60: 59 predictions for 60 rows"),
+    "missing row": (lambda f: lines_of(f, lambda lines: lines[:-1]), "test_pred_mood.tsv:60: 59 predictions for the 60 rows of"),
     "label": (lambda f: lines_of(f, lambda lines: [*lines[:-1], "ugly"]), "test_pred_mood.tsv:61: "),
     "header": (lambda f: lines_of(f, lambda lines: ["what", *lines[1:]]), "test_pred_mood.tsv:1: the header is 'what'"),
     "empty": (lambda f: (f / "test_pred_mood.tsv").write_bytes(b""), "test_pred_mood.tsv:1: the file is empty"),

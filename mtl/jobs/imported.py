@@ -1,0 +1,158 @@
+"""Predictions that another system made, as a method: its runs stand in tables, reports, tests and submissions as those that mtl trained."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mtl.base.clock import now
+from mtl.base.errors import InputError
+from mtl.base.version import VERSION
+from mtl.data.dataset import Dataset
+from mtl.data.files import sha256
+from mtl.data.sampled import sample_text
+from mtl.jobs.given import GivenPredictions
+from mtl.jobs.job import Job
+from mtl.methods.method import BuildRequest, Predictions
+from mtl.submissions.answers import check_labels
+from mtl.submissions.files import SPLITS, prediction_names, read_files
+from mtl.submissions.lines import DataRows
+from mtl.submissions.predictions import Rows, Unfit, put_to_rows, read_sources
+from mtl.tasks.task import Task
+
+UNKNOWN = "not stated"
+
+
+def fingerprint_name(seed: int) -> str:
+    """What a run's inputs call the predictions of a seed."""
+    return f"predictions of seed {seed}"
+
+
+class Imported:
+    """`mtl.methods.method.Method` of predictions in files: for each seed a zip or a folder, in the forms that mtl writes."""
+
+    def __init__(self, job: Job, request: BuildRequest) -> None:
+        """Puts all predictions to their rows, so that nothing is written if a file is wrong. Raises InputError."""
+        config, suite, system = job.config, job.suite, job.config.imported
+        self.dataset, self.system = request.dataset, system
+        seeds: Sequence[Path | GivenPredictions] = job.predictions or [Path(path) for path in system.predictions]
+        if len(seeds) != len(config.seeds):
+            problem = f"needs predictions for each of the {len(config.seeds)} seeds, and has {len(seeds)}"
+            raise InputError(problem, key="imported.predictions")
+        labels, rows = check_labels(system.labels, suite), _data_rows(request)
+        names = {name for name, (id, _) in prediction_names(suite).items() if id in rows}
+        self._predictions: dict[int, dict[str, Predictions]] = {}
+        self.fingerprints: dict[str, str] = {}
+        unfit: dict[int, Unfit] = {}
+        sums = []
+        for seed, given in zip(config.seeds, seeds, strict=True):
+            if isinstance(given, Path):
+                sources = read_sources(given, read_files(given, names.__contains__)[0], suite, rows)
+                name, digest = given.resolve().name, _fingerprint(given)
+            else:
+                sources, name, digest = given.lines, given.name, given.fingerprint
+            self._predictions[seed], unfit[seed] = put_to_rows(sources, suite, rows, labels)
+            self._check_scored(seed, given)
+            self.fingerprints[fingerprint_name(seed)] = digest
+            sums.append(f"{name} ({digest})")
+        about = {"training text": system.text, "link": system.link, "licence": system.license}
+        self.facts: dict[str, Any] = {
+            "notes": [
+                *(system.notes or ()),
+                *_notes_of_samples(self.dataset),
+                f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with these SHA-256 sums: {'; '.join(sums)}.",
+                "; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".",
+                *_notes_of_answers(rows, unfit, system.labels_sha256),
+            ],
+            "machine": [system.hardware or UNKNOWN],
+            "versions": [{"mtl": VERSION}],
+        }
+
+    def save(self, folder: Path) -> None:
+        """Write nothing: there is no model."""
+
+    def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
+        for task in self.dataset.tasks:
+            yield task, self._predictions[seed][task.id]
+
+    def shared(self, seed: int) -> None:
+        """Nothing."""
+
+    def cost(self, seed: int, folder: Path) -> dict[str, Any]:
+        """What is said of the system; None where nothing is."""
+        return {
+            "parameters": self.system.parameters,
+            "parameters_without_embeddings": None,
+            "pretrain_seconds": None,
+            "finetune_seconds": self.system.seconds,
+            "peak_memory": None,
+            "sentences_per_second": None,
+        }
+
+    def _check_scored(self, seed: int, given: Path | GivenPredictions) -> None:
+        """Raise InputError unless each task has predictions for the split that scores it."""
+        for task in self.dataset.tasks:
+            if task.scored_split not in self._predictions[seed][task.id]:
+                problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it; name other tasks with tasks="
+                if isinstance(given, Path):
+                    raise InputError(f"has {problem}", path=given)
+                raise InputError(problem, key="predictions")
+
+
+def _data_rows(request: BuildRequest) -> Rows:
+    """The dev and test rows of the run's tasks."""
+    dataset = request.dataset
+    rows: dict[str, dict[str, DataRows]] = {}
+    for task in dataset.tasks:
+        rows[task.id] = {}
+        for split, part in dataset.splits[task.id].items():
+            held_out = dataset.held_out.get(task.id) if split == "dev" else None
+            file = task.path("train" if held_out else split, request.data_dir)
+            if split in SPLITS and file is not None:
+                sample = dataset.samples.get(task.id) if split == task.scored_split else None
+                lines = held_out if sample is None else sample.lines
+                rows[task.id][split] = DataRows(task, split, file, part.targets, part.sizes, lines, sample)
+    return rows
+
+
+def _notes_of_samples(dataset: Dataset) -> list[str]:
+    """Which tasks are scored on a sample of their rows; empty if none are."""
+    splits = {task.id: task.scored_split for task in dataset.tasks}
+    sizes = sample_text(dataset.samples, splits)
+    return [f"Scored on a sample of the rows alone: {sizes}."] if sizes else []
+
+
+def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str | None) -> list[str]:
+    """How predictions were read as answers, and how many answers fit no label; empty if none were. unfit: by seed."""
+    tasks = list(next(iter(unfit.values())))
+    if not tasks:
+        return []
+    counted: dict[bool, list[str]] = {True: [], False: []}  # by whether the rows have gold targets
+    for id in tasks:
+        for split, own in rows[id].items():
+            counts = {seed: found[id][split] for seed, found in unfit.items() if split in found[id]}
+            if any(counts.values()):
+                seeds = f" (seeds {', '.join(map(str, counts))})" if len(unfit) > 1 else ""
+                shares = ", ".join(f"{count:,}" for count in counts.values())
+                known = not any(target is None or target != target for target in own.targets)
+                counted[known].append(f"{id} {split} {shares} of {len(own):,}{seeds}")
+    file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
+    notes = [
+        f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}.",
+        f"Answers that fit no label, counted as wrong: {'; '.join(counted[True]) or 'none'}.",
+    ]
+    if counted[False]:
+        notes.append(
+            "Answers that fit no label, on rows whose targets are not known here, where the first label stands for them: "
+            f"{'; '.join(counted[False])}."
+        )
+    return notes
+
+
+def _fingerprint(path: Path) -> str:
+    """SHA-256 of a file, or of the names and contents of the files in a folder."""
+    if path.is_file():
+        return sha256(path)
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    listed = "".join(f"{sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in files)
+    return hashlib.sha256(listed.encode()).hexdigest()

@@ -1,0 +1,98 @@
+"""The files of a submission, zipped or in a folder: their content, and which of them hold predictions."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted import check_plain_folder, read_bytes
+from mtl.data.fetching.archives import UNPACKED_LIMIT, read_zip
+from mtl.runs.predictions import FILE
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
+
+SPLITS = ("dev", "test")  # of a submission
+JSON_LINES = "{split}_pred_{task}.jsonl"
+MOST_FOREIGN = 10  # files of other names that are listed
+
+
+def rows_name(task: Task, split: str) -> str:
+    """The name of a file of the data's rows with predictions."""
+    return f"{task.id}/{split}.jsonl"
+
+
+def glue_name(task: Task) -> str:
+    """The name of a task's file of test predictions with an index."""
+    return f"{task.title}.tsv"
+
+
+def is_entry(name: str) -> bool:
+    """Whether a file of this name in a submission is the leaderboard's entry."""
+    return "/" not in name and name.endswith(".json")
+
+
+def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
+    """The names that files of predictions may have, each with the task's id and the split."""
+    names: dict[str, tuple[str, str]] = {}
+    for task in suite.tasks.values():
+        for split in SPLITS:
+            forms = [form.format(split=split, task=task.id) for form in (FILE, JSON_LINES)]
+            indexed = [glue_name(task)] if suite.submission.format == "glue" and split == "test" else []
+            names |= dict.fromkeys([*forms, *indexed, rows_name(task, split)], (task.id, split))
+    return names
+
+
+def predicted_splits(
+    path: Path, names: Sequence[str], suite: Suite, beside: Callable[[str], object]
+) -> set[tuple[str, str]]:
+    """The tasks and splits that a zip or a folder has predictions for.
+
+    Args:
+        names: of all its files.
+        beside: whether a file of this name may stand beside files of predictions.
+
+    Raises:
+        InputError: for a file that is none of the suite's.
+    """
+    known = prediction_names(suite)
+    if foreign := [name for name in names if name not in known and not beside(name)]:
+        forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, JSON_LINES))
+        raise InputError(
+            f"is no file of predictions of suite {suite.name}; such files are called {forms} or TASK/dev.jsonl, for dev or test,"
+            f" and TASK is one of {', '.join(suite.tasks)}",
+            path=f"{path}/{foreign[0]}",
+        )
+    return {known[name] for name in names if name in known}
+
+
+def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
+    """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not
+    read.
+
+    Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does.
+    """
+    try:
+        if not path.is_dir():
+            return read_zip(path, wanted)
+        check_plain_folder(path)
+        files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
+        names = [name for name in files if wanted(name)]
+        if sum(files[name].stat().st_size for name in names) > UNPACKED_LIMIT:
+            raise InputError(f"its files have more than {UNPACKED_LIMIT} bytes; no submission does", path=path)
+        contents = {name: read_bytes(files[name], UNPACKED_LIMIT) for name in names}
+        return contents, [name for name in files if name not in contents]
+    except FileNotFoundError:
+        raise InputError("no such file or folder", path=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+
+
+def foreign_problems(path: Path, suite: Suite, names: Sequence[str], what: str) -> list[str]:
+    """One problem for each file that does not belong in a submission. The first MOST_FOREIGN files are named, and the others are
+    counted.
+
+    Args:
+        what: what the files of the submission hold, as in "test predictions".
+    """
+    problems = [f"{path}/{name}: not a file of {what} of suite {suite.name}" for name in names[:MOST_FOREIGN]]
+    further = len(names) - MOST_FOREIGN
+    return problems if further <= 0 else [*problems, f"{path}: {further} further files of other names"]

@@ -1,0 +1,108 @@
+"""Scores of predictions against gold targets, as `mtl score` prints them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.data.examples import read_examples, read_targets
+from mtl.data.splits import read_task
+from mtl.runs.folder import RunFolder
+from mtl.runs.predictions import FILE, recorded_rows, scored_rows
+from mtl.submissions.entry import labelled_file
+from mtl.submissions.files import prediction_names, read_files
+from mtl.submissions.lines import DataRows
+from mtl.submissions.predictions import put_to_rows, read_sources
+from mtl.tasks.metrics import further_scores, score
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import ScoredRows, Task
+
+SCORED = ("test", "dev")  # the first split that has predictions and gold targets is scored
+
+Pairs = dict[str, tuple[str, np.ndarray, ScoredRows]]
+"""By task id, the split, the predictions (rows,) and the rows with gold targets."""
+
+
+def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
+    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their
+    average.
+
+    A task's further metrics are below its metric; the average does not include them. Below the average, a line for
+    each task with predicted numbers outside its range.
+
+    Test predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev rows are the held-out
+    rows.
+
+    Args:
+        path: prediction files, or a submission of rows.
+        gold_dir: a data folder whose files have the target column (a test file may also be named test.tsv), or the `gold` folder of a run.
+        held_out: the share of training rows that is held out.
+
+    Raises:
+        InputError: for missing folders, and for predictions that do not fit their gold rows.
+    """
+    pairs = _pairs(path, suite, tasks, gold_dir, held_out)
+    show = suite.shown.show
+    lines, scores, remarks = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], {}, []
+    for id, (split, predictions, rows) in pairs.items():
+        task = suite.tasks[id]
+        scores[id] = score(task, predictions, rows)
+        lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
+        further = further_scores(task, predictions, rows)
+        lines += [f"| | | {name} | | {show(value)} |" for name, value in further.items()]
+        if (remark := target_kind(task).cells.remark(predictions)) is not None:
+            remarks.append(f"{id}, {split}: {remark}")
+    absent, average = suite.lacking(scores), suite.mean(scores)
+    if average is None:
+        return "\n".join([*lines, f"average: none, without {', '.join(absent)}", *remarks])
+    of = len(suite.averaged)
+    partial = f" (of {of - len(absent)} of {of} tasks; not scored: {', '.join(absent)})" if absent else ""
+    return "\n".join([*lines, f"average{partial}: {show(average)}", *remarks])
+
+
+def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> Pairs:
+    """The predictions that have gold targets. Raises InputError if there are none."""
+    if not gold_dir.is_dir():
+        raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
+    names = prediction_names(suite)
+    contents, _ = read_files(path, names.__contains__)
+    predicted = {names[name] for name in contents}
+    pairs: Pairs = {}
+    for task in tasks:
+        for split in SCORED:
+            gold = _gold(task, split, gold_dir, held_out) if (task.id, split) in predicted else None
+            if gold is None:
+                continue
+            rows = {task.id: {split: gold[0]}}
+            found, _ = put_to_rows(read_sources(path, contents, suite, rows), suite, rows, labels={})
+            if split in found[task.id]:
+                pairs[task.id] = split, found[task.id][split], gold[1]
+                break
+    if not pairs:
+        example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
+        raise InputError(
+            f"no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called"
+            f" {FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions), gold targets"
+            f" are in files like {example}, with a column {tasks[0].target!r}, or in a run's gold folder",
+            path=path,
+        )
+    return pairs
+
+
+def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[DataRows, ScoredRows] | None:
+    """The rows of a split with their gold targets, or None if there are none."""
+    task = replace(task, breakdown=None)  # a score needs no such columns
+    recorded, train, lines = gold_dir / f"{split}_{task.id}.tsv", task.path("train", gold_dir), None
+    if recorded.is_file():
+        file, rows = recorded, recorded_rows(task, read_targets(task, recorded), RunFolder(gold_dir.parent))
+    elif (labelled := labelled_file(task, split, gold_dir)) is not None:
+        file, rows = labelled, scored_rows(task, read_examples(replace(task, group=None), labelled))
+    elif split == "dev" and task.files["dev"] is None and train is not None and train.is_file():
+        part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
+        file, rows, lines = train, scored_rows(task, part.rows["dev"]), part.held_out
+    else:
+        return None
+    return DataRows(task, split, file, rows.targets, rows.candidates, lines), rows
