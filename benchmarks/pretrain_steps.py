@@ -83,14 +83,14 @@ def steps(
     from transformers import DataCollatorForLanguageModeling, get_linear_schedule_with_warmup
 
     model = new_bert(settings, len(training.masking.begins)).train()
-    training.model.train()
+    training.train()
     optimizer = torch.optim.AdamW(decayed_groups(model, settings.weight_decay), settings.learning_rate, fused=True)
     scheduler = get_linear_schedule_with_warmup(optimizer, 10_000, 100_000)
     collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=settings.mask_share)
 
     def ours(step: int) -> None:
         training.step = step
-        training.train_step(training.chosen[training.order.batch(step)])
+        training.training_step(training.chosen[training.order.batch(step)])
 
     def theirs(step: int) -> None:
         ids, _ = training.segments.inputs(training.chosen[training.order.batch(step)])
@@ -111,7 +111,7 @@ def passes(training: MaskedLanguageModelling) -> list[Callable[[int], Any]]:
     inputs, places, targets = map(torch.from_numpy, (masked.inputs, masked.places, masked.labels))
     labels = torch.full(inputs.shape, -100)
     labels.view(-1)[places] = targets
-    model = training.bert
+    model = training.network
 
     def ours(step: int) -> None:
         functional.cross_entropy(masked_outputs(model, inputs, places, None), targets).backward()

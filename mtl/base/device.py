@@ -73,6 +73,17 @@ def exact_arithmetic() -> Iterator[None]:
             operation.fp32_precision = precision
 
 
+@contextmanager
+def threads_of_torch(threads: int) -> Iterator[None]:
+    """Within the block, torch uses this number of threads; 0: as before."""
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(threads or before)
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:
     """Copy a CPU tensor to a device, without waiting for a GPU."""
     return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-import torch
 from threadpoolctl import threadpool_limits
 
+from mtl.base.device import threads_of_torch
 from mtl.data.dataset import Dataset, input_rows
 from mtl.data.examples import Row
 from mtl.tasks.task import Task
@@ -48,10 +48,5 @@ def _some_rows(task: Task, dataset: Dataset) -> list[Row]:
 @contextmanager
 def one_core() -> Iterator[None]:
     """Limit all computation within the block to one thread."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(threads)
+    with threads_of_torch(1), threadpool_limits(1):
+        yield

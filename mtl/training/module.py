@@ -1,11 +1,9 @@
 """Training a network with Lightning: losses, validation by the tasks' metrics, optimizers, learning rates, clipping of gradients."""
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pytorch_lightning as pl
 import torch
 import torchmetrics
 from torch import Tensor, nn
@@ -16,6 +14,7 @@ from mtl.model.network import Batch, TaskNetwork
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
+from mtl.training.trainer import ValidatedModule
 
 
 @dataclass(frozen=True)
@@ -168,10 +167,11 @@ class TaskScore(torchmetrics.Metric):
         return score(self.task, predictions, self.dev)
 
 
-class MultitaskModule(pl.LightningModule):
+class MultitaskModule(ValidatedModule):
     """Trains a network on batches of one task each (KLEJ, section 4.1).
 
-    It logs `dev/{task}`, a task's metric × 100 over its whole validation split, and `dev/average`, their plain mean.
+    It logs `dev/{task}`, a task's metric × 100 over its whole validation split, and `dev/average`, their plain mean. A row of its curve has
+    the step, seconds, the train loss (none before the first step) and the dev scores.
     Training that diverges ends with DivergedError at the next validation, before any of its weights are saved.
     """
 
@@ -193,10 +193,6 @@ class MultitaskModule(pl.LightningModule):
         self.scores = dict(scores)
         self.optimization = optimization
         self.parts = parts
-        # A row for each validation: step, seconds, train loss (none before the first step), dev scores.
-        self.curve: list[dict[str, float]] = []
-        self._begun = 0.0
-        self._losses: list[tuple[str, Tensor]] = []  # of the steps since the last validation, with their task
         # The parts of a step's batch after the first one, with their share in the loss.
         self._further: list[tuple[Batch, Tensor]] = []
 
@@ -212,7 +208,7 @@ class MultitaskModule(pl.LightningModule):
             whole = self.network.loss_weight(batch)
             self._further = [(part, self.network.loss_weight(part) / whole) for part in further]
             loss = self.network.loss(first) * self.network.loss_weight(first) / whole
-        self._losses.append((batch.task, loss.detach()))
+        self.losses.append((f"task {batch.task}, ", loss.detach()))
         return loss
 
     def backward(self, loss: Tensor, *args: Any, **kwargs: Any) -> None:
@@ -222,36 +218,21 @@ class MultitaskModule(pl.LightningModule):
         for part, share in self._further:
             with precision.train_step_context():
                 loss = self.network.loss(part) * share
-            task, before = self._losses.pop()
-            self._losses.append((task, before + loss.detach()))
+            task, before = self.losses.pop()
+            self.losses.append((task, before + loss.detach()))
             precision.pre_backward(loss, self).backward(*args, **kwargs)
         self._further = []
-
-    def on_fit_start(self) -> None:
-        # Time before an interruption counts, too.
-        self._begun = time.monotonic() - (self.curve[-1]["seconds"] if self.curve else 0.0)
 
     def record(self) -> dict[str, Any]:
         """The record of a training that has ended: seconds, peak_memory (bytes), curve."""
         return {"seconds": self.curve[-1]["seconds"], "peak_memory": peak_memory(), "curve": self.curve}
 
     def on_validation_epoch_start(self) -> None:
-        """Raises DivergedError. The check is here and not in each step, because it waits for the GPU."""
-        self._check_training()
+        """Raises DivergedError as `check_losses`."""
+        if self.global_step:
+            self.check_losses(self.global_step)
         for metric in self.scores.values():
             metric.reset()
-
-    def _check_training(self) -> None:
-        """Raise DivergedError, which names the task and the step, if a loss or a weight is not finite."""
-        if not self._losses:
-            return
-        losses = torch.stack([loss for _, loss in self._losses])
-        if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
-            step = self.global_step - len(self._losses) + wrong[0] + 1
-            raise DivergedError(f"task {self._losses[wrong[0]][0]}, step {step}: the loss is {float(losses[wrong[0]])}")
-        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        if not torch.stack([parameter.isfinite().all() for parameter in trained]).all():
-            raise DivergedError(f"task {self._losses[-1][0]}, step {self.global_step}: weights are not finite")
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         outputs = self.network(batch)
@@ -266,18 +247,11 @@ class MultitaskModule(pl.LightningModule):
             except DivergedError as error:
                 raise DivergedError(f"task {id}, step {self.global_step}: {error}") from None
         scores["dev/average"] = sum(scores.values()) / len(scores)
-        row = {"step": float(self.global_step), "seconds": time.monotonic() - self._begun, **scores}
-        if self._losses:
-            row["train/loss"] = float(torch.stack([loss for _, loss in self._losses]).mean())
-            self._losses = []
+        row = {"step": float(self.global_step), "seconds": self.seconds, **scores}
+        if self.global_step:
+            row["train/loss"] = self.mean_loss
         self.curve.append(row)
         self.log_dict({name: value for name, value in row.items() if name not in ("step", "seconds")}, batch_size=1)
-
-    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["curve"] = self.curve
-
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        self.curve = checkpoint["curve"]
 
     def configure_optimizers(self) -> Any:
         """The optimizer that the method gives, its learning rates changing at every step."""

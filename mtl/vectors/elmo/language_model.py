@@ -5,7 +5,7 @@
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +84,7 @@ def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
     return Corpus([types[i] for i in order], counts[order], rank[flat], np.frombuffer(starts, dtype=np.int64))
 
 
-def batches(lengths: np.ndarray, lines: np.ndarray, tokens: int, seed: Sequence[int]) -> Iterator[np.ndarray]:
+def batches(lengths: np.ndarray, lines: np.ndarray, tokens: int, seed: Sequence[int]) -> list[np.ndarray]:
     """Batches of one epoch over these lines, in random order: int64 (lines,), of similar length, about `tokens` tokens each."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(lines)
@@ -94,7 +94,7 @@ def batches(lengths: np.ndarray, lines: np.ndarray, tokens: int, seed: Sequence[
         by_length = pooled[np.argsort(lengths[pooled], kind="stable")]
         batch = np.cumsum(lengths[by_length]) // tokens
         result += np.split(by_length, np.flatnonzero(np.diff(batch)) + 1)
-    return iter([result[i] for i in rng.permutation(len(result))])
+    return [result[i] for i in rng.permutation(len(result))]
 
 
 # Classes of the softmax. The words follow from FIRST on, the most frequent first.

@@ -2,28 +2,27 @@
 
 import json
 import math
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mtl.base.device import exact_arithmetic
+from mtl.base.device import exact_arithmetic, threads_of_torch
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.locks import waiting_lock
-from mtl.base.loop import ResumableTraining, check_claim, claim_of
 from mtl.base.memory import check_fits
-from mtl.base.progress import Progress
 from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.interface import note_source
 from mtl.settings.bounds import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE, Interval, bounded
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
+from mtl.vectors.pretraining.claims import check_claim, claim_of
+from mtl.vectors.pretraining.resumable import ResumableTraining
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
@@ -152,14 +151,10 @@ def train_elmo(
         DivergedError: if the training diverges; the last good checkpoint remains.
     """
     device = CPU if device.type == "mps" else device
-    with waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo"):
-        threads = torch.get_num_threads()
-        try:
-            torch.set_num_threads(settings.threads or threads)
-            if not (folder / WEIGHTS).exists():
-                _train(lines, folder, settings, source, device)
-        finally:
-            torch.set_num_threads(threads)
+    alone = waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo")
+    with alone, threads_of_torch(settings.threads):
+        if not (folder / WEIGHTS).exists():
+            _train(lines, folder, settings, source, device)
 
 
 def _train(
@@ -175,12 +170,8 @@ def _train(
         corpus.save(prepared)
         write_text(claim, json.dumps(training))
     trainer.run(str(folder))
-    report = {
-        "settings": training,
-        "words": len(corpus.tokens),
-        "types": len(corpus.types),
-        "perplexity": trainer.validations,
-    }
+    numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
+    report = {"settings": training, **numbers, "perplexity": trainer.curve}
     write_text(folder / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     write_text(folder / OPTIONS, settings.options().to_json())
     note_source(folder, source)
@@ -189,67 +180,65 @@ def _train(
         path.unlink(missing_ok=True)
 
 
-class ElmoTrainer(ResumableTraining[np.ndarray]):
+class ElmoTrainer(ResumableTraining):
     """One training. Its state at a step depends only on the settings, the corpus and the step."""
 
+    network: LanguageModel
+    settings: ELMoTraining
+    operation = "training ELMo"
+
     def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:
-        self.settings = settings
-        self.corpus = corpus
         torch.manual_seed(settings.seed)
         try:
             bilm = BiLM(settings.options(), settings.dropout)
-            self.network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
+            network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
         except RuntimeError as error:
             raise InputError(f"cannot create an ELMo of this size: {str(error).splitlines()[0]}") from None
+        optimizers = [
+            torch.optim.Adam(bilm.parameters(), settings.learning_rate),
+            torch.optim.SparseAdam(network.softmax.parameters(), settings.learning_rate),
+        ]
+        super().__init__(network, optimizers, settings, checkpoint)
+        self.corpus = corpus
         shuffled = np.random.default_rng([settings.seed, 0]).permutation(len(corpus.lengths))
         held_out = min(1000, math.ceil(settings.held_out * len(shuffled)))
         self.held_out, self.lines = np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
         if not len(self.lines):
             raise InputError("the texts hold only one line, which is held out: nothing is left to train on")
-        self.steps_by_epoch = [sum(1 for _ in self._batches(epoch)) for epoch in range(settings.epochs)]
+        self.order = lru_cache(maxsize=1)(self._order)
+        self.steps_by_epoch = [len(self.order(epoch)) for epoch in range(settings.epochs)]
         self.steps = min(sum(self.steps_by_epoch), settings.max_steps or sum(self.steps_by_epoch))
-        self.dense = list(bilm.parameters())
-        optimizers = [
-            torch.optim.Adam(self.dense, settings.learning_rate),
-            torch.optim.SparseAdam(self.network.softmax.parameters(), settings.learning_rate),
-        ]
-        super().__init__(self.network, optimizers, checkpoint, device, settings.validate_every)
 
     @property
-    def ended(self) -> bool:
-        return self.step == self.steps
+    def progress(self) -> float:
+        return self.step / self.steps
 
-    def shown(self) -> Progress:
-        return Progress("training ELMo", self.steps, "steps", self.step)
+    def shown(self) -> tuple[int, int, str]:
+        return self.step, self.steps, "steps"
 
-    def _batches(self, epoch: int) -> Iterable[np.ndarray]:
+    def learning_rate(self) -> float:
+        initial, final = self.settings.learning_rate, self.settings.final_learning_rate
+        return initial + (final - initial) * self.step / self.steps
+
+    def _order(self, epoch: int) -> list[np.ndarray]:
         return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])
 
     def batches(self) -> Iterator[np.ndarray]:
-        before, first = 0, self.step
+        skipped = self.step
         for epoch, size in enumerate(self.steps_by_epoch):
-            if before + size > first and before < self.steps:
-                yield from islice(self._batches(epoch), max(0, first - before), self.steps - before)
-            before += size
+            if skipped < size:
+                yield from self.order(epoch)[skipped:]
+            skipped = max(0, skipped - size)
 
-    def train_step(self, lines: np.ndarray) -> Tensor:
-        # The random numbers of a step depend on its number: an interrupted training gives the same result when it continues.
-        torch.manual_seed(zlib.crc32(f"{self.settings.seed} {self.step}".encode()))
+    def compute(self, lines: np.ndarray) -> Tensor:
         sample = self.network.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
-        initial, final = self.settings.learning_rate, self.settings.final_learning_rate
-        rate = initial + (final - initial) * self.step / self.steps
         forward, backward = self.network.losses(lines, sample)
         loss: Tensor = (forward.mean() + backward.mean()) / 2
         loss.backward()
-        nn.utils.clip_grad_norm_(self.dense, self.settings.gradient_clip)
-        for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            optimizer.step()
-            optimizer.zero_grad()
+        nn.utils.clip_grad_norm_(self.network.bilm.parameters(), self.settings.gradient_clip)
         return loss
 
-    def validate(self) -> dict[str, float]:
+    def validate(self) -> tuple[dict[str, float], str]:
         """The perplexities on the held-out lines over all classes, including the unknown word."""
         sums, count = np.zeros(2), 0
         for lines in batches(self.corpus.lengths, self.held_out, self.settings.batch_tokens, [0]):
@@ -258,7 +247,5 @@ class ElmoTrainer(ResumableTraining[np.ndarray]):
             count += len(losses[0])
         with np.errstate(over="ignore"):
             forward, backward = np.exp(sums / count)
-        return {"step": self.step, "forward": float(forward), "backward": float(backward)}
-
-    def describe(self, row: Mapping[str, float]) -> str:
-        return f"held-out perplexity {row['forward']:.1f} forward, {row['backward']:.1f} backward"
+        row = {"step": self.step, "forward": float(forward), "backward": float(backward)}
+        return row, f"held-out perplexity {forward:.1f} forward, {backward:.1f} backward"

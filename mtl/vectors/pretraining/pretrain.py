@@ -5,8 +5,7 @@ import hashlib
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -15,14 +14,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import torch
 
 from mtl.base.clock import format_duration
-from mtl.base.device import exact_arithmetic
+from mtl.base.device import exact_arithmetic, threads_of_torch
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed, import_transformers, library_versions
 from mtl.base.files import check_new_folder, check_space, new_folder, replacing, write_json, write_text
 from mtl.base.locks import waiting_lock
-from mtl.base.loop import check_claim, claim_of
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
+from mtl.vectors.pretraining.claims import check_claim, claim_of
 from mtl.vectors.pretraining.settings import PretrainingSettings
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 
@@ -148,7 +147,7 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
     unfinished = unfinished_folder(out)
     with (
         waiting_lock(unfinished / ".lock", f"{unfinished}: another process is training this model"),
-        _threads(settings.threads),
+        threads_of_torch(settings.threads),
     ):
         if not is_finished(out, texts, settings):
             _start(unfinished, texts, settings)
@@ -212,7 +211,7 @@ def _train(
     held_out, segments = len(training.held_out), len(training.chosen)
     figures = {
         "vocabulary": tokenizer.get_vocab_size(),
-        "parameters": sum(parameter.numel() for parameter in training.bert.parameters()),
+        "parameters": sum(parameter.numel() for parameter in training.network.parameters()),
         "documents": len(tokens.ends),
         "tokens": tokens.count,
         "segments": {"trained": segments, "held_out": held_out},
@@ -224,8 +223,8 @@ def _train(
         *(f"{held_out + segments:,}", f"{held_out:,}"),
     )
     training.run(str(out))
-    log = training_log(settings, texts, figures, training.validations)
-    write_model(out, training.bert, portable_tokenizer(tokenizer, settings.max_length), log, texts.language)
+    log = training_log(settings, texts, figures, training.curve)
+    write_model(out, training.network, portable_tokenizer(tokenizer, settings.max_length), log, texts.language)
 
 
 def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path) -> "Tokenizer":
@@ -276,17 +275,6 @@ def _training(
     )
 
 
-@contextmanager
-def _threads(threads: int) -> Iterator[None]:
-    """Within the block, torch uses this number of threads; 0: as before."""
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(threads or before)
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
     """The folder of a small BERT that was trained on these texts; it is trained first if it is not there.
 
@@ -299,7 +287,7 @@ def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: s
     Raises:
         InputError: if transformers is not installed, and as `pretrain` does.
     """
-    from mtl.base.loop import FORMAT
+    from mtl.vectors.pretraining.claims import FORMAT
     from mtl.vectors.pretraining.settings import read_settings
     from mtl.vectors.pretraining.tokens import PretrainingTexts
 

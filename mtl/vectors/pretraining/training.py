@@ -1,10 +1,9 @@
 """Training a BERT by masked language modelling alone, as RoBERTa and HerBERT were: no second objective, masks drawn anew each time."""
 
 import math
-import time
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +14,11 @@ from torch.nn import functional
 
 from mtl.base.device import to_device
 from mtl.base.errors import InputError
-from mtl.base.loop import ResumableTraining
-from mtl.base.progress import Progress
 from mtl.settings.schema import TrainerConfig
 from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
 from mtl.vectors.pretraining.network import MaskedBatch, Masking, decayed_groups, masked_outputs
+from mtl.vectors.pretraining.resumable import ResumableTraining
 from mtl.vectors.pretraining.settings import PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments
 
@@ -98,12 +96,16 @@ def held_out_segments(segments: int, settings: PretrainingSettings) -> tuple[np.
     return np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
 
 
-class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
+class MaskedLanguageModelling(ResumableTraining):
     """One training. With `max_steps` as the limit, what a step does follows from the settings, the text and its number alone.
 
     With `max_minutes`, the learning rate follows the seconds that have passed, and no two trainings are equal. The seconds are those of
     the loop with its validations; those between the last checkpoint and an interruption do not count.
     """
+
+    network: "BertForMaskedLM"
+    settings: PretrainingSettings
+    operation = "pre-training"
 
     def __init__(
         self,
@@ -114,62 +116,42 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
         checkpoint: Path,
         device: torch.device,
     ) -> None:
-        self.settings, self.segments, self.masking = settings, segments, masking
-        self.bert = model.to(device)
-        self.held_out, self.chosen = held_out_segments(len(segments), settings)
-        self.order = Order(segments.lengths[self.chosen], settings.batch_size, settings.seed)
-        self.rate = Rate(settings)
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(
-            decayed_groups(model, settings.weight_decay),
+            decayed_groups(model.to(device), settings.weight_decay),
             settings.learning_rate,
             betas=(0.9, settings.beta2),
             eps=1e-6,
             fused=device.type != "mps",
         )
-        super().__init__(model, [optimizer], checkpoint, device, settings.validate_every)
+        super().__init__(model, [optimizer], settings, checkpoint)
+        self.segments, self.masking = segments, masking
+        self.held_out, self.chosen = held_out_segments(len(segments), settings)
+        self.order = Order(segments.lengths[self.chosen], settings.batch_size, settings.seed)
+        self.rate = Rate(settings)
         self.precision = TrainerConfig(device.type, settings.precision, settings.force_precision)
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
-        self._begun: float | None = None
-
-    @property
-    def seconds(self) -> float:
-        """How long the training has lasted, without interruptions."""
-        before = self.validations[-1]["seconds"] if self.validations else 0.0
-        if self._begun is None:
-            return before
-        return time.monotonic() - self._begun
 
     @property
     def progress(self) -> float:
         return self.rate.progress(self.step, self.seconds)
 
-    @property
-    def ended(self) -> bool:
-        return self.progress >= 1
-
-    def shown(self) -> Progress:
+    def shown(self) -> tuple[int, int, str]:
         if self.settings.max_minutes is None:
-            return Progress("pre-training", self.settings.max_steps, "steps", self.step)
-        return Progress("pre-training", round(60 * self.settings.max_minutes), "s", int(self.seconds))
+            assert self.settings.max_steps is not None
+            return self.step, self.settings.max_steps, "steps"
+        most = round(60 * self.settings.max_minutes)
+        return min(int(self.seconds), most), most, "s"
 
-    def show(self, bar: Progress) -> None:
-        bar.reach(self.step if self.settings.max_minutes is None else min(int(self.seconds), bar.total or 0))
+    def learning_rate(self) -> float:
+        return self.rate.at(self.progress)
 
     def batches(self) -> Iterator[np.ndarray]:
-        self._begun = time.monotonic() - self.seconds
-        if not self.ended:
-            while True:
-                yield self.chosen[self.order.batch(self.step)]
+        return (self.chosen[self.order.batch(step)] for step in count(self.step))
 
-    def train_step(self, batch: np.ndarray) -> Tensor:
-        seed = self.settings.seed
-        torch.manual_seed(zlib.crc32(f"{seed} {self.step}".encode()))  # of dropout
-        (optimizer,) = self.optimizers
-        for group in optimizer.param_groups:
-            group["lr"] = self.rate.at(self.progress)
-        masked = self.masked(batch, np.random.default_rng([seed, 2, self.step]))
+    def compute(self, batch: np.ndarray) -> Tensor:
+        masked = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
         loss = torch.zeros((), device=self.device)
         for part in parts(masked, self.rows):
             if not len(part.labels):
@@ -178,9 +160,7 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
                 losses = self.losses_and_hits(part)[0].sum() / len(masked.labels)
             losses.backward()
             loss += losses.detach()
-        nn.utils.clip_grad_norm_(self.bert.parameters(), self.settings.gradient_clip or math.inf)
-        optimizer.step()
-        optimizer.zero_grad()
+        nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.gradient_clip or math.inf)
         return loss
 
     def masked(self, segments: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
@@ -195,10 +175,10 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
             to_device(torch.from_numpy(array), self.device) for array in (batch.inputs, batch.places, batch.labels)
         )
         padding = to_device(torch.from_numpy(batch.padding), self.device) if batch.padding.any() else None
-        outputs = masked_outputs(self.bert, inputs, positions, padding)
+        outputs = masked_outputs(self.network, inputs, positions, padding)
         return functional.cross_entropy(outputs, labels, reduction="none"), outputs.detach().argmax(-1) == labels
 
-    def validate(self) -> dict[str, float]:
+    def validate(self) -> tuple[dict[str, float], str]:
         """Perplexity and accuracy at the masked places of the held-out segments. The masks are the same each time."""
         order = self.held_out[np.argsort(self.segments.lengths[self.held_out], kind="stable")]
         total, hits, count = 0.0, 0, 0
@@ -210,17 +190,15 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
             count += len(losses)
         with np.errstate(over="ignore"):
             perplexity = float(np.exp(total / count))
-        return {
+        row = {
             "step": self.step,
             "seconds": self.seconds,
             "train_loss": self.mean_loss,
             "perplexity": perplexity,
             "accuracy": 100 * hits / count,
         }
-
-    def describe(self, row: Mapping[str, float]) -> str:
-        steps = "" if self.settings.max_minutes is None else f"step {row['step']:,.0f}, "
-        return f"{steps}held-out perplexity {row['perplexity']:.1f}, {row['accuracy']:.1f}% of masked tokens right"
+        steps = "" if self.settings.max_minutes is None else f"step {self.step:,}, "
+        return row, f"{steps}held-out perplexity {perplexity:.1f}, {row['accuracy']:.1f}% of masked tokens right"
 
 
 def parts(batch: MaskedBatch, rows: int) -> Iterator[MaskedBatch]:

@@ -36,11 +36,11 @@ def test_texts_without_words() -> None:
 def test_epoch_has_each_line_once_in_batches_of_similar_length() -> None:
     rng = np.random.default_rng(0)
     lengths, lines = rng.integers(1, 60, 5000), np.arange(0, 5000, 2)
-    result = list(batches(lengths, lines, 500, [1, 2]))
+    result = batches(lengths, lines, 500, [1, 2])
     assert sorted(np.concatenate(result)) == lines.tolist()
     sizes = [lengths[batch].sum() for batch in result]
     assert max(sizes) < 500 + 60 and np.mean(sizes) > 400
     assert np.mean([np.ptp(lengths[batch]) for batch in result]) < 6
-    again = list(batches(lengths, lines, 500, [1, 2]))
+    again = batches(lengths, lines, 500, [1, 2])
     assert all(np.array_equal(a, b) for a, b in zip(result, again, strict=True))
-    assert not np.array_equal(result[0], next(batches(lengths, lines, 500, [1, 3])))
+    assert not np.array_equal(result[0], batches(lengths, lines, 500, [1, 3])[0])

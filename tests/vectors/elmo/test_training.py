@@ -63,14 +63,14 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     train_elmo(lines(), tmp_path / "one", settings(epochs=3, dropout=0.2))
-    step = module.ElmoTrainer.train_step
+    step = module.ElmoTrainer.compute
 
     def failing(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
         if self.step == 33:
             raise KeyboardInterrupt
         return step(self, batch)
 
-    monkeypatch.setattr(module.ElmoTrainer, "train_step", failing)
+    monkeypatch.setattr(module.ElmoTrainer, "compute", failing)
     with pytest.raises(KeyboardInterrupt):
         train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2))
     monkeypatch.undo()
@@ -94,7 +94,7 @@ def spoil_loss(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def spoil_weights(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer.dense[-1].data[0] = math.inf
+    list(trainer.network.bilm.parameters())[-1].data[0] = math.inf
 
 
 def spoil_perplexity(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,20 +122,20 @@ def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
     step: int,
     problem: str,
 ) -> None:
-    train_step = module.ElmoTrainer.train_step
+    compute = module.ElmoTrainer.compute
 
     def spoiled_step(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
         if self.step == step:
             spoil(self, monkeypatch)
-        return train_step(self, batch)
+        return compute(self, batch)
 
-    monkeypatch.setattr(module.ElmoTrainer, "train_step", spoiled_step)
+    monkeypatch.setattr(module.ElmoTrainer, "compute", spoiled_step)
     folder = tmp_path / "elmo"
     message = rf"elmo: training diverged \({problem}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
     with pytest.raises(DivergedError, match=message):
         train_elmo(lines(), folder, settings(epochs=3))
     kept = torch.load(folder / "last.ckpt", weights_only=True)
-    assert kept["step"] == 20 and all(value.isfinite().all() for value in kept["model"].values())
+    assert kept["curve"][-1]["step"] == 20 and all(value.isfinite().all() for value in kept["state_dict"].values())
     assert not (folder / "weights.hdf5").exists()
 
 

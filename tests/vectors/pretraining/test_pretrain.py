@@ -73,12 +73,12 @@ import os, signal, sys
 sys.path[:0] = {sys.path!r}
 from mtl.api.cli import main
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
-step = MaskedLanguageModelling.train_step
+compute = MaskedLanguageModelling.compute
 def killed(self, batch):
     if self.step == 6:
         os.kill(os.getpid(), signal.SIGKILL)
-    return step(self, batch)
-MaskedLanguageModelling.train_step = killed
+    return compute(self, batch)
+MaskedLanguageModelling.compute = killed
 main({[*command, "config=tiny", "accelerator=cpu", *settings]!r})
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == -9
@@ -136,14 +136,14 @@ def test_what_a_killed_preparation_left_is_replaced(tmp_path: Path) -> None:
 def interrupted(folder: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a training that was interrupted after its first checkpoint."""
 
-    def train_step(self: MaskedLanguageModelling, batch: np.ndarray) -> torch.Tensor:
+    def interrupt(self: MaskedLanguageModelling, batch: np.ndarray) -> torch.Tensor:
         if self.step == 4:
             raise KeyboardInterrupt
-        return step(self, batch)
+        return compute(self, batch)
 
-    step = MaskedLanguageModelling.train_step
+    compute = MaskedLanguageModelling.compute
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(MaskedLanguageModelling, "train_step", train_step)
+        patch.setattr(MaskedLanguageModelling, "compute", interrupt)
         pretrain(texts, small(), folder)
     return unfinished_folder(folder)
 
@@ -178,12 +178,8 @@ def test_a_claim_of_another_form_is_one_line(
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("mtl.base.loop.FORMAT", 0, "another version of mtl"),
-        (
-            "mtl.base.extras.version",
-            lambda package: "0",
-            r"transformers: .* there, 0 here; tokenizers: ",
-        ),
+        ("mtl.vectors.pretraining.claims.FORMAT", 0, "another version of mtl"),
+        ("mtl.base.extras.version", lambda package: "0", r"transformers: .* there, 0 here; tokenizers: "),
     ],
 )
 def test_a_training_of_other_software_does_not_continue(

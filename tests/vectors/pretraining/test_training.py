@@ -29,7 +29,7 @@ def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModel
 def test_training_lowers_the_perplexity(tmp_path: Path) -> None:
     one = training(tmp_path, small(max_steps=60, validate_every=15, dropout=0.0))
     one.run("test")
-    rows = one.validations
+    rows = one.curve
     assert [row["step"] for row in rows] == [15, 30, 45, 60]
     assert rows[-1]["perplexity"] < rows[0]["perplexity"] and rows[-1]["train_loss"] < rows[0]["train_loss"]
 
@@ -45,9 +45,9 @@ def test_the_checkpoint_of_another_model_is_one_line(tmp_path: Path) -> None:
 def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path, segments: str) -> None:
     one = training(tmp_path, small(segments=segments, accumulate=2, held_out=0.3, max_steps=40, validate_every=40))
     one.run("test")  # with weights of no meaning, no token is right
-    one.model.eval()
+    one.network.eval()
     with torch.no_grad():
-        row, again = one.validate(), one.validate()
+        (row, _), (again, _) = one.validate(), one.validate()
     assert row["perplexity"] == again["perplexity"]  # the masks stay the same
     order = sorted(one.held_out.tolist(), key=lambda segment: (int(one.segments.lengths[segment]), segment))
     losses, hits = [], []
@@ -57,7 +57,7 @@ def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path, segme
         for line in range(len(masked.inputs)):
             length = int((~masked.padding[line]).sum())
             with torch.no_grad():  # each segment for itself, without padding
-                logits = one.bert(torch.from_numpy(masked.inputs[line : line + 1, :length])).logits[0].double()
+                logits = one.network(torch.from_numpy(masked.inputs[line : line + 1, :length])).logits[0].double()
             for column in range(length):
                 if (place := line * masked.inputs.shape[1] + column) in places:
                     losses.append(-functional.log_softmax(logits[column], -1)[places[place]].item())
@@ -75,15 +75,9 @@ def test_parts_of_a_batch_give_the_same_step(tmp_path: Path, segments: str) -> N
         folder = tmp_path / str(number)
         folder.mkdir()
         one = training(folder, small(segments=segments, dropout=0.0, **changes))
-        one.model.train()
-        gradients: dict[str, torch.Tensor] = {}
-        one.optimizers[0].register_step_pre_hook(
-            lambda *_, model=one.model, kept=gradients: kept.update(
-                {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
-            )
-        )
-        one.train_step(one.chosen[one.order.batch(0)])
-        weights.append(gradients)
+        one.train()
+        one.compute(one.chosen[one.order.batch(0)])
+        weights.append({name: parameter.grad for name, parameter in one.network.named_parameters()})
     for name, gradient in weights[0].items():
         torch.testing.assert_close(weights[1][name], gradient, atol=1e-6, rtol=1e-4)
 
@@ -110,34 +104,34 @@ def test_masks_are_drawn_anew_in_each_step(tmp_path: Path) -> None:
 def test_a_time_limit_ends_the_training_with_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = training(tmp_path, small(max_steps=None, max_minutes=1.0, validate_every=5))
     clock = iter(range(0, 10_000, 1))  # each look at the clock is a second later
-    monkeypatch.setattr("mtl.vectors.pretraining.training.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("mtl.training.trainer.time.monotonic", lambda: float(next(clock)))
     one.run("test")
-    last = one.validations[-1]
+    last = one.curve[-1]
     assert last["seconds"] >= 60 and last["step"] == one.step
     saved = torch.load(tmp_path / "last.ckpt", weights_only=True)
-    assert saved["step"] == one.step
+    assert saved["curve"][-1]["step"] == one.step
     again = training(tmp_path, small(max_steps=None, max_minutes=1.0, validate_every=5))
     again.run("test")  # it has ended: no further step
-    assert again.step == one.step and again.validations == one.validations
+    assert again.step == one.step and again.curve == one.curve
 
 
 def test_bfloat16_trains_weights_in_float32(tmp_path: Path) -> None:
     one = training(tmp_path, small(max_steps=2, precision="bf16-mixed", force_precision=True))
     kinds = []
-    one.bert.cls.predictions.decoder.register_forward_hook(lambda module, given, out: kinds.append(out.dtype))
+    one.network.cls.predictions.decoder.register_forward_hook(lambda module, given, out: kinds.append(out.dtype))
     one.run("test")
-    assert torch.bfloat16 in kinds and {parameter.dtype for parameter in one.bert.parameters()} == {torch.float32}
+    assert torch.bfloat16 in kinds and {parameter.dtype for parameter in one.network.parameters()} == {torch.float32}
 
 
 def test_divergence_is_an_error_that_keeps_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = training(tmp_path, small())
-    step = one.train_step
-    monkeypatch.setattr(one, "train_step", lambda batch: step(batch) * (math.nan if one.step == 5 else 1))
+    compute = one.compute
+    monkeypatch.setattr(one, "compute", lambda batch: compute(batch) * (math.nan if one.step == 5 else 1))
     with pytest.raises(
         DivergedError, match=r"test: training diverged \(step 6: the loss is nan\); .*smaller learning_rate="
     ):
         one.run("test")
-    assert torch.load(tmp_path / "last.ckpt", weights_only=True)["step"] == 4
+    assert torch.load(tmp_path / "last.ckpt", weights_only=True)["curve"][-1]["step"] == 4
 
 
 def test_held_out_segments_are_not_trained_on(tmp_path: Path) -> None:
@@ -156,6 +150,6 @@ def test_freed_memory_is_returned_now_and_then(tmp_path: Path, monkeypatch: pyte
     """Else a process grows with batches of changing length."""
     returned: list[int] = []
     one = training(tmp_path, small(max_steps=25, validate_every=25))
-    monkeypatch.setattr("mtl.base.loop.release_memory", lambda: returned.append(one.step))
+    monkeypatch.setattr("mtl.vectors.pretraining.resumable.release_memory", lambda: returned.append(one.step))
     one.run("test")
     assert returned == [10, 20]

@@ -1,0 +1,215 @@
+"""Lightning's Trainer for every training. Each epoch ends with a validation and a file of the whole state, from which an interrupted
+training continues. SIGTERM ends the program as Ctrl-C does. A training that diverges ends before its weights are saved."""
+
+import logging
+import math
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytorch_lightning as pl
+import torch
+from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
+from pytorch_lightning.callbacks import Callback, Checkpoint
+from torch import Tensor
+
+from mtl.base.errors import DivergedError, InputError, resource_problem
+from mtl.base.files import naming, write_checkpoint
+from mtl.base.untrusted import Count, read_checkpoint
+from mtl.training.checkpoints import are_weights_of
+
+REMEDY = "; delete it"
+
+# Errors of Lightning while it reads a state that is not what it seems.
+UNREAD = (RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
+
+# What Lightning needs to continue, with the curve that `ValidatedModule` adds.
+State = TypedDict(
+    "State",
+    {
+        "epoch": Count,
+        "global_step": Count,
+        "pytorch-lightning_version": str,
+        "state_dict": dict[str, Any],
+        "loops": dict[str, Any],
+        "callbacks": dict[str, Any],
+        "optimizer_states": list[dict[str, Any]],
+        "lr_schedulers": list[dict[str, Any]],
+        "curve": list[dict[str, float]],
+    },
+)
+
+
+class ValidatedModule(pl.LightningModule):
+    """A module that keeps a row for each validation, and notices when its training diverges."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.curve: list[dict[str, float]] = []
+        self.losses: list[tuple[str, Tensor]] = []  # of the steps since the last validation: what was trained, the loss
+        self.mean_loss = math.nan  # between the last two validations
+        self._begun: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long training has lasted. Time before an interruption counts, too."""
+        before = self.curve[-1].get("seconds", 0.0) if self.curve else 0.0
+        return before if self._begun is None else time.monotonic() - self._begun
+
+    def on_fit_start(self) -> None:
+        self._begun = time.monotonic() - self.seconds
+
+    def check_losses(self, step: int) -> None:
+        """Set `mean_loss`. Raise DivergedError, which names the step, if a loss or a weight is not finite.
+
+        This waits for the GPU, so it is called at validations alone.
+
+        Args:
+            step: the number of steps done.
+        """
+        names, losses = [name for name, _ in self.losses], torch.stack([loss for _, loss in self.losses])
+        self.losses = []
+        if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
+            first = wrong[0]
+            raise DivergedError(
+                f"{names[first]}step {step - len(losses) + first + 1}: the loss is {float(losses[first])}"
+            )
+        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        if not torch.stack([parameter.isfinite().all() for parameter in trained]).all():
+            raise DivergedError(f"{names[-1]}step {step}: weights are not finite")
+        self.mean_loss = float(losses.mean())
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["curve"] = self.curve
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self.curve = checkpoint["curve"]
+
+
+def train(
+    module: ValidatedModule,
+    resume: Path,
+    continues: bool,
+    callbacks: Sequence[Callback] = (),
+    data: pl.LightningDataModule | None = None,
+    resumable: bool = True,
+    **options: Any,
+) -> None:
+    """Train to the last epoch.
+
+    Args:
+        resume: the file of the whole state, which each epoch replaces.
+        continues: whether to continue from this file, which `read_state` has checked.
+        data: the loaders, if the module has none.
+        resumable: whether to save the whole state.
+        options: of Lightning's Trainer.
+
+    Raises:
+        InputError: if Lightning cannot continue from the state.
+        KeyboardInterrupt: for SIGTERM, too.
+    """
+    begun = TrainingBegun()
+    with _quiet(), naming(resume.parent):
+        trainer = pl.Trainer(
+            devices=1,
+            reload_dataloaders_every_n_epochs=1,
+            callbacks=[*callbacks, begun, *([StateOfEpoch(resume)] if resumable else [])],
+            plugins=[AtomicCheckpointIO()],
+            enable_model_summary=False,
+            enable_progress_bar=False,
+            enable_checkpointing=resumable,  # otherwise Lightning saves its own checkpoints
+            **options,
+        )
+        module.train()  # Lightning leaves modules in evaluation mode as they are, and so without dropout
+        try:
+            trainer.fit(module, datamodule=data, ckpt_path=resume if continues else None, weights_only=True)
+        except (*UNREAD, SystemExit) as error:
+            if isinstance(error.__context__, KeyboardInterrupt):
+                # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
+                raise KeyboardInterrupt from None
+            if not trainer.received_sigterm:
+                if continues and not begun.value and isinstance(error, UNREAD) and not resource_problem(error):
+                    said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+                    raise InputError(f"training cannot continue from it ({said}); delete it", path=resume) from None
+                raise
+        if trainer.received_sigterm:  # in the moment before `TrainingBegun`
+            signal.raise_signal(signal.SIGTERM)
+        if trainer.received_sigterm or trainer.interrupted:
+            raise KeyboardInterrupt
+
+
+def read_state(resume: Path, module: pl.LightningModule) -> State:
+    """The state of an interrupted training, without the values of its tensors. Raises InputError for a damaged file, and for the
+    state of another model."""
+    state = read_checkpoint(resume, State, REMEDY, "meta")
+    if not are_weights_of(module, state["state_dict"]):
+        raise InputError("is the state of another model; delete it", path=resume)
+    return state
+
+
+class TrainingBegun(Callback):
+    """Knows whether training has begun: the state of an interrupted one has then been read.
+
+    Leaves SIGTERM to the program: Lightning's handler would let the training end as if it had been finished.
+    """
+
+    def __init__(self) -> None:
+        self.value = False
+        self.handler = signal.getsignal(signal.SIGTERM)
+
+    def on_sanity_check_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        if self.handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self.handler)
+
+    def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        self.value = True
+        self.on_sanity_check_start(trainer, module)
+
+
+class StateOfEpoch(Checkpoint):
+    """Saves the whole state after each epoch, when the other callbacks and the module have ended theirs."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        trainer.save_checkpoint(self.path)
+
+
+class AtomicCheckpointIO(TorchCheckpointIO):
+    """Writes each checkpoint to a temporary file, then renames that; reads tensors and plain values, no code."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
+        write_checkpoint(Path(path), checkpoint)
+
+    def load_checkpoint(self, path: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """The whole state, on the CPU. Raises InputError if it is damaged."""
+        return dict(read_checkpoint(Path(path), State, REMEDY))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence Lightning's messages about the hardware and about loaders without workers: both are intended here. Silence the traceback of
+    an OSError in the thread that writes TensorBoard's log: the next call of the logger raises it."""
+    loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    hook = threading.excepthook
+    threading.excepthook = lambda of: None if isinstance(of.exc_value, OSError) else hook(of)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics")
+            warnings.filterwarnings(
+                "ignore", message=".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"
+            )
+            yield
+    finally:
+        threading.excepthook = hook
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

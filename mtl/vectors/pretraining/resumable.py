@@ -1,0 +1,140 @@
+"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL."""
+
+import logging
+import math
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+from torch.utils.data import DataLoader
+
+from mtl.base.errors import DivergedError
+from mtl.base.memory import release_memory
+from mtl.base.progress import Progress
+from mtl.training.trainer import ValidatedModule, read_state, train
+
+RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
+
+logger = logging.getLogger("mtl")
+
+
+class ResumableTraining(ValidatedModule, ABC):
+    """Trains one network. What a step does must follow from the settings, the data and the step's number alone.
+
+    Then a training that was interrupted and continues from its last checkpoint ends as one without interruption.
+    """
+
+    automatic_optimization = False  # Lightning's own has one optimizer, and one loss in a step
+    operation: str  # what progress calls the training
+
+    def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, checkpoint: Path) -> None:
+        """
+        Args:
+            network: on the device that trains it.
+            optimizers: of its weights. Their learning rate is set before each step.
+            settings: with the seed of a step's random numbers, and `validate_every`, the steps between validations.
+            checkpoint: the file of the whole state, which may exist.
+        """
+        super().__init__()
+        self.network = network
+        self.optimizer_list = optimizers
+        self.settings = settings
+        self.checkpoint = checkpoint
+        self.step = 0  # steps done; Lightning would count those of each optimizer
+
+    @property
+    @abstractmethod
+    def progress(self) -> float:
+        """How much of the training is done; at 1 it ends."""
+
+    @abstractmethod
+    def batches(self) -> Iterator[np.ndarray]:
+        """The batches of the remaining steps: at least up to the last step."""
+
+    @abstractmethod
+    def learning_rate(self) -> float:
+        """The learning rate of the step that begins."""
+
+    @abstractmethod
+    def compute(self, batch: np.ndarray) -> Tensor:
+        """The loss of step number `step` (from 0), (), after its clipped gradients have been computed."""
+
+    @abstractmethod
+    def validate(self) -> tuple[dict[str, float], str]:
+        """The row of a validation, which has the step and held-out figures, all finite; and the row in a few words."""
+
+    @abstractmethod
+    def shown(self) -> tuple[int, int, str]:
+        """What progress shows: how much is done, the total, and their unit."""
+
+    def run(self, title: str) -> None:
+        """Train to the last step; `curve` gets a row for each validation.
+
+        Raises DivergedError if losses, weights or held-out figures are no longer finite, before it replaces the checkpoint.
+        """
+        continues = self.checkpoint.exists()
+        if continues:
+            self.on_load_checkpoint(dict(read_state(self.checkpoint, self)))
+            logger.info("%s: continuing after step %d", title, self.step)
+        done, total, unit = self.shown()
+        device = next(self.network.parameters()).device.type
+        try:
+            with Progress(self.operation, total, unit, done) as self.bar:
+                train(self, self.checkpoint, continues, accelerator=device, max_epochs=-1, logger=False)
+        except DivergedError as error:
+            kept = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
+            raise DivergedError(
+                f"{title}: training diverged ({error}); {kept}set a smaller learning_rate=,"
+                f" and delete {self.checkpoint.parent} or set out="
+            ) from None
+
+    def configure_optimizers(self) -> list[Optimizer]:
+        return self.optimizer_list
+
+    def train_dataloader(self) -> DataLoader[np.ndarray]:
+        """The batches up to the next validation. Lightning asks twice for those after an interruption."""
+        batches = list(islice(self.batches(), self.settings.validate_every))
+        return DataLoader(batches, batch_size=None, collate_fn=lambda batch: batch)  # type: ignore[arg-type]
+
+    def on_train_start(self) -> None:
+        self.trainer.should_stop = self.progress >= 1
+
+    def training_step(self, batch: np.ndarray, batch_idx: int = 0) -> None:
+        # The random numbers of a step depend on its number: an interrupted training gives the same result when it continues.
+        torch.manual_seed(zlib.crc32(f"{self.settings.seed} {self.step}".encode()))
+        rate = self.learning_rate()
+        self.losses.append(("", self.compute(batch).detach()))
+        for optimizer in self.optimizer_list:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
+            optimizer.zero_grad()
+        self.step += 1
+
+    def on_train_batch_end(self, outputs: Any, batch: np.ndarray, batch_idx: int) -> None:
+        self.bar.reach(self.shown()[0])
+        if self.step % RELEASE_EVERY == 0:
+            release_memory()
+        self.trainer.should_stop = self.progress >= 1
+
+    def on_train_epoch_end(self) -> None:
+        self.check_losses(self.step)
+        self.eval()
+        with torch.no_grad():
+            row, said = self.validate()
+        self.train()
+        if not all(map(math.isfinite, row.values())):
+            raise DivergedError(f"step {self.step}: the held-out perplexity is not finite")
+        self.curve.append(row)
+        self.bar.note(said)
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        super().on_load_checkpoint(checkpoint)
+        self.step = int(self.curve[-1]["step"])
