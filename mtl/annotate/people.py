@@ -10,6 +10,7 @@ import numpy as np
 
 from mtl.annotate.agreement import LEAST_FOR_MAJORITY, agreement_text, level_of, majority, majority_text
 from mtl.annotate.answers import MAJORITY, Person, read_answers, slug_of
+from mtl.annotate.form import is_answers
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.fetching.fetch import write_generated
@@ -27,11 +28,6 @@ UNUSED = {
     "labels": "the answers of a form are labels; drop it",
     "tasks": "the files say which tasks were answered; drop it",
 }
-
-
-def is_answers(path: Path) -> bool:
-    """Whether this is, by its name, a file that a form exported."""
-    return path.suffix.lower() == ".tsv"
 
 
 @contextmanager

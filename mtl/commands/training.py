@@ -66,7 +66,7 @@ def _baseline(arguments: argparse.Namespace) -> None:
 
 
 def _import(arguments: argparse.Namespace) -> None:
-    from mtl.annotate.people import is_answers, people_jobs
+    from mtl.annotate.form import is_answers
     from mtl.jobs.imports import import_job
     from mtl.jobs.job import parse_settings
 
@@ -76,6 +76,8 @@ def _import(arguments: argparse.Namespace) -> None:
     if not any(map(is_answers, paths)):
         _run(import_job(arguments.name, paths, settings), arguments.command)
         return
+    from mtl.annotate.people import people_jobs  # it reads scipy.stats, which no other import needs
+
     with people_jobs(arguments.name, paths, settings) as (jobs, notes):
         for job in jobs:
             _run(job, arguments.command)
@@ -113,11 +115,8 @@ def _run(job: "Job", command: str) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
         flush=True,
     )
-    from mtl.base.clock import format_duration
-    from mtl.base.stand_ins import import_trainer
-
-    import_trainer()
     from mtl.api.run import run_job
+    from mtl.base.clock import format_duration
 
     print(f"{run_job(job, command).table()}\n")
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
@@ -125,9 +124,6 @@ def _run(job: "Job", command: str) -> None:
 
 def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
     """Make several runs at once. Print the table of each when it is finished."""
-    from mtl.base.stand_ins import import_trainer
-
-    import_trainer()
     from mtl.jobs.together import run_together
 
     def show(run: "NamedRun") -> None:

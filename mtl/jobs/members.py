@@ -14,7 +14,7 @@ from mtl.data.dataset import Dataset
 from mtl.data.examples import Row
 from mtl.encoders.run import Predictor
 from mtl.methods.method import finetune_folder
-from mtl.methods.stage2 import positive_label, recorded_shift
+from mtl.methods.thresholds import positive_label, recorded_shift
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import Summary, read_summary
 from mtl.tasks.metrics import metric_named

@@ -35,6 +35,7 @@ IMPORTED = MethodKind(
     build=lazy("mtl.submissions.imported:Imported"),
     check=check,
     sources=sources,
+    computes=False,
     is_one_system=lambda config: True,
     family_of=lambda config: config.imported.family,
 )
