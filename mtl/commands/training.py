@@ -76,7 +76,7 @@ def _import(arguments: argparse.Namespace) -> None:
     if not any(map(is_answers, paths)):
         _run(import_job(arguments.name, paths, settings), arguments.command)
         return
-    from mtl.annotate.people import people_jobs  # it reads scipy.stats, which no other import needs
+    from mtl.annotate.people import people_jobs  # imports scipy.stats, which takes longer than reading predictions
 
     with people_jobs(arguments.name, paths, settings) as (jobs, notes):
         for job in jobs:
