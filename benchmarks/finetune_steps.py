@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from timing import ratio
 
+from mtl.base import device
 from mtl.data.sample import write_sample
 from mtl.jobs import prepared
 from mtl.jobs.job import load_job
@@ -85,7 +86,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, float]:
         if arguments.data is None:
             write_sample("klej-sample", folder / "data")
         if arguments.side == "trainer":
-            prepared.keep_memory = lambda: None  # what ours sets for the whole process
+            device.keep_memory = lambda: None  # what ours sets for the whole process
         job = load_job({**settings, **({"transformer.path": arguments.model} if arguments.model else {})})
         _, method = prepared.prepare(job)
         assert isinstance(method, FineTuned)

@@ -7,6 +7,7 @@ an LSTM of 8 units. It is made first, in a temporary folder.
 """
 
 import argparse
+import shutil
 import statistics
 import subprocess
 import sys
@@ -25,6 +26,7 @@ files: {test: null}
 tasks:
   mood: {text: [text], target: label, labels: [glad, angry], metric: accuracy}
 """
+IMPORTED = "imported"  # the folder of the run that `mtl import` makes
 SETTINGS = {
     "seeds": [1],
     "encoder.hidden_size": 8,
@@ -51,12 +53,15 @@ def main() -> None:
             "import torch": ["-c", "import torch"],
             "import torch, pytorch_lightning": ["-c", "import torch, pytorch_lightning"],
         }
-        calls = [
-            partial(subprocess.run, [sys.executable, *command], check=True, capture_output=True)
-            for command in commands.values()
-        ]
+        calls = [partial(start, command, folder / IMPORTED) for command in commands.values()]
         for title, values in zip(commands, alternate(calls, arguments.runs), strict=True):
             print(f"{title}: {statistics.median(values):.2f} s ({min(values):.2f} – {max(values):.2f})")
+
+
+def start(command: list[str], imported: Path) -> None:
+    """Run Python with these arguments. imported: the run of `mtl import`, which is made anew each time."""
+    shutil.rmtree(imported, ignore_errors=True)
+    subprocess.run([sys.executable, *command], check=True, capture_output=True)
 
 
 def make_run(folder: Path) -> None:
@@ -73,10 +78,13 @@ def make_run(folder: Path) -> None:
 def on_run(folder: Path) -> list[list[str]]:
     """The commands on a finished run."""
     run, texts = str(folder / "run"), str(folder / "data/dev.tsv")
+    suite = f"suite={folder / 'tiny.yaml'}"
+    data = [suite, f"data_dir={folder / 'data'}"]
     return [
+        ["import", "other", f"{run}/seed-1/predictions", *data, f"run_dir={folder / IMPORTED}"],
         ["predict", run, texts, "--task", "mood"],
         ["encode", run, texts, "--out", str(folder / "vectors.npy")],
-        ["score", f"{run}/seed-1/predictions", "--gold", f"{run}/gold", f"suite={folder / 'tiny.yaml'}"],
+        ["score", f"{run}/seed-1/predictions", "--gold", f"{run}/gold", suite],
         ["report", run, "--out", str(folder / "report")],
     ]
 

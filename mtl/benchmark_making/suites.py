@@ -17,6 +17,7 @@ from mtl.api.settings import Settings, job_of
 from mtl.api.show import MarkdownText, frame
 from mtl.base.errors import InputError, resources_as_input
 from mtl.base.files import new_folder, without_empty_folders, write_text
+from mtl.base.lazy import lazy
 from mtl.base.terminal import inert, markdown_table
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.files import read_bytes
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
     from mtl.benchmark_making.audits.findings import Finding
     from mtl.jobs.job import Job
 
+audit_data = lazy("mtl.benchmark_making.audits.audit:audit")
+audit_artefacts = lazy(
+    "mtl.benchmark_making.audits.artefacts_report:audit_artefacts"
+)  # the one that trains, and so needs torch
+audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 
 Frame: TypeAlias = Any
@@ -247,10 +253,6 @@ def audit_job(
     job: "Job", check: str = "data", share: float | None = None, floors: Sequence[str] | None = None
 ) -> "Audit":
     """One of the checks of a job's data; `audit` explains the arguments. Raises InputError."""
-    from mtl.benchmark_making.audits.artefacts_report import audit_artefacts
-    from mtl.benchmark_making.audits.audit import audit as audit_data
-    from mtl.benchmark_making.audits.near import audit_near
-
     checks: dict[str, Callable[[Job], Audit]] = {
         "data": audit_data,
         "artefacts": lambda job: audit_artefacts(job, ("svm",) if floors is None else floors),

@@ -1,16 +1,9 @@
 """What benchmark making adds to the core."""
 
-from pathlib import Path
-
 from mtl.base.lazy import lazy
 from mtl.base.wings import Importer, Wing
 
 SUITES = "mtl.benchmark_making.suites"
-
-
-def is_answers(path: Path) -> bool:
-    """Whether this is, by its name, a file that a form of `mtl annotate` exported."""
-    return path.suffix.lower() == ".tsv"
 
 
 WING = Wing(
@@ -20,7 +13,7 @@ WING = Wing(
     importers=(
         Importer(
             help="the answers of people (.tsv), with rows=KEY_FILE of mtl annotate",
-            takes=is_answers,
+            takes=lazy("mtl.benchmark_making.annotate.form:is_answers"),
             jobs=lazy("mtl.benchmark_making.annotate.people:people_jobs"),
         ),
     ),

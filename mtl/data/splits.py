@@ -2,9 +2,10 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import DEV_OR_TEST, SPLITS, Task
 
 FORMAT = 2  # version of the rule for held-out rows; increase it when the rule holds out other rows of the same data
+
+Node = TypeVar("Node", str, tuple[int, str])
 
 
 @dataclass(frozen=True)
@@ -68,16 +71,31 @@ def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]
     The two texts of a pair with the label `same_source` have the same source. The connected components of these pairs are the
     sources. In KLEJ's PSC they are the news articles by which the official split was made (KLEJ, section 3.6).
     """
-    from scipy.cluster.hierarchy import DisjointSet  # not at the top: importing it takes longer than a prediction
-
     kind = target_kind(task)
-    sources = DisjointSet([(side, text) for example in examples for side, text in enumerate(example.texts)])
-    for example in examples:
-        if example.target is not None and kind.cells.format(example.target) == task.same_source:
-            sources.merge((0, example.texts[0]), (1, example.texts[1]))
-    # A source's name must not depend on the order of the rows.
-    names = {node: min(source)[1] for source in sources.subsets() for node in source}
-    return [replace(example, group=names[0, example.texts[0]]) for example in examples]
+    sides = [(side, text) for example in examples for side, text in enumerate(example.texts)]
+    pairs = [
+        ((0, example.texts[0]), (1, example.texts[1]))
+        for example in examples
+        if example.target is not None and kind.cells.format(example.target) == task.same_source
+    ]
+    names = _smallest_connected(sides, pairs)
+    return [replace(example, group=names[0, example.texts[0]][1]) for example in examples]
+
+
+def _smallest_connected(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[Node, Node]:
+    """By node, the smallest of all nodes that pairs connect it with, which does not depend on the order of the nodes and the pairs."""
+    smaller = {node: node for node in nodes}
+
+    def smallest(node: Node) -> Node:
+        while smaller[node] != node:
+            smaller[node] = smaller[smaller[node]]
+            node = smaller[node]
+        return node
+
+    for first, second in pairs:
+        roots = smallest(first), smallest(second)
+        smaller[max(roots)] = min(roots)
+    return {node: smallest(node) for node in smaller}
 
 
 def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
@@ -103,12 +121,8 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
     """The indices of the rows that stay together, by group. A group's name does not depend on the order of the rows."""
     texts = ["\t".join(example.texts) for example in examples]
     keys = [text if example.group is None else example.group for text, example in zip(texts, examples, strict=True)]
-    from scipy.cluster.hierarchy import DisjointSet
-
-    joined, first = DisjointSet(keys), dict(zip(reversed(texts), reversed(keys), strict=True))
-    for text, key in zip(texts, keys, strict=True):
-        joined.merge(first[text], key)
-    names = {key: min(group) for group in joined.subsets() for key in group}
+    first = dict(zip(reversed(texts), reversed(keys), strict=True))
+    names = _smallest_connected(keys, [(first[text], key) for text, key in zip(texts, keys, strict=True)])
     groups: dict[str, list[int]] = defaultdict(list)
     for number, key in enumerate(keys):
         groups[names[key]].append(number)

@@ -1,7 +1,10 @@
-"""Word embeddings: one registry entry for each kind."""
+"""Word embeddings: one registry entry for each kind, and the files that name one with its settings."""
+
+from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.lazy import resolve
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import wings
 from mtl.embedders.elmo import ELMO
 from mtl.embedders.fasttext import FASTTEXT
@@ -9,6 +12,7 @@ from mtl.embedders.interface import EmbedderKind, VectorTraining
 from mtl.embedders.random import RANDOM
 from mtl.embedders.static import GLOVE
 from mtl.embedders.word2vec import WORD2VEC
+from mtl.settings.layers import find_yaml, shipped
 
 # By name, as in configs/embeddings, on the command line and in run folders.
 EMBEDDERS: dict[str, EmbedderKind] = {
@@ -38,3 +42,12 @@ def vector_training(name: str) -> VectorTraining | None:
         return files.training
     registered = [wing.trainings[name] for wing in wings() if name in wing.trainings]
     return resolve(registered[0]) if registered else None
+
+
+def read_embeddings(name: str) -> dict[str, Any]:
+    """The content of the embeddings file with this name or path. Embeddings without a file have the defaults of their kind."""
+    folder = shipped("configs") / "embeddings"
+    if name in EMBEDDERS and not (folder / f"{name}.yaml").is_file():
+        return {"name": name}
+    content = read_yaml(find_yaml("embeddings", name, folder))
+    return {**content, "name": str(content.get("name"))}

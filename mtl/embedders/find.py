@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.untrusted_yaml import read_yaml
-from mtl.embedders import EMBEDDERS, embedder_kind, vector_training
+from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings, vector_training
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.embedders.recipes import Recipe, check_recipe, fetchable, train_recipe, vector_path
 from mtl.settings.bounds import typed_settings
-from mtl.settings.layers import find_yaml, shipped
 from mtl.settings.schema import Config, EmbedderOptions
 from mtl.tasks.suite import Suite
 
@@ -20,15 +18,6 @@ if TYPE_CHECKING:
     import torch
 
     from mtl.data.text import TokenizedTexts
-
-
-def read_embeddings(name: str) -> dict[str, Any]:
-    """The content of the embeddings file with this name or path. Embeddings without a file have the defaults of their kind."""
-    folder = shipped("configs") / "embeddings"
-    if name in EMBEDDERS and not (folder / f"{name}.yaml").is_file():
-        return {"name": name}
-    content = read_yaml(find_yaml("embeddings", name, folder))
-    return {**content, "name": str(content.get("name"))}
 
 
 def embedder_options(name: str, given: Mapping[str, Any]) -> EmbedderOptions:

@@ -24,8 +24,7 @@ from mtl.data.dataset import first_choices, input_rows
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.members import Member
 from mtl.methods.method import BuildRequest, Predictions
-from mtl.methods.stage2 import positive_label
-from mtl.methods.thresholds import SHIFTS
+from mtl.methods.thresholds import SHIFTS, positive_label
 from mtl.runs.summary import SeedScores, distinct
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind

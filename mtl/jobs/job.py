@@ -16,8 +16,7 @@ from mtl.base.memory import check_fits
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sample import SAMPLES
 from mtl.data.splits import choose_scored, has_files
-from mtl.embedders import EMBEDDERS, embedder_kind
-from mtl.embedders.find import read_embeddings
+from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.jobs.given import GivenPredictions
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder

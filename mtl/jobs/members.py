@@ -13,7 +13,7 @@ from mtl.base.progress import Progress, hidden_progress
 from mtl.data.dataset import Dataset
 from mtl.data.examples import Row
 from mtl.methods.predictor import Predictor
-from mtl.methods.stage2 import positive_label, recorded_shift
+from mtl.methods.thresholds import positive_label, recorded_shift
 from mtl.runs.folder import RunFolder
 from mtl.runs.layout import finetune_folder
 from mtl.runs.summary import Summary, read_summary

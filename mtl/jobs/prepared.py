@@ -7,22 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-import torch
-
-from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import listed, write_json, write_text
-from mtl.base.memory import keep_memory
+from mtl.base.lazy import lazy
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import choosing_notes, without_repeats
 from mtl.data.splits import check_present
-from mtl.jobs.ensemble import Ensemble
-from mtl.jobs.imported import Imported, fingerprint_name
+from mtl.jobs.imported import fingerprint_name
 from mtl.jobs.job import Job
-from mtl.jobs.teacher import ask_teacher
-from mtl.jobs.unlabelled import with_unlabelled
+from mtl.jobs.machine import check_precision, exact, precision, prepare_machine
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
 from mtl.runs.summary import SeedScores, Summary, read_summary, summarize
@@ -30,10 +25,16 @@ from mtl.runs.table import render
 from mtl.settings.layers import find_suite, flatten_config, moved_sources
 from mtl.submissions.format import write_predictions
 from mtl.tasks.metrics import best_constant, constant_score
-from mtl.training.precision import check_precision, training_precision
+
+# Few runs are distilled, and these take seconds to import.
+ask_teacher = lazy("mtl.jobs.teacher:ask_teacher")
+with_unlabelled = lazy("mtl.jobs.unlabelled:with_unlabelled")
 
 # Of the methods that train nothing: what they are made of, other runs or predictions, is known to jobs alone.
-BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {"imported": Imported, "ensemble": Ensemble}
+BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
+    "imported": lazy("mtl.jobs.imported:Imported"),
+    "ensemble": lazy("mtl.jobs.ensemble:Ensemble"),
+}
 
 logger = logging.getLogger("mtl")
 
@@ -68,8 +69,8 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     """
     config, folder = job.config, job.folder
     _log_left_out(job)
-    precision = training_precision(config.trainer)
-    folder.check_precision(precision)
+    used = precision(config)
+    folder.check_precision(used)
     write_generated(job.suite, job.data_dir)
     # Missing files are found before minutes of reading and tokenizing.
     check_present(job.suite, job.run_tasks, job.data_dir)
@@ -77,7 +78,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     stamps = source_stamps(job)
     dataset, method = prepare(job)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    folder.claim(config, inputs, precision)
+    folder.claim(config, inputs, used)
     write_json(folder.sources, stamps or source_stamps(job))  # after it, for vectors that were trained now
     _record(job, dataset)
     method.save(folder.path)
@@ -100,12 +101,12 @@ def source_stamps(job: Job) -> dict[str, list[int]]:
     return {str(file): [stat.st_size, stat.st_mtime_ns] for file, stat in sorted(stats.items())}
 
 
-@exact_arithmetic()
 def begin_apart(job: Job) -> Prepared:
     """`begin` in a process of its own, perhaps on another machine. Raises InputError also if this machine cannot train the run."""
     logger.setLevel(logging.INFO)
-    check_precision(job.config.trainer)
-    return begin(job)[0]
+    check_precision(job.config)
+    with exact(job.config):
+        return begin(job)[0]
 
 
 def prepare(job: Job) -> tuple[Dataset, Method]:
@@ -114,15 +115,14 @@ def prepare(job: Job) -> tuple[Dataset, Method]:
     Raises InputError for bad data, and for files that the method needs and cannot find.
     """
     config = job.config
-    if device_of(config.trainer.accelerator).type == "cpu":
-        keep_memory()
-    if config.trainer.threads:
-        torch.set_num_threads(config.trainer.threads)
+    prepare_machine(config)
     dataset = load_dataset(job.suite, job.run_tasks, job.data_dir, config.held_out, config.imported.rows)
     if not config.choose_on_repeats:
         dataset = without_repeats(dataset)
-    dataset = with_unlabelled(job, dataset)
-    request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path, ask_teacher(job, dataset))
+    if config.distill.texts or config.distill.augment:
+        dataset = with_unlabelled(job, dataset)
+    teacher = None if config.distill.run is None else ask_teacher(job, dataset)
+    request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path, teacher)
     build = METHODS[config.method].build
     return dataset, build(request) if build else BUILDERS[config.method](job, request)
 

@@ -1,7 +1,6 @@
 """One seed of a run: training, predictions, scores, submission, and the machine and software versions behind them."""
 
 import logging
-import os
 import platform
 import socket
 import time
@@ -10,9 +9,6 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, cast
 
-import torch
-
-from mtl.base.device import CPU_INFORMATION, device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.events import Scored
 from mtl.base.files import write_json
@@ -21,6 +17,7 @@ from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job
+from mtl.jobs.machine import exact, machine, precision
 from mtl.jobs.prepared import prepare
 from mtl.methods import METHODS
 from mtl.methods.method import Method
@@ -29,7 +26,8 @@ from mtl.runs.summary import SeedScores
 from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.format import Submitted, write_predictions
 from mtl.tasks.metrics import further_scores, score
-from mtl.training.precision import training_precision
+
+logger = logging.getLogger("mtl")
 
 TRANSFORMERS = ("transformers", "tokenizers")  # installed on demand
 PACKAGES = (
@@ -56,28 +54,6 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def machine(device: torch.device) -> str:
-    """The CPU's model and threads ("CPU: …, 4 of 8 threads"), or the GPU's model and float32 mode ("GPU: …, float32 ieee")."""
-    if device.type == "cuda":
-        precision = torch.backends.cudnn.rnn.fp32_precision  # type: ignore[attr-defined]
-        return f"GPU: {torch.cuda.get_device_name()}, float32 {precision}"
-    if device.type != "cpu":
-        return f"GPU: {device.type}"
-    return f"CPU: {_processor()}, {torch.get_num_threads()} of {os.cpu_count()} threads"
-
-
-def _processor() -> str:
-    if CPU_INFORMATION.is_file():
-        for line in CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-logger = logging.getLogger("mtl")
-
-
-@exact_arithmetic()
 def run_apart(job: Job, seed: int) -> None:
     """Run one seed of a run that has begun (`mtl.jobs.prepared.begin`) in a separate process, perhaps on another machine.
 
@@ -86,10 +62,11 @@ def run_apart(job: Job, seed: int) -> None:
     """
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config = job.config
-    dataset, method = prepare(replace(job, config=replace(config, trainer=replace(config.trainer, threads=None))))
-    logger.setLevel(logging.INFO)
-    _check_same(job, dataset, method)
-    run_seed(job, dataset, method, seed)
+    with exact(config):
+        dataset, method = prepare(replace(job, config=replace(config, trainer=replace(config.trainer, threads=None))))
+        logger.setLevel(logging.INFO)
+        _check_same(job, dataset, method)
+        run_seed(job, dataset, method, seed)
 
 
 def _check_same(job: Job, dataset: Dataset, method: Method) -> None:
@@ -101,7 +78,7 @@ def _check_same(job: Job, dataset: Dataset, method: Method) -> None:
             path=folder.path,
         )
     try:
-        folder.check_precision(training_precision(job.config.trainer))
+        folder.check_precision(precision(job.config))
     except InputError as error:
         raise InputError(f"on {host}: {error}") from None
 
@@ -124,7 +101,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
         _show_scores(final_scores(job, seed, cast(SeedScores, result)), job.config.seeds)
         result["cost"] = method.cost(seed, job.folder.seed(seed))
         result["versions"] = versions()
-        result["machine"] = machine(device_of(job.config.trainer.accelerator))
+        result["machine"] = machine(job.config)
         result["remarks"] = _submit(job, dataset, seed, result["cost"]["parameters"])
         write_json(done, result)
     return cast(SeedScores, result)

@@ -28,16 +28,15 @@ FORMAT = 2  # increase it when the same teacher gives other outputs, or when the
 logger = logging.getLogger("mtl")
 
 
-def ask_teacher(job: Job, dataset: Dataset) -> Teacher | None:
-    """What `distill.run` says of the training rows and the unlabelled rows of the run's tasks; None without one.
+def ask_teacher(job: Job, dataset: Dataset) -> Teacher:
+    """What `distill.run` says of the training rows and the unlabelled rows of the run's tasks.
 
     Raises:
         InputError: for a folder without a finished run whose models are kept, for a run that has none of the tasks, and for one that was
             trained on other rows: then dev rows of this run may be among them.
     """
     run = job.config.distill.run
-    if run is None:
-        return None
+    assert run is not None
     member = Member.open(run, "distill.run")
     summary = member.summary
     tasks = [task for task in dataset.trained_tasks if task.id in summary["tasks"]]

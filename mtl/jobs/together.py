@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import Any
 
-from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import allow_open_files
 from mtl.base.progress import show, shown_run
@@ -14,18 +13,17 @@ from mtl.base.untrusted import read_json
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, longest_first, returning_errors
 from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.machine import check_precision, exact
 from mtl.jobs.plan import expected_seconds
 from mtl.jobs.prepared import Prepared, begin, begin_apart, check_begun, sum_up
 from mtl.jobs.seed import final_scores, run_apart, run_seed
 from mtl.methods import METHODS
 from mtl.runs.summary import SeedScores, Summary, read_summary
 from mtl.settings.schema import Config
-from mtl.training.precision import check_precision
 
 logger = logging.getLogger("mtl")
 
 
-@exact_arithmetic()
 def run_baseline(job: Job, command: str = "") -> Summary:
     """Run the job, or the part of it that is not done yet. Return the summary.
 
@@ -41,8 +39,8 @@ def run_baseline(job: Job, command: str = "") -> Summary:
         run_together([NamedRun("", job)], command, lambda run: None)
         return read_summary(job.folder.summary)
     if not job.folder.summary.exists():
-        check_precision(job.config.trainer)
-    with job.folder.locked():
+        check_precision(job.config)
+    with exact(job.config), job.folder.locked():
         if (finished := check_begun(job)) is not None:
             return finished
         prepared, dataset, method = begin(job)

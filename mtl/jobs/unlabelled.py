@@ -38,8 +38,6 @@ def with_unlabelled(job: Job, dataset: Dataset) -> Dataset:
         InputError: for a text file that cannot be read, or whose lines are all texts of the data.
     """
     distill = job.config.distill
-    if not distill.texts and not distill.augment:
-        return dataset
     tasks = [task for task in dataset.trained_tasks if task.candidates is None and task.spans is None]
     known = {_plain(text) for text in dataset.texts}
     drawn: dict[int, list[Texts]] = {}  # by the number of texts in a row: the same lines for all tasks

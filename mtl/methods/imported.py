@@ -27,6 +27,7 @@ IMPORTED = MethodKind(
     reads=("imported.",),
     check=check,
     sources=sources,
+    computes=False,
     is_one_system=lambda config: True,
     family_of=lambda config: config.imported.family,
 )

@@ -210,6 +210,7 @@ class MethodKind:
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
         is_one_system: whether a run of one seed with this configuration is a system of its own, whose tests need no further seeds.
         family_of: the group that a configuration names; None: `family`.
+        computes: whether torch computes anything in its runs.
         answers: whether it can answer a task; its runs leave out the others.
         shared: `Method.shared` of any seed, estimated from the configuration alone, before any data is read; None:
             seeds share nothing.
@@ -229,6 +230,7 @@ class MethodKind:
     is_constant: bool = False
     is_one_system: Callable[[Config], bool] = lambda config: False
     family_of: Callable[[Config], str | None] = lambda config: None
+    computes: bool = True
     answers: Callable[[Task], bool] = lambda task: True
     shared: Callable[[Config], str] | None = None
 

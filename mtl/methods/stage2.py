@@ -18,7 +18,7 @@ from mtl.data.dataset import Split
 from mtl.methods.coded import Coded
 from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import Predictions
-from mtl.methods.thresholds import SHIFTS
+from mtl.methods.thresholds import SHIFTS, positive_label, recorded_shift
 from mtl.model.network import AnyHead, Heads, Network
 from mtl.settings.schema import Config
 from mtl.tasks.metrics import metric_named
@@ -41,12 +41,6 @@ from mtl.training.precision import mixed_precision
 from mtl.training.stage import Stage, fit
 
 
-def positive_label(task: Task) -> int:
-    """The index of the label that the task is scored by."""
-    assert task.labels is not None and task.positive is not None
-    return task.labels.index(task.positive)
-
-
 def apply_shift(network: Network, head: AnyHead, task: Task, shift: float, folder: Path) -> None:
     """Add the shift to the head's bias, in memory and in the checkpoint of the finished stage in `folder`, which records it: so the
     shift is saved together with the bias that it changed."""
@@ -58,11 +52,6 @@ def apply_shift(network: Network, head: AnyHead, task: Task, shift: float, folde
     content["state_dict"] = {name: value.cpu() for name, value in network.state_dict().items() if name in saved}
     content["threshold_shift"] = shift
     write_checkpoint(path, content)
-
-
-def recorded_shift(folder: Path) -> float | None:
-    """The shift that the finished stage's checkpoint in `folder` contains; None if none was chosen yet."""
-    return read_checkpoint(folder / WEIGHTS["best"], Checkpoint).get("threshold_shift")
 
 
 @dataclass(frozen=True)

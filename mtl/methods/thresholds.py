@@ -10,10 +10,14 @@ A threshold is a shift, which is added to the label's output.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
+from mtl.base.untrusted import read_checkpoint
 from mtl.tasks.metrics import TIE
+from mtl.tasks.task import Task
+from mtl.training.checkpoints import WEIGHTS, Checkpoint
 
 LEAST = 1e-6  # margins that differ by less are equal: another CPU may order them differently
 
@@ -65,3 +69,14 @@ SHIFTS: dict[str, Callable[[np.ndarray, np.ndarray, int], float]] = {
     "dev": best_shift,
     "bagged": bagged_shift,
 }
+
+
+def positive_label(task: Task) -> int:
+    """The index of the label that the task is scored by."""
+    assert task.labels is not None and task.positive is not None
+    return task.labels.index(task.positive)
+
+
+def recorded_shift(folder: Path) -> float | None:
+    """The shift that the finished stage's checkpoint in `folder` contains; None if none was chosen yet."""
+    return read_checkpoint(folder / WEIGHTS["best"], Checkpoint).get("threshold_shift")

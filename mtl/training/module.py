@@ -125,7 +125,8 @@ def clip_gradients(parameters: Iterable[nn.Parameter], limit: float) -> None:
     dense = [gradient.values() if gradient.is_sparse else gradient for gradient in gradients]
     norm = nn.utils.get_total_norm(dense)
     factor = (limit / (norm + 1e-6)).clamp(max=1.0)
-    torch._foreach_mul_(dense, factor)
+    for gradient in dense:
+        gradient.mul_(factor)
 
 
 class TaskScore(torchmetrics.Metric):

@@ -139,14 +139,13 @@ def deterministic() -> Iterator[None]:
     memory: Any = torch.utils.deterministic
     filled = memory.fill_uninitialized_memory
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without which cuBLAS is not deterministic
-    # torch.use_deterministic_algorithms, which Lightning's `deterministic` calls, imports torch's compiler to tell it.
-    torch._C._set_deterministic_algorithms(True, warn_only=False)
+    torch.use_deterministic_algorithms(True)
     # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
     memory.fill_uninitialized_memory = False
     try:
         yield
     finally:
-        torch._C._set_deterministic_algorithms(before[0], warn_only=before[1])
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
         memory.fill_uninitialized_memory = filled
 
 

@@ -165,19 +165,34 @@ print(json.dumps([statuses, sorted(sys.modules)]))
             {*TRAINING, "scipy", "sklearn"},
         ),
         (
-            ["score {run}/seed-1/predictions --gold {run}/gold suite={folder}/liten.yaml", "report {run} --out {out}"],
-            {*TRAINING, "torch"},
+            [
+                "score {run}/seed-1/predictions --gold {run}/gold suite={folder}/liten.yaml",
+                "import other {run}/seed-1/predictions suite={folder}/liten.yaml data_dir={folder}/data run_dir={out}/other",
+                "runs {out}",
+                "report {out} --out {out}/report",
+                "power rows=200 accuracy=80 agreement=85",
+                "init-suite {folder}/data --out {out}/guessed.yaml",
+            ],
+            {*TRAINING, "torch", "sacremoses", "sklearn"},
+        ),
+        (
+            [
+                "baseline method=logistic floor.keep=true seeds=[1] suite={folder}/liten.yaml data_dir={folder}/data run_dir={out}/logistic",
+                "ensemble {run} {out}/logistic seeds=[1] run_dir={out}/ensemble",
+                "audit suite={folder}/liten.yaml data_dir={folder}/data",
+            ],
+            TRAINING,
         ),
     ],
 )
-def test_commands_on_a_finished_run_import_only_what_they_need(
+def test_commands_import_only_what_they_need(
     finished: Path, tmp_path: Path, commands: list[str], absent: set[str]
 ) -> None:
     places = {"run": finished / "run", "folder": finished, "out": tmp_path}
     words = json.dumps([[word.format(**places) for word in command.split()] for command in commands])
     done = subprocess.run([sys.executable, "-c", RUN, words], capture_output=True, text=True)
     statuses, imported = json.loads(done.stdout.splitlines()[-1])
-    assert statuses == [0, 0], done.stderr
+    assert not any(statuses), done.stderr
     assert "numpy" in imported and absent & set(imported) == set()
 
 

@@ -3,7 +3,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from mtl.base.device import bfloat16_instructions, device_of, exact_arithmetic, multiplies_bfloat16
+from mtl.base.device import (
+    bfloat16_instructions,
+    describe_device,
+    device_of,
+    exact_arithmetic,
+    multiplies_bfloat16,
+)
 from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
 
@@ -88,3 +94,16 @@ def test_elmo_computes_with_exact_arithmetic(elmo_files: tuple[str, str], monkey
     monkeypatch.setattr(elmo, "token_vectors", lambda words: (seen.append(flags()), vectors(words))[1])
     elmo.layers([["a", "b"]])
     assert seen == [["ieee", "ieee", "ieee", True]]
+
+
+def test_description_names_the_cpu() -> None:
+    named = describe_device(torch.device("cpu"))
+    assert named.startswith("CPU: ") and named.endswith(" threads") and f", {torch.get_num_threads()} of " in named
+    assert len(named) > len("CPU: , 1 of 1 threads")
+    assert describe_device(torch.device("mps")) == "GPU: mps"
+
+
+def test_description_names_the_gpu_and_its_float32_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Card")
+    with exact_arithmetic():
+        assert describe_device(torch.device("cuda")) == "GPU: Card, float32 ieee"

@@ -17,8 +17,7 @@ from mtl.jobs.ensemble import ensemble_job
 from mtl.jobs.job import Job
 from mtl.jobs.together import run_baseline
 from mtl.methods.predictor import Predictor
-from mtl.methods.stage2 import recorded_shift
-from mtl.methods.thresholds import best_shift
+from mtl.methods.thresholds import best_shift, recorded_shift
 from mtl.runs.finished import find_runs
 from mtl.runs.layout import finetune_folder
 from mtl.runs.summary import Summary

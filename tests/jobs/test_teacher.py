@@ -45,7 +45,7 @@ def test_the_outputs_are_the_mean_of_all_seeds_and_are_kept(folder: Path, monkey
     run = made(folder, "other", f"distill.run={folder / 'run'}")
     dataset = dataset_of(run)
     asked = ask_teacher(run, dataset)
-    assert asked is not None and set(asked.outputs) == {task.id for task in dataset.trained_tasks}
+    assert set(asked.outputs) == {task.id for task in dataset.trained_tasks}
     models = [Predictor.load(folder / "run", seed).model for seed in (1, 2)]
     for task in dataset.trained_tasks:
         train = dataset.splits[task.id]["train"]
@@ -59,7 +59,7 @@ def test_the_outputs_are_the_mean_of_all_seeds_and_are_kept(folder: Path, monkey
 
     monkeypatch.setattr(teacher_module, "_computed", lambda *arguments: pytest.fail("asked again"))
     again = ask_teacher(run, dataset)
-    assert again is not None and again.key == asked.key
+    assert again.key == asked.key
     assert all((again.outputs[id] == own).all() for id, own in asked.outputs.items())
 
 
@@ -69,7 +69,6 @@ def test_a_damaged_cache_is_computed_anew(folder: Path) -> None:
     (cached,) = (folder / "own").glob("teacher-*.npz")
     cached.write_bytes(b"PK")
     second = ask_teacher(run, dataset_of(run))
-    assert first is not None and second is not None
     assert all((second.outputs[id] == own).all() for id, own in first.outputs.items())
 
 
@@ -150,7 +149,6 @@ def test_a_kept_floor_teaches_with_its_probabilities(folder: Path, tmp_path: Pat
     run = made(folder, "other", f"distill.run={floor}")
     dataset = dataset_of(run)
     asked = ask_teacher(run, dataset)
-    assert asked is not None
     model = Predictor.load(floor, 1).model
     for task in dataset.trained_tasks:
         train = dataset.splits[task.id]["train"]

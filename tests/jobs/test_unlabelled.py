@@ -144,7 +144,7 @@ def test_the_teacher_labels_them_once(folder: Path, tmp_path: Path, monkeypatch:
     run = made(folder, *distilled)
     dataset = with_unlabelled(run, plain_of(run))
     asked = ask_teacher(run, dataset)
-    assert asked is not None and "lines of lines.txt; training rows with words left out" in asked.about
+    assert "lines of lines.txt; training rows with words left out" in asked.about
     split, train = dataset.unlabelled["mood"], dataset.splits["mood"]["train"]
     assert len(asked.outputs["mood"]) == len(train) + len(split)
     data = Coded(dataset, teacher=asked.outputs)
@@ -157,7 +157,7 @@ def test_the_teacher_labels_them_once(folder: Path, tmp_path: Path, monkeypatch:
         ask_teacher(run, dataset)
     lines(tmp_path, [f"line {number} of another book" for number in range(20)])
     other = ask_teacher(run, with_unlabelled(run, plain_of(run)))
-    assert other is not None and other.key != asked.key
+    assert other.key != asked.key
 
     summary = run_baseline(made(folder, *distilled, "seeds=[1]", "pretrain.max_steps=10"))
     assert any("Unlabelled rows" in note for note in summary["notes"])

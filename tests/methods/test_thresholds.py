@@ -8,8 +8,8 @@ from lstm_parts import LABELS, lstm_parts
 
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.trained import encode_once
-from mtl.methods.stage2 import Finetuning, recorded_shift
-from mtl.methods.thresholds import bagged_shift, best_shift
+from mtl.methods.stage2 import Finetuning
+from mtl.methods.thresholds import bagged_shift, best_shift, recorded_shift
 from mtl.tasks.metrics import score
 
 

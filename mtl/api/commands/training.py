@@ -116,11 +116,8 @@ def _run(job: "Job", command: str) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
         flush=True,
     )
-    from mtl.base.clock import format_duration
-    from mtl.base.stand_ins import import_trainer
-
-    import_trainer()
     from mtl.api.run import run_job
+    from mtl.base.clock import format_duration
 
     print(f"{run_job(job, command).table()}\n")
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
@@ -128,9 +125,6 @@ def _run(job: "Job", command: str) -> None:
 
 def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
     """Make several runs at once. Print the table of each when it is finished."""
-    from mtl.base.stand_ins import import_trainer
-
-    import_trainer()
     from mtl.jobs.together import run_together
 
     def show(run: "NamedRun") -> None:

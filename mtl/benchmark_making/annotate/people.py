@@ -18,7 +18,7 @@ from mtl.benchmark_making.annotate.agreement import (
     majority_text,
 )
 from mtl.benchmark_making.annotate.answers import MAJORITY, Person, read_answers, slug_of
-from mtl.benchmark_making.wing import is_answers
+from mtl.benchmark_making.annotate.form import is_answers
 from mtl.data.fetching.fetch import write_generated
 from mtl.jobs.imports import import_job, key_of
 from mtl.jobs.job import Job, load_job

@@ -19,15 +19,11 @@ from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.progress import log_to_standard_error, set_display
 from mtl.base.relay import Relay, Sender
-from mtl.base.stand_ins import import_trainer
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines.engine import Done, Unit, ready
 
 RELAYED = os.name == "posix"  # elsewhere, a pipe cannot become the standard error of a process, and each prints lines
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
-
-if multiprocessing.parent_process() is not None:
-    import_trainer()  # in a process that `Processes` started, before its unit is unpickled
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def without_device(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         assert accelerator == "cpu"
         return torch.device("cpu")
 
-    for module in ("mtl.jobs.prepared", "mtl.training.precision"):
+    for module in ("mtl.jobs.machine", "mtl.training.precision"):
         monkeypatch.setattr(f"{module}.device_of", cpu_only)
     return monkeypatch
 

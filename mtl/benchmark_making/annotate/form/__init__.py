@@ -12,6 +12,11 @@ HERE = Path(__file__).parent
 COLUMNS = ("task", "sample", "name", "line", "answer")  # of the file that it exports, as form.js writes it
 
 
+def is_answers(path: Path) -> bool:
+    """Whether this is, by its name, a file that the form exported."""
+    return path.suffix.lower() == ".tsv"
+
+
 def render_form(content: Mapping[str, Any]) -> str:
     """The form as an HTML page. All texts of the content are shown as text, even if they contain markup.
 
