@@ -216,11 +216,19 @@ def run_job(job: "Job", command: str) -> Run:
         command: what the summary records: the command line or the call.
 
     Raises:
-        UserError: as `mtl.jobs.together.run_baseline` does.
+        UserError: as `mtl.jobs.baseline.run_baseline` does.
     """
-    from mtl.jobs.together import run_baseline
+    if (
+        job.config.runs_apart
+    ):  # also a last seed that is left: with all threads, its scores would have other last digits
+        from mtl.jobs.job import NamedRun
+        from mtl.jobs.together import run_together
 
-    run_baseline(job, command)
+        run_together([NamedRun("", job)], command)
+    else:
+        from mtl.jobs.baseline import run_baseline
+
+        run_baseline(job, command)
     return open(job.folder.path)
 
 

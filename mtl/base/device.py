@@ -1,5 +1,7 @@
 """The device that computes, and its floating-point arithmetic."""
 
+import os
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -10,6 +12,7 @@ import torch
 from torch import Tensor
 
 from mtl.base.errors import InputError
+from mtl.base.memory import keep_memory
 
 CPU_INFORMATION = Path("/proc/cpuinfo")
 
@@ -71,6 +74,36 @@ def exact_arithmetic() -> Iterator[None]:
         cudnn.deterministic = deterministic
         for operation, precision in zip(operations, before, strict=True):
             operation.fp32_precision = precision
+
+
+def use_device(device: torch.device, threads: int | None) -> None:
+    """Let this process train on the device.
+
+    Args:
+        threads: CPU threads; None: as many as torch takes.
+    """
+    if device.type == "cpu":
+        keep_memory()
+    if threads:
+        torch.set_num_threads(threads)
+
+
+def describe_device(device: torch.device) -> str:
+    """The CPU's model and threads ("CPU: …, 4 of 8 threads"), or the GPU's model and float32 mode ("GPU: …, float32 ieee")."""
+    if device.type == "cuda":
+        precision = torch.backends.cudnn.rnn.fp32_precision  # type: ignore[attr-defined]
+        return f"GPU: {torch.cuda.get_device_name()}, float32 {precision}"
+    if device.type != "cpu":
+        return f"GPU: {device.type}"
+    return f"CPU: {_processor()}, {torch.get_num_threads()} of {os.cpu_count()} threads"
+
+
+def _processor() -> str:
+    if CPU_INFORMATION.is_file():
+        for line in CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:

@@ -13,8 +13,7 @@ from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset
 from mtl.data.files import sha256, split_lines
 from mtl.data.sampled import sample_text
-from mtl.methods.imported import check
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.runs.predictions import FILE, read_files
 from mtl.submissions.answers import Answers, Labels, check_labels
 from mtl.submissions.check import file_problems as row_problems
@@ -172,13 +171,12 @@ def _from_rows(
     return targets[list(own.positions(len(targets)))]
 
 
-class Imported:
+class Imported(Method):
     """`mtl.methods.method.Method` of predictions in files: for each seed a zip or a folder, in the forms that mtl writes."""
 
     def __init__(self, request: BuildRequest) -> None:
         """Reads all predictions, so that nothing is written if a file is wrong. Raises InputError."""
         config, suite, system = request.config, request.suite, request.config.imported
-        check(config, suite)
         self.dataset, self.system = request.dataset, system
         labels = check_labels(system.labels, suite)
         rows = data_rows(request.dataset, request.data_dir)
@@ -204,15 +202,9 @@ class Imported:
             "versions": [{"mtl": VERSION}],
         }
 
-    def save(self, folder: Path) -> None:
-        """Write nothing: there is no model."""
-
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:
             yield task, self._predictions[seed][task.id]
-
-    def shared(self, seed: int) -> None:
-        """Nothing."""
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """What is said of the system; None where nothing is."""

@@ -92,10 +92,10 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _mteb(arguments: argparse.Namespace) -> None:
-    from mtl.base.device import device_of
+    from mtl.base.device import describe_device, device_of
     from mtl.base.extras import check_installed
+    from mtl.base.version import versions
     from mtl.jobs.job import parse_settings
-    from mtl.jobs.seed import machine, versions
     from mtl.vectors.encoders import encoder_kind
     from mtl.vectors.mteb.run import run_mteb
 
@@ -105,7 +105,7 @@ def _mteb(arguments: argparse.Namespace) -> None:
     about = {
         "command": arguments.command,
         "versions": versions() | {package: version(package) for package in SCORERS},
-        "machine": machine(device_of(str(given.get("device", "cpu")), "device")),
+        "machine": describe_device(device_of(str(given.get("device", "cpu")), "device")),
     }
     folder = run_mteb(partial(kind.open, name), kind.choices(), given, about)
     print(folder.table.read_text(encoding="utf-8"))

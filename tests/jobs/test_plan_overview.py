@@ -3,7 +3,6 @@
 import json
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def seconds_of(alone: Job) -> dict[int, float]:
 @pytest.fixture(autouse=True)
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is measured unless a test says so."""
-    monkeypatch.setitem(METHODS, "lstm", replace(METHODS["lstm"], measured=None))
+    monkeypatch.setattr(METHODS["lstm"], "measured", None)
 
 
 @pytest.fixture
@@ -105,7 +104,7 @@ def test_without_finished_seeds_a_plan_measures_stage_1(
         assert dataset.trained_tasks
         return 60.0 * config.pretrain.max_steps
 
-    monkeypatch.setitem(METHODS, "lstm", replace(METHODS["lstm"], measured=seconds))
+    monkeypatch.setattr(METHODS["lstm"], "measured", seconds)
     frozen, finetune, large = (
         NamedRun(
             name, job([*settings, change, "seeds=[1,2]", "pretrain.max_steps=2", f"run_dir={tmp_path / 'runs' / name}"])

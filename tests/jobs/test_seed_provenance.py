@@ -5,8 +5,8 @@ import pytest
 import torch
 
 import mtl
-from mtl.base.device import exact_arithmetic
-from mtl.jobs.seed import machine, versions
+from mtl.base.device import describe_device, exact_arithmetic
+from mtl.base.version import versions
 
 
 def test_versions_are_the_installed_ones() -> None:
@@ -16,13 +16,13 @@ def test_versions_are_the_installed_ones() -> None:
 
 
 def test_machine_names_the_cpu() -> None:
-    named = machine(torch.device("cpu"))
+    named = describe_device(torch.device("cpu"))
     assert named.startswith("CPU: ") and named.endswith(" threads") and f", {torch.get_num_threads()} of " in named
     assert len(named) > len("CPU: , 1 of 1 threads")
-    assert machine(torch.device("mps")) == "GPU: mps"
+    assert describe_device(torch.device("mps")) == "GPU: mps"
 
 
 def test_machine_names_the_gpu_and_its_float32_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Card")
     with exact_arithmetic():
-        assert machine(torch.device("cuda")) == "GPU: Card, float32 ieee"
+        assert describe_device(torch.device("cuda")) == "GPU: Card, float32 ieee"

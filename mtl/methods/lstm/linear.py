@@ -219,9 +219,9 @@ def _trained(
         return torch.from_numpy(kind.simple.outputs(estimator, read, head, []))
 
     outputs = {}
-    for other in dataset.tasks:
-        if task.id in (other.id, other.answered_by):
-            outputs[other.id] = {name: said(part) for name, part in dataset.splits[other.id].items() if name != "train"}
+    for answered in dataset.answered(task):
+        parts = dataset.splits[answered.id]
+        outputs[answered.id] = {name: said(part) for name, part in parts.items() if name != "train"}
     outputs[task.id]["train"] = own
     if task.id in dataset.unlabelled:
         outputs[task.id][UNLABELLED] = said(dataset.unlabelled[task.id])

@@ -18,7 +18,7 @@ from mtl.base.files import check_space, format_bytes
 from mtl.base.memory import peak_gpu_memory
 from mtl.data.dataset import Split
 from mtl.methods.coded import Coded, JointBatches
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import (
@@ -222,7 +222,7 @@ COPIES_TRAINING = 2 * 3 + 1
 logger = logging.getLogger("mtl")
 
 
-class FineTuned:
+class FineTuned(Method):
     """`mtl.methods.method.Method` of a transformer all of whose weights are trained."""
 
     def __init__(self, request: BuildRequest) -> None:
@@ -254,7 +254,7 @@ class FineTuned:
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         together: TransformerNetwork | None = None
         for task in self.dataset.trained_tasks:
-            answered = [other for other in self.dataset.tasks if task.id in (other.id, other.answered_by)]
+            answered = self.dataset.answered(task)
             task_folder = finetune_folder(folder, task.id)
             if read_predictions(task_folder, self.data, task) is None:
                 gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
@@ -271,9 +271,6 @@ class FineTuned:
             self._drop_weights(task_folder)
         if self.config.transformer.joint:
             self._drop_weights(pretrain_folder(folder))
-
-    def shared(self, seed: int) -> None:
-        """Nothing."""
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one body and all heads."""

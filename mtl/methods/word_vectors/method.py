@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from mtl.base.errors import InputError
 from mtl.base.memory import peak_memory
 from mtl.data.dataset import Split, first_choices
 from mtl.data.text import Tokenizer, moses
-from mtl.embedders.find import obtain_vectors
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.tasks.targets import is_word
 from mtl.tasks.task import Task
 
@@ -162,7 +160,7 @@ def _scale(vectors: np.ndarray) -> None:
 logger = logging.getLogger("mtl")
 
 
-class WordVectorMethod:
+class WordVectorMethod(Method):
     """`mtl.methods.method.Method` of word vectors. Nothing is drawn at random: all seeds have the same predictions."""
 
     def __init__(self, request: BuildRequest) -> None:
@@ -170,7 +168,8 @@ class WordVectorMethod:
         config, dataset = request.config, request.dataset
         self.settings = config.word_vectors
         self.dataset = dataset
-        path = obtain_vectors(config, request.suite, request.data_dir, torch.device("cpu"))
+        path = request.vectors
+        assert path is not None
         self.file = VectorFile(path)
         self.texts = expressions(
             dataset.texts, moses(request.suite.language), self.file.read_once, self.settings.ignore_case
@@ -188,21 +187,14 @@ class WordVectorMethod:
         self._found: dict[str, Predictions] = {}  # by task, for all seeds
         self._seconds = 0.0
 
-    def save(self, folder: Path) -> None:
-        """Write nothing: there is no model."""
-
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for source in self.dataset.trained_tasks:
-            for task in self.dataset.tasks:
-                if source.id in (task.id, task.answered_by):
-                    if task.id not in self._found:
-                        start = time.monotonic()
-                        self._found[task.id] = ANSWERERS[task.kind](self, task, source)
-                        self._seconds += time.monotonic() - start
-                    yield task, self._found[task.id]
-
-    def shared(self, seed: int) -> None:
-        """Nothing."""
+            for task in self.dataset.answered(source):
+                if task.id not in self._found:
+                    start = time.monotonic()
+                    self._found[task.id] = ANSWERERS[task.kind](self, task, source)
+                    self._seconds += time.monotonic() - start
+                yield task, self._found[task.id]
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The seconds are those of the first seed of this process, which searches for all. parameters: the vectors of the tasks' words."""

@@ -11,7 +11,7 @@ from gensim.models import KeyedVectors
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.runs.finished import find_runs
 
 SUITE = """\
