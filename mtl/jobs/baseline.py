@@ -173,7 +173,11 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
         start = time.monotonic()
         result = _predict(job, dataset, method, seed)
         result["seconds"] = time.monotonic() - start
-        _show_final(job, final_scores(job, seed, cast(SeedScores, result)))
+        scored, seeds = final_scores(job, seed, cast(SeedScores, result)), job.config.seeds
+        show(scored)
+        average = scored.average and f" · average {scored.average}"
+        listed = ", ".join(f"{id} {score}" for id, score in scored.scores.items())
+        detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average}")
         result["cost"] = method.cost(seed, job.folder.seed(seed))
         result["versions"] = versions()
         result["machine"] = describe_device(device_of(job.config.trainer.accelerator))
@@ -218,14 +222,6 @@ def final_scores(job: Job, seed: int, result: SeedScores, run: str = "") -> Scor
     show_number, average = job.suite.shown.show, result["average"]
     scores = {id: show_number(value) for id, value in result["scores"].items()}
     return Scored(seed, scores, "" if average is None else show_number(average), final=True, run=run)
-
-
-def _show_final(job: Job, scored: Scored) -> None:
-    show(scored)
-    seeds = job.config.seeds
-    listed = ", ".join(f"{id} {score}" for id, score in scored.scores.items())
-    average = scored.average and f" · average {scored.average}"
-    detail(f"seed {scored.seed} ({seeds.index(scored.seed) + 1}/{len(seeds)}) · {listed}{average}")
 
 
 def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> list[str]:

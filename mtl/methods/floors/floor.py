@@ -99,21 +99,15 @@ class Floor(Method):
         learned = [read_json(chosen_file(folder, task), Chosen) for task in self._trained]
         parameters = sum(numbers(trained.estimator) for trained in self._trained.values())
         read = [task for task in self.dataset.tasks if task.id in self._trained]
+        model = TrainedFloor(self.config, self.language, self._trained)
         return {
             "parameters": parameters + self.embedding_parameters,
             "parameters_without_embeddings": parameters,
             "pretrain_seconds": None,
             "finetune_seconds": sum(done["seconds"] for done in learned),
             "peak_memory": max([peak_memory(), *(done.get("peak_memory", 0) for done in learned)]),
-            "sentences_per_second": sentences_per_second(self._model().predict, self.dataset, read)
-            if learned
-            else None,
+            "sentences_per_second": sentences_per_second(model.predict, self.dataset, read) if learned else None,
         }
-
-    def _model(self) -> TrainedFloor:
-        """The models of the last seed."""
-        tasks = [task for task in self.dataset.tasks if task.id in self._trained]
-        return TrainedFloor(self.config, self.language, {task.id: self._trained[task.id] for task in tasks})
 
     def _to_predict(self, task: Task) -> dict[str, Split]:
         return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
@@ -143,10 +137,8 @@ class Floor(Method):
                     best, trial, values = value, trained, {"settings": candidate, "score": value}
             seconds = time.monotonic() - start
             write_json(done, {**values, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
-            best_score = self.scale.show(best)
-            logger.info(
-                "seed %d · %s · %s on dev with %s", seed, task.id, best_score, _settings_text(values["settings"])
-            )
+            chosen = ", ".join(f"{key}={value}" for key, value in values["settings"].items()) or "the defaults"
+            logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.scale.show(best), chosen)
         self._trained[task.id] = trial
         if self.config.floor.keep:
             write_kept(kept_file(folder, task.id), trial)
@@ -235,7 +227,3 @@ class Floor(Method):
             raise InputError(
                 f"floor.train_rows.{min(unknown)}: suite {suite.name} has no such task; it has {', '.join(suite.tasks)}"
             )
-
-
-def _settings_text(values: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in values.items()) or "the defaults"

@@ -25,7 +25,13 @@ class StaticFloor(Floor):
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for vectors that cannot be read."""
         super().__init__(request)
-        source = _open_source(request)
+        path, most = request.config.static.path, request.config.max_length
+        source: TokenVectors
+        if path is None:
+            assert request.vectors is not None
+            source = WordFile(request.vectors)
+        else:
+            source = open_model2vec(Path(path), most) if is_model2vec(Path(path)) else open_input_embeddings(path, most)
         self._vectors = TextVectors(source, request.config.static.weighting)
         documents = [Document(text, self.texts.words(number)) for number, text in enumerate(request.dataset.texts)]
         self._vectors.learn(documents, request.dataset.distinct_texts("train"))
@@ -34,14 +40,6 @@ class StaticFloor(Floor):
 
     def new_features(self, task: Task, vectorizer: str | None) -> "StaticFeatures":
         return StaticFeatures(self._vectors)
-
-
-def _open_source(request: BuildRequest) -> TokenVectors:
-    path, most = request.config.static.path, request.config.max_length
-    if path is None:
-        assert request.vectors is not None
-        return WordFile(request.vectors)
-    return open_model2vec(Path(path), most) if is_model2vec(Path(path)) else open_input_embeddings(path, most)
 
 
 class StaticFeatures:

@@ -252,24 +252,28 @@ class FineTuned(Method):
         self.pretrained.save(model_folder(folder), weights=False)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
+        config = self.config
         together: TransformerNetwork | None = None
         for task in self.dataset.trained_tasks:
             answered = self.dataset.answered(task)
             task_folder = finetune_folder(folder, task.id)
             if read_predictions(task_folder, self.data, task) is None:
                 gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
-                if self.config.transformer.joint:
-                    together = together or self._trained_together(seed, folder)
-                    network = together.for_task(task)
-                else:
-                    network = self.new_network_of([task], seed)
-                self._fine_tune(task, answered, network, seed, task_folder)
+                if config.transformer.joint and together is None:
+                    together = self.new_network_of(self.dataset.trained_tasks, seed)
+                    train_together(config, self.data, self.sequences, together, seed, pretrain_folder(folder))
+                network = together.for_task(task) if together is not None else self.new_network_of([task], seed)
+                # After stage 1, its weights are the first candidate for the best ones.
+                first = config.transformer.joint
+                stage = FineTuning(config, self.data, self.sequences, task, seed, task_folder, validate_first=first)
+                stage.train(network)
+                write_codes(task_folder, {other.id: stage.codes(network, other) for other in answered})
             for other in answered:
                 predictions = read_predictions(task_folder, self.data, other)
                 assert predictions is not None
                 yield other, predictions
             self._drop_weights(task_folder)
-        if self.config.transformer.joint:
+        if config.transformer.joint:
             self._drop_weights(pretrain_folder(folder))
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
@@ -279,13 +283,18 @@ class FineTuned(Method):
         network = self.new_network_of(self.dataset.trained_tasks, seed)
         parameters = sum(weight.numel() for weight in network.parameters())
         embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
+        # The values of the weights do not matter for the speed, so those before training are used.
+        trained = TrainedTransformer(
+            *(self.config, self.pretrained, torch.device("cpu"), lambda: network.body, lambda task: network),
+            self.dataset.answers,
+        )
         cost = {
             "parameters": parameters,
             "parameters_without_embeddings": parameters - embeddings,
             "pretrain_seconds": joint[0]["seconds"] if joint else None,
             "finetune_seconds": sum(stage["seconds"] for stage in stages),
             "peak_memory": max(stage["peak_memory"] for stage in [*joint, *stages]),
-            "sentences_per_second": self._speed(network),
+            "sentences_per_second": sentences_per_second(trained.predict, self.texts),
         }
         if (gpu := peak_gpu_memory()) is not None:
             cost["peak_gpu_memory"] = gpu
@@ -295,33 +304,10 @@ class FineTuned(Method):
         trainer, device = self.config.trainer, device_of(self.config.trainer.accelerator)
         return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, self.config.transformer)
 
-    def _trained_together(self, seed: int, folder: Path) -> TransformerNetwork:
-        network = self.new_network_of(self.dataset.trained_tasks, seed)
-        train_together(self.config, self.data, self.sequences, network, seed, pretrain_folder(folder))
-        return network
-
-    def _fine_tune(
-        self, task: Task, answered: list[Task], network: TransformerNetwork, seed: int, task_folder: Path
-    ) -> None:
-        """Train the network on the task, and keep its predictions for the tasks that it answers."""
-        # After stage 1, its weights are the first candidate for the best ones.
-        first = self.config.transformer.joint
-        stage = FineTuning(self.config, self.data, self.sequences, task, seed, task_folder, validate_first=first)
-        stage.train(network)
-        write_codes(task_folder, {other.id: stage.codes(network, other) for other in answered})
-
     def _drop_weights(self, task_folder: Path) -> None:
         """Remove the weights of a stage whose predictions are kept, unless they are to be kept, too."""
         if not self.config.transformer.keep:
             (task_folder / WEIGHTS[self.config.transformer.checkpoint]).unlink(missing_ok=True)
-
-    def _speed(self, network: TransformerNetwork) -> float:
-        """Sentences per second on the CPU. The values of the weights do not matter, so those before training are used."""
-        cpu = torch.device("cpu")
-        trained = TrainedTransformer(
-            self.config, self.pretrained, cpu, lambda: network.body, lambda task: network, self.dataset.answers
-        )
-        return sentences_per_second(trained.predict, self.texts)
 
     def _check_space(self, folder: Path) -> None:
         """Say how much disk space training needs. Raises InputError if there is less than what is not taken already."""

@@ -183,8 +183,11 @@ class TrainedFrozen(TrainedNetworks, TransformerEncoder):
             answers: see `mtl.data.dataset.Dataset`.
         """
         TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
-        TrainedNetworks.__init__(self, config, device, config.finetune.batch_size, self._open, answers)
-        self._open_heads = heads
+        TrainedNetworks.__init__(
+            *(self, config, device, config.finetune.batch_size),
+            lambda task: Network([task], heads(task), None).to(device),
+            answers,
+        )
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> Inputs:
         with hidden_progress():
@@ -194,9 +197,6 @@ class TrainedFrozen(TrainedNetworks, TransformerEncoder):
         if self.config.head.overlap and task.is_pair:
             split = with_overlap(split, texts)
         return Inputs(split, np.zeros(len(split)), vectors=vectors)
-
-    def _open(self, task: Task) -> Network:
-        return Network([task], self._open_heads(task), None).to(self.device)
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:

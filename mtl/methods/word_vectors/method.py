@@ -22,6 +22,12 @@ from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.tasks.targets import is_word
 from mtl.tasks.task import Task
 
+FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"
+MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
+_NO_WORD = "</s>"  # fastText's end of a line
+
+logger = logging.getLogger("mtl")
+
 
 @dataclass(frozen=True)
 class Expressions:
@@ -53,9 +59,6 @@ class Expressions:
             "words_without_vector": sum(self.source[word] == NO_VECTOR for word in words),
             "words_from_ngrams": sum(self.source[word] == FROM_NGRAMS for word in words),
         }
-
-
-FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"
 
 
 def expressions(
@@ -105,10 +108,6 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     return np.divide(vectors, lengths[:, None], out=np.zeros_like(vectors), where=lengths[:, None] > 0)
 
 
-MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
-_NO_WORD = "</s>"  # fastText's end of a line
-
-
 def nearest_words(
     blocks: Iterable[tuple[Sequence[str], np.ndarray]],
     queries: np.ndarray,
@@ -135,7 +134,8 @@ def nearest_words(
     nearest: list[str | None] = [None] * len(queries)
     step = max(1, MOST_SCORES // max(1, len(queries)))
     for words, vectors in blocks:
-        _scale(vectors)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        vectors /= np.where(lengths > 0, lengths, 1)[:, None]  # in place; rows of zeros stay
         for start in range(0, len(words), step):
             part = words[start : start + step]
             scores = vectors[start : start + step] @ directions
@@ -149,15 +149,6 @@ def nearest_words(
             for query in np.flatnonzero(values > best).tolist():
                 best[query], nearest[query] = values[query], part[nearest_rows[query]]
     return nearest
-
-
-def _scale(vectors: np.ndarray) -> None:
-    """Scale the rows to length 1, in place; rows of zeros stay."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    vectors /= np.where(lengths > 0, lengths, 1)[:, None]
-
-
-logger = logging.getLogger("mtl")
 
 
 class WordVectorMethod(Method):
