@@ -2,37 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
+from mtl.methods.heads import TaskInput
 from mtl.model.network import TaskNetwork
-from mtl.model.sequences import Sequences
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_outputs
-from mtl.training.precision import mixed_precision
-
-
-class Inputs(NamedTuple):
-    """New rows as a network reads them.
-
-    Args:
-        split: without targets.
-        lengths: of the rows, int64 (rows,): rows of similar length make a batch.
-        sequences: of the split's texts, if the network reads any.
-        vectors: of the split's texts, float32 (texts, dim), if the network reads any.
-    """
-
-    split: Split
-    lengths: np.ndarray
-    sequences: Sequences | None = None
-    vectors: Tensor | None = None
+from mtl.training.batches import predict_rows, row_outputs
 
 
 class TrainedNetworks:
@@ -61,8 +42,8 @@ class TrainedNetworks:
         self._open_network = open_network
         self._networks: dict[str, TaskNetwork] = {}  # of the last task that was predicted
 
-    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> Inputs:
-        """What the network reads of new rows.
+    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
+        """New rows as the network takes them, and what it reads.
 
         Args:
             split: the rows, without targets.
@@ -99,9 +80,5 @@ class TrainedNetworks:
         examples = [make_example(task, row) for row in rows]
         index = {text: number for number, text in enumerate(dict.fromkeys(t for row in examples for t in row.texts))}
         split = replace(make_split(task, examples, index), targets=np.full(len(rows), np.nan))
-        inputs = self.read(task, rows, split, list(index))
-        batches = BatchDataset({head: inputs.split}, inputs.sequences, inputs.vectors)
-        order = SortedSampler({head: inputs.lengths}, {head: batch_rows(inputs.split, self.batch_size)})
-        network = self.network(task)
-        with mixed_precision(self.config.trainer, self.device):
-            return compute(network, batches, order, self.device)
+        split, read = self.read(task, rows, split, list(index))
+        return read.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)

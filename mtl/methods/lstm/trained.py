@@ -29,7 +29,7 @@ from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest, WordTa
 from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
 from mtl.methods.method import LoadRequest
-from mtl.methods.trained import Inputs, TrainedNetworks
+from mtl.methods.trained import TrainedNetworks
 from mtl.model.encoder import Encoder, EncoderParts
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences, Sequences
@@ -37,7 +37,6 @@ from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import row_lengths
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
@@ -283,7 +282,7 @@ class TrainedLstm(TrainedNetworks):
         self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
         self.parameters = self.parameters_without_embeddings + embeddings.parameters()
 
-    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> Inputs:
+    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         config, head = self.config, task.answered_by or task.id
         tokenized = TokenizedTexts(texts, self.language, config.max_length)
         if config.head.overlap and task.is_pair:
@@ -296,9 +295,8 @@ class TrainedLstm(TrainedNetworks):
         network = self.network(task)
         assert isinstance(network, Network)
         if network.encoder is None:  # what stage 2 read: token outputs, rounded as `finetune.token_outputs` says
-            outputs = ComputedOutputs(self.encoder, sequences, config.trainer, config.finetune.token_outputs)
-            return Inputs(split, row_lengths(split, sequences.lengths.numpy()), outputs)
-        return Inputs(split, row_lengths(split, sequences.lengths.numpy()), sequences)
+            sequences = ComputedOutputs(self.encoder, sequences, config.trainer, config.finetune.token_outputs)
+        return split, TaskInput(network.encoder, sequences, None, sequences.lengths.numpy())
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once."""

@@ -16,8 +16,8 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, format_bytes
 from mtl.base.memory import peak_gpu_memory
-from mtl.data.dataset import Split
 from mtl.methods.coded import Coded, JointBatches
+from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
@@ -37,19 +37,16 @@ from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import (
-    BatchDataset,
     Schedule,
     ScheduleSampler,
-    SortedSampler,
     batch_rows,
     pass_batches,
     pool_size,
     predict_rows,
-    row_lengths,
 )
 from mtl.training.checkpoints import DONE, WEIGHTS, checkpoint_bytes, load_finished
 from mtl.training.module import MultitaskModule
-from mtl.training.precision import mixed_precision, training_precision
+from mtl.training.precision import training_precision
 from mtl.training.stage import Stage, fit
 
 
@@ -118,6 +115,11 @@ class FineTuning:
     folder: Path
     validate_first: bool = False
 
+    @property
+    def input(self) -> TaskInput:
+        """What the network reads."""
+        return TaskInput(None, self.sequences, None, self.sequences.lengths.numpy())
+
     def train(self, network: TransformerNetwork) -> None:
         """Train the network, or load its weights if this stage has finished."""
         if load_finished(network, self.folder, self.config.transformer.checkpoint):
@@ -128,8 +130,9 @@ class FineTuning:
         steps = pass_batches(split, settings.batch_size)
         total_steps = steps * settings.epochs
         sizes = {self.task.id: batch_rows(split, settings.batch_size)}
-        schedule = Schedule(self._lengths(split), sizes, total_steps, self.seed, pool=pool_size(steps))
-        train, dev = self._batches(split), self.data.dev(self.task)
+        id, read = self.task.id, self.input
+        schedule = Schedule(read.row_lengths(id, split), sizes, total_steps, self.seed, pool=pool_size(steps))
+        train, dev = read.batches(id, split), self.data.dev(self.task)
         pin_memory = device_of(self.config.trainer.accelerator).type == "cuda"
         fit(
             MultitaskModule(
@@ -150,7 +153,7 @@ class FineTuning:
                 train=lambda epoch: train.loader(
                     ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps), pin_memory
                 ),
-                dev=self._batches(dev).loader(self._in_order(dev), pin_memory),
+                dev=read.batches(id, dev).loader(read.in_order(id, dev, settings.rows_at_once), pin_memory),
                 checkpoint=settings.checkpoint,
                 validate_first=self.validate_first,
                 scale=self.data.scale,
@@ -161,26 +164,16 @@ class FineTuning:
     def codes(self, network: TransformerNetwork, answered: Task) -> dict[str, np.ndarray]:
         """The codes that the network predicts for `answered`, which is this task or one that its head answers: (rows,) by split,
         without train."""
-        device = device_of(self.config.trainer.accelerator)
-        network.to(device)
-        codes = {}
-        for name, split in self.data.splits[answered.id].items():
-            if name != "train":
-                with mixed_precision(self.config.trainer, device):
-                    codes[name] = predict_rows(network, self._batches(split), self._in_order(split), device)
+        size, trainer = self.config.transformer.rows_at_once, self.config.trainer
+        network.to(device_of(trainer.accelerator))
+        splits = self.data.splits[answered.id]
+        codes = {
+            name: self.input.computed(predict_rows, network, self.task.id, split, size, trainer)
+            for name, split in splits.items()
+            if name != "train"
+        }
         network.to("cpu")
         return codes
-
-    def _batches(self, split: Split) -> BatchDataset:
-        return BatchDataset({self.task.id: split}, self.sequences)
-
-    def _in_order(self, split: Split) -> SortedSampler:
-        return SortedSampler(
-            self._lengths(split), {self.task.id: batch_rows(split, self.config.transformer.rows_at_once)}
-        )
-
-    def _lengths(self, split: Split) -> dict[str, np.ndarray]:
-        return {self.task.id: row_lengths(split, self.sequences.lengths.numpy())}
 
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,7 +21,7 @@ from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
-from mtl.methods.trained import Inputs, TrainedNetworks
+from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.inputs import InputReader, longest_input
 from mtl.methods.transformer.origin import model_folder, open_origin, tasks_seen
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
@@ -189,14 +188,14 @@ class TrainedFrozen(TrainedNetworks, TransformerEncoder):
             answers,
         )
 
-    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> Inputs:
+    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         with hidden_progress():
             sequences, _ = read_texts(self.config, self.pretrained, texts)
             vectors, numbers = text_vectors(self.config, self.pretrained, self.body, texts, sequences, [(task, split)])
         split = with_marks(task, split, numbers)
         if self.config.head.overlap and task.is_pair:
             split = with_overlap(split, texts)
-        return Inputs(split, np.zeros(len(split)), vectors=vectors)
+        return split, TaskInput(None, None, vectors, None)
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:

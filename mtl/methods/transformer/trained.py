@@ -18,8 +18,9 @@ from mtl.base.version import VERSION
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.data.spans import tokens_of
+from mtl.methods.heads import TaskInput
 from mtl.methods.method import LoadRequest
-from mtl.methods.trained import Inputs, TrainedNetworks
+from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
 from mtl.methods.transformer.origin import model_folder, tasks_seen
@@ -36,7 +37,6 @@ from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import row_lengths
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
@@ -252,13 +252,12 @@ class TrainedTransformer(TrainedNetworks, TransformerEncoder):
         assert isinstance(network, TransformerNetwork)
         return network
 
-    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> Inputs:
+    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         inputs = model_inputs(task, split, texts)
         index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
         with hidden_progress():
             sequences = InputReader(self.pretrained, self.length).sequences(list(index))
-        split = with_inputs(split, inputs, index)
-        return Inputs(split, row_lengths(split, sequences.lengths.numpy()), sequences)
+        return with_inputs(split, inputs, index), TaskInput(None, sequences, None, sequences.lengths.numpy())
 
 
 def load_trained(request: LoadRequest) -> TrainedTransformer:
