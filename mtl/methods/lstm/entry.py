@@ -1,6 +1,6 @@
 """The registry entry of the LSTM."""
 
-from mtl.base.lazy import lazy
+from mtl.base.lazy import lazy, resolve
 from mtl.base.memory import check_fits
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
@@ -47,9 +47,8 @@ class LstmKind(MethodKind):
         check_trainable(config, getattr(config.embeddings, "dim", None) or 0, embeddings=0)
 
     def shared(self, config: Config) -> str | None:
-        from mtl.methods.lstm.stage1 import planned_key
-
-        return planned_key(config)
+        key: str = resolve("mtl.methods.lstm.stage1:planned_key")(config)
+        return key
 
 
 def further_names(config: Config) -> list[str]:
