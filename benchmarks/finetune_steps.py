@@ -27,7 +27,7 @@ from timing import ratio
 
 from mtl.base import device
 from mtl.data.sample import write_sample
-from mtl.jobs import prepared
+from mtl.jobs.inputs import prepare
 from mtl.jobs.job import load_job
 from mtl.methods.transformer import finetune
 from mtl.methods.transformer.finetune import FineTuned, FineTuning
@@ -88,7 +88,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, float]:
         if arguments.side == "trainer":
             device.keep_memory = lambda: None  # what ours sets for the whole process
         job = load_job({**settings, **({"transformer.path": arguments.model} if arguments.model else {})})
-        _, method = prepared.prepare(job)
+        _, method = prepare(job, None)
         assert isinstance(method, FineTuned)
         _cut(method, arguments.task, arguments.steps * job.config.transformer.batch_size)
         ends = (_ours if arguments.side == "ours" else _trainer)(job.config, method, folder / "stage")

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from mtl.data.sample import write_sample
+from mtl.jobs.inputs import prepare
 from mtl.jobs.job import load_job
-from mtl.jobs.prepared import prepare
+from mtl.methods import METHODS
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.settings.schema import Config
 
@@ -25,6 +26,6 @@ def prepare_lstm(data: Path | None, folder: Path, settings: Mapping[str, Any]) -
             **settings,
         }
     )
-    _, method = prepare(job)
+    _, method = prepare(job, METHODS["lstm"].find_inputs(job.config, job.suite))
     assert isinstance(method, TwoStages)
     return job.config, method

@@ -15,15 +15,15 @@ from typing import Any
 
 from mtl.base.files import write_json
 from mtl.base.untrusted import read_json
+from mtl.jobs.baseline import Prepared, sum_up
 from mtl.jobs.engines.engine import Unit
 from mtl.jobs.job import load_job
-from mtl.jobs.prepared import Prepared, sum_up
 from mtl.reports.report import write_report
 from mtl.runs.layout import read_stage
 from mtl.runs.summary import SeedScores, read_summary
 
 SMALL_RUNS = 10  # for the report
-IMPORTS = "import mtl.jobs.seed, mtl.methods.lstm.two_stages, pytorch_lightning"
+IMPORTS = "import mtl.jobs.baseline, mtl.methods.lstm.two_stages, pytorch_lightning"
 # Prints CPU seconds and bytes read: of the imports, then of the preparation of a seed.
 PREPARE = f"""
 import os, sys
@@ -35,11 +35,13 @@ imported = spent()
 from mtl.settings.layers import read_config
 from mtl.embedders import embedder_kind
 from mtl.jobs.job import Job
-from mtl.jobs.prepared import prepare
+from mtl.methods import METHODS
+from mtl.jobs.inputs import prepare
 from mtl.tasks.suite import load_suite
 run = Path(sys.argv[1])
 config = read_config(run / "config.yaml", lambda name: embedder_kind(name).options)
-prepare(Job(config, load_suite(run / "suite.yaml")))
+suite = load_suite(run / "suite.yaml")
+prepare(Job(config, suite), METHODS[config.method].find_inputs(config, suite))
 print(*imported, *(after - before for after, before in zip(spent(), imported)))
 """
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from timing import alternate
 
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import load_job
-from mtl.jobs.together import run_baseline
 
 SUITE = """\
 name: tiny

@@ -13,8 +13,9 @@ from mtl.data.dataset import Dataset, build_dataset
 from mtl.data.examples import Example
 from mtl.data.splits import TaskExamples
 from mtl.data.text import TokenizedTexts, tokenized
-from mtl.embedders.find import build_embeddings
-from mtl.embedders.interface import Embeddings
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.find import obtain_vectors
+from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.trained import new_network
 from mtl.model.heads import AttentionHead, Head, ProjectingHead
@@ -88,9 +89,11 @@ def lstm_parts(folder: Path, *settings: str) -> Parts:
     texts = tokenized(dataset.texts, "sv", run.config.max_length)
     if run.config.boundary_words:
         texts = texts.with_boundaries()
-    embeddings = build_embeddings(
-        run.config, run.suite, folder, texts, dataset.distinct_texts("train"), torch.device("cpu")
-    )
+    cpu = torch.device("cpu")
+    vectors = obtain_vectors(run.config, run.suite, folder, cpu)
+    training_texts = dataset.distinct_texts("train")
+    request = EmbeddingsRequest(run.config.embeddings, texts, training_texts, vectors, folder / "cache", cpu)
+    embeddings = EMBEDDERS[run.config.embeddings.name].build(request)
     return Parts(
         run.config, run.suite, Coded(dataset, run.config.head.overlap), texts, embeddings, embeddings.sequences(texts)
     )

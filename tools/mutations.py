@@ -209,7 +209,7 @@ MUTATIONS = (
     ),
     Mutation(
         "other machine: a seed that runs apart does not compare its inputs",
-        "jobs/seed.py",
+        "jobs/together.py",
         "    _check_same(job, dataset, method)\n    run_seed",
         "    run_seed",
         ("jobs/test_seed.py", "jobs/engines"),

@@ -216,15 +216,22 @@ def run_job(job: "Job", command: str) -> Run:
         command: what the summary records: the command line or the call.
 
     Raises:
-        UserError: as `mtl.jobs.together.run_baseline` does.
+        UserError: as `mtl.jobs.baseline.run_baseline` does.
     """
-    from mtl.jobs.together import run_baseline
+    from mtl.jobs.baseline import run_baseline
 
-    folder = job.folder
-    if folder.summary.exists():
-        run_baseline(job, command)
+    folder, was_finished = job.folder, job.folder.summary.exists()
+    if (
+        job.config.runs_apart
+    ):  # also a last seed that is left: with all threads, its scores would have other last digits
+        from mtl.jobs.job import NamedRun
+        from mtl.jobs.together import run_together
+
+        run_together([NamedRun("", job)], command)
         return open(folder.path)
     summary = run_baseline(job, command)
+    if was_finished:
+        return open(folder.path)
     # The suite as it is declared: that of a job has chosen the splits that are there.
     return Run(finished.Run(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
 

@@ -204,6 +204,10 @@ class Dataset:
         """The tasks with training rows; the others are answered by the head of one of them."""
         return [task for task in self.tasks if task.answered_by is None]
 
+    def answered(self, task: Task) -> list[Task]:
+        """The tasks that the head of a trained task answers: itself, and those that have no training rows of their own."""
+        return [answered for answered in self.tasks if task.id in (answered.id, answered.answered_by)]
+
     @property
     def scored_tasks(self) -> list[Task]:
         """The tasks whose predictions are compared with targets."""

@@ -1,23 +1,21 @@
-"""The embeddings that a configuration names: their options, and where their vectors are."""
+"""The embeddings that a configuration names: their options, where their vectors are, and how they are trained if they do not exist."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings, vector_training
-from mtl.embedders.interface import Embeddings, EmbeddingsRequest
+from mtl.embedders.interface import VectorFiles
 from mtl.embedders.recipes import Recipe, check_recipe, fetchable, train_recipe, vector_path
 from mtl.settings.bounds import typed_settings
 from mtl.settings.schema import Config, EmbedderOptions
 from mtl.tasks.suite import Suite
 
 if TYPE_CHECKING:
-    import numpy as np
     import torch
-
-    from mtl.data.text import TokenizedTexts
 
 
 def embedder_options(name: str, given: Mapping[str, Any]) -> EmbedderOptions:
@@ -32,89 +30,110 @@ def embedder_options(name: str, given: Mapping[str, Any]) -> EmbedderOptions:
     return typed_settings(embedder_kind(content["name"]).options, {**content, **given}, "embeddings.")
 
 
-def build_embeddings(
-    config: Config,
-    suite: Suite,
-    data_dir: Path,
-    texts: "TokenizedTexts",
-    training_texts: "np.ndarray",
-    device: "torch.device",
-) -> Embeddings:
-    """The embeddings that the configuration names. Raises InputError if their vectors cannot be found or trained.
+@dataclass(frozen=True)
+class Vectors:
+    """The word vectors of a run. The path need not exist: vectors of a recipe may be trained first.
 
     Args:
-        config, suite, data_dir: of the run.
-        texts: the dataset's texts.
-        training_texts: int64 (texts,), the indices of the texts that occur in training rows.
-        device: where to compute vectors that are not only looked up.
+        embeddings: the kind of embeddings, a key of EMBEDDERS, that reads a file.
+        path: their file or folder.
+        recipe: what names them, if it is a recipe.
     """
-    kind = EMBEDDERS[config.embeddings.name]
-    path = None if kind.files is None else obtain_vectors(config, suite, data_dir, device)
-    return kind.build(EmbeddingsRequest(config.embeddings, texts, training_texts, path, Path(config.cache_dir), device))
+
+    embeddings: str
+    path: Path
+    recipe: Recipe | None
+
+    @property
+    def exist(self) -> bool:
+        """Whether the path holds complete vectors."""
+        return self._files.exists(self.path)
+
+    @property
+    def _files(self) -> VectorFiles:
+        files = EMBEDDERS[self.embeddings].files
+        assert files is not None
+        return files
+
+    def check_obtainable(self) -> None:
+        """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained, and for a missing package."""
+        name, path, recipe = self.embeddings, self.path, self.recipe
+        EMBEDDERS[name].check_installed(name)
+        if self.exist:
+            return
+        if recipe is not None and recipe.embeddings != name:
+            message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
+            raise InputError(message, key="embeddings.path", value=recipe.name)
+        training = vector_training(name)
+        if recipe is not None and recipe.train and training is not None:
+            check_installed(training.extra, key="embeddings.path", value=recipe.name)
+            return
+        if problem := self._files.problem(path):
+            raise InputError(problem, path=path)
+        remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
+        if recipe and not recipe.url and recipe.source:
+            remedies.append(f"get them from {recipe.source}")
+        if training is not None:
+            remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={path}")
+        remedies.append("or set embeddings.path=PATH" if remedies else "check embeddings.path")
+        raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)
+
+    def train_if_missing(self, suite: Suite, data_dir: Path, held_out: float, device: "torch.device") -> None:
+        """Train the vectors as their recipe says, if they do not exist; they must be obtainable.
+
+        Args:
+            suite, data_dir, held_out: of the run.
+            device: where to train, if the kind of embeddings can choose.
+
+        Raises:
+            InputError: if they cannot be trained, and for vectors that were trained on other texts than the training rows of now.
+        """
+        recipe = self.recipe
+        if recipe is None or not recipe.train:
+            return
+        if not self.exist:
+            train_recipe(recipe, suite, data_dir, held_out, self.path, device)
+        if not recipe.url:
+            check_recipe(suite, data_dir, held_out, self.path)
 
 
-def obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.device") -> Path:
-    """The file or folder of the vectors, trained first if necessary. Raises InputError as `check_obtainable` does."""
-    to_train = check_obtainable(config, suite)
-    path, recipe = find_vectors(config, suite)
-    assert path is not None
-    if to_train is not None:
-        train_recipe(to_train, suite, data_dir, config.held_out, path, device)
-    if recipe is not None and recipe.train and not recipe.url:
-        check_recipe(suite, data_dir, config.held_out, path)
-    return path
+def find_vectors(config: Config, suite: Suite) -> Vectors | None:
+    """The word vectors that the configuration or the suite names; None for a kind of embeddings that needs no file.
 
-
-def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
-    """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained.
-
-    Returns:
-        the recipe to train them with if they do not exist yet, else None.
-    """
-    name = config.embeddings.name
-    EMBEDDERS[name].check_installed(name)
-    path, recipe = find_vectors(config, suite)
-    files = EMBEDDERS[name].files
-    if path is None or files is None or files.exists(path):
-        return None
-    if recipe is not None and recipe.embeddings != name:
-        message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
-        raise InputError(message, key="embeddings.path", value=recipe.name)
-    training = vector_training(name)
-    if recipe is not None and recipe.train and training is not None:
-        check_installed(training.extra, key="embeddings.path", value=recipe.name)
-        return recipe
-    if problem := files.problem(path):
-        raise InputError(problem, path=path)
-    remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
-    if recipe and not recipe.url and recipe.source:
-        remedies.append(f"get them from {recipe.source}")
-    if training is not None:
-        remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={path}")
-    remedies.append("or set embeddings.path=PATH" if remedies else "check embeddings.path")
-    raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)
-
-
-def find_vectors(config: Config, suite: Suite) -> tuple[Path | None, Recipe | None]:
-    """The file or folder of vectors that the configuration or the suite names, and its recipe, if any. The file need not exist.
-
-    (None, None) for a kind of embeddings that needs no file. Raises InputError if no vectors are named.
+    Raises:
+        InputError: if no vectors are named.
     """
     name = config.embeddings.name
     if EMBEDDERS[name].files is None:
-        return None, None
+        return None
     vectors = getattr(config.embeddings, "path", None) or suite.embeddings.get(name)
     if vectors is None:
         recipes = "".join(f" or embeddings.path={recipe}" for recipe in fetchable(name))
         message = f"suite {suite.name} names no {name} vectors; set embeddings.path=PATH{recipes}"
         raise InputError(message, key="embeddings.path")
-    return vector_path(vectors, Path(config.embeddings_dir), config.held_out)
+    return Vectors(name, *vector_path(vectors, Path(config.embeddings_dir), config.held_out))
 
 
-def vector_sources(config: Config, suite: Suite) -> list[Path]:
-    """The file or folder of vectors that the configuration or the suite names; empty if there is none."""
-    try:
-        path, _ = find_vectors(config, suite)
-    except InputError:
-        return []
-    return [] if path is None else [path]
+def obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.device") -> Path | None:
+    """The path of the vectors that `find_vectors` finds, which are trained first if they do not exist. Raises InputError."""
+    vectors = find_vectors(config, suite)
+    if vectors is None:
+        return None
+    vectors.check_obtainable()
+    vectors.train_if_missing(suite, data_dir, config.held_out, device)
+    return vectors.path
+
+
+def check_word_file(config: Config, further: str = "") -> None:
+    """Raise InputError for a method that reads a file of word vectors, and a kind of embeddings that is none.
+
+    Args:
+        further: what the method can read in its place, for the message.
+    """
+    by_word = [name for name, kind in EMBEDDERS.items() if kind.files is not None and kind.files.by_word]
+    if config.embeddings.name not in by_word:
+        raise InputError(
+            f"method {config.method} reads a file of word vectors{further}; set embeddings={' or '.join(by_word)}",
+            key="embeddings",
+            value=config.embeddings.name,
+        )

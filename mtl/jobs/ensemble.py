@@ -23,7 +23,7 @@ from mtl.base.untrusted import read_json
 from mtl.data.dataset import first_choices, input_rows
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.members import Member
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.thresholds import SHIFTS, positive_label
 from mtl.runs.summary import SeedScores, distinct
 from mtl.tasks.metrics import metric_named
@@ -60,7 +60,7 @@ def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
     return load_job({"seeds": config["seeds"], **given}) if job.config.ensemble.by_seed else job
 
 
-class Ensemble:
+class Ensemble(Method):
     """`mtl.methods.method.Method` of an ensemble. It trains nothing, and keeps no models of its own."""
 
     def __init__(self, job: Job, request: BuildRequest) -> None:
@@ -86,12 +86,6 @@ class Ensemble:
         ]
         self.facts = self._facts()
 
-    def save(self, folder: Any) -> None:
-        """Write nothing: the models are those of the members."""
-
-    def shared(self, seed: int) -> None:
-        """Nothing."""
-
     def predictions(self, seed: int, folder: Any) -> Iterator[tuple[Task, Predictions]]:
         """Choose thresholds on the dev rows of the tasks that heads were trained on, and predict."""
         outputs = self._outputs(seed)
@@ -101,10 +95,9 @@ class Ensemble:
                 rows, dev = self.dataset.choosing_rows(task), self.dataset.splits[task.id]["dev"]
                 shift = self.choose_shift(own["dev"][rows], dev.targets[rows], label)
                 logger.info("ensemble · %s · threshold on dev: %+.2f", task.id, shift)
-                for answered in self.dataset.tasks:
-                    if task.id in (answered.id, answered.answered_by):
-                        for part in outputs[answered.id].values():
-                            part[:, label] += shift
+                for answered in self.dataset.answered(task):
+                    for part in outputs[answered.id].values():
+                        part[:, label] += shift
         for task in self.dataset.tasks:
             yield task, {name: self._decided(task, name, own) for name, own in outputs[task.id].items()}
 

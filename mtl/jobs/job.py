@@ -225,8 +225,7 @@ class Job:
     @cached_property
     def shared_part(self) -> str | None:
         """The key of what each seed shares with the same seed of other runs (`MethodKind.shared`); None: nothing."""
-        shared = METHODS[self.config.method].shared
-        return None if shared is None else shared(self.config)
+        return METHODS[self.config.method].shared(self.config)
 
     def check_memory(self) -> None:
         """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it.

@@ -102,7 +102,7 @@ def run_sweep(
     DivergedError as a run does: of a finished run at once; of another run when all others have ended, and after the report if any run is
     finished.
     """
-    from mtl.jobs.together import run_baseline
+    from mtl.jobs.baseline import run_baseline
 
     runs = sorted(sweep.runs, key=lambda run: not run.finished)
     waiting = [run for run in runs if not run.finished]
@@ -373,7 +373,7 @@ def _check_ready(sweep: Sweep) -> None:
             except InputError as error:
                 raise InputError(f"{here}: {error}") from None
         try:
-            METHODS[job.config.method].check(job.config, job.suite)
+            METHODS[job.config.method].find_inputs(job.config, job.suite)
         except InputError as error:
             lacking[run.name] = str(error)
     if lacking:

@@ -1,63 +1,35 @@
-"""A whole run, or several at once: the unfinished seeds of all runs are one list of units; then come summaries and tables."""
+"""Runs whose seeds are trained in processes of their own: the unfinished seeds of all runs are one list of units; then come summaries."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import allow_open_files
-from mtl.base.progress import show, shown_run
+from mtl.base.progress import show
 from mtl.base.untrusted import read_json
+from mtl.data.dataset import Dataset
+from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, longest_first, returning_errors
+from mtl.jobs.inputs import check_begun, prepare
 from mtl.jobs.job import Job, NamedRun
-from mtl.jobs.machine import check_precision, exact
+from mtl.jobs.machine import check_precision, exact, precision
 from mtl.jobs.plan import expected_seconds
-from mtl.jobs.prepared import Prepared, begin, begin_apart, check_begun, sum_up
-from mtl.jobs.seed import final_scores, run_apart, run_seed
 from mtl.methods import METHODS
-from mtl.runs.summary import SeedScores, Summary, read_summary
+from mtl.methods.method import Method
+from mtl.runs.summary import SeedScores
 from mtl.settings.schema import Config
 
 logger = logging.getLogger("mtl")
 
 
-def run_baseline(job: Job, command: str = "") -> Summary:
-    """Run the job, or the part of it that is not done yet. Return the summary.
-
-    Args:
-        command: the command line that the summary records.
-
-    Raises:
-        InputError: for bad data, for a run folder with another configuration, and for one that another process uses;
-            DivergedError for training that diverges.
-    """
-    # Also a last seed that is left: with all threads, its scores would have other last digits.
-    if job.config.runs_apart:
-        run_together([NamedRun("", job)], command, lambda run: None)
-        return read_summary(job.folder.summary)
-    if not job.folder.summary.exists():
-        check_precision(job.config)
-    with exact(job.config), job.folder.locked():
-        if (finished := check_begun(job)) is not None:
-            return finished
-        prepared, dataset, method = begin(job)
-        with shown_job(NamedRun("", job)):
-            for seed in job.config.seeds:
-                run_seed(job, dataset, method, seed)
-        return sum_up(job, prepared, command)
-
-
-def shown_job(run: NamedRun) -> AbstractContextManager[None]:
-    """Show the run and its seeds within the block."""
-    job, config = run.job, run.job.config
-    done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
-    return shown_run(f"{job.suite.name} · {METHODS[config.method].title(config)}", config.seeds, done, run.name)
-
-
-def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[NamedRun], None]) -> None:
+def run_together(
+    runs: Sequence[NamedRun], command: str = "", finished: Callable[[NamedRun], None] = lambda run: None
+) -> None:
     """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their
     configuration.
 
@@ -65,10 +37,11 @@ def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[Nam
     seeds would train exactly alike is trained once. The runs must have the same `engine` and `seeds_in_parallel`.
 
     Args:
+        command: the command line that the summaries record.
         finished: called after each run whose summary is written.
 
     Raises:
-        UserError: for a run that fails, as `run_baseline` raises it. If a unit fails, the error is raised only when all other
+        UserError: for a run that fails, as `mtl.jobs.baseline.run_baseline` raises it. If a unit fails, the error is raised only when all other
             runs have ended.
     """
     allow_open_files(len(runs))  # a lock for each run
@@ -90,7 +63,7 @@ def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> di
     """Prepare the runs. Return what is known of each run that did not fail, by its name. What several runs need is made by the
     first of them, and the others wait for it."""
     prepared: dict[str, Prepared] = {}
-    units = [preparation_unit(run.job, run.name) for run in runs]
+    units = [unit_of(run, "preparation", begin_apart) for run in runs]
     names = {unit.name: run.name for unit, run in zip(units, runs, strict=True)}
 
     def done(unit: Unit, value: Any) -> None:
@@ -115,7 +88,7 @@ def _train(
 ) -> None:
     """Train the seeds of runs that are prepared, and sum each run up after its last seed."""
     units = ordered_units(runs, prepared)
-    seed_of = {seed_name(run.name, seed): (run, seed) for run in runs for seed in run.job.config.seeds}
+    seed_of = {unit_name(run, f"seed {seed}"): (run, seed) for run in runs for seed in run.job.config.seeds}
     left = {run.name: {unit.name for unit in units if seed_of[unit.name][0] is run} for run in runs}
 
     def sum_up_if_done(run: NamedRun) -> None:
@@ -151,6 +124,45 @@ def _train(
             engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
 
 
+def begin_apart(job: Job) -> Prepared:
+    """`begin` in a process of its own, perhaps on another machine. Raises InputError also if this machine cannot train the run."""
+    logger.setLevel(logging.INFO)
+    check_precision(job.config)
+    with exact(job.config):
+        return begin(job)[0]
+
+
+def run_apart(job: Job, seed: int) -> None:
+    """Run one seed of a run that has begun (`mtl.jobs.baseline.begin`) in a separate process, perhaps on another machine.
+
+    The environment sets how many threads it uses. Raises InputError also if the data, the vectors or the precision are not those that
+    the run was begun with: a machine may have other copies.
+    """
+    logger.setLevel(logging.WARNING)  # the first process has logged what it read
+    config = job.config
+    unchanged = replace(config, trainer=replace(config.trainer, threads=None))
+    vectors = METHODS[config.method].find_inputs(config, job.suite)
+    with exact(config):
+        dataset, method = prepare(replace(job, config=unchanged), vectors)
+        logger.setLevel(logging.INFO)
+        _check_same(job, dataset, method)
+        run_seed(job, dataset, method, seed)
+
+
+def _check_same(job: Job, dataset: Dataset, method: Method) -> None:
+    host, folder = socket.gethostname(), job.folder
+    if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):
+        raise InputError(
+            f"on {host}, its inputs are not those that it was begun with ({', '.join(changed)}); all machines must"
+            " have the same files in data_dir and embeddings_dir",
+            path=folder.path,
+        )
+    try:
+        folder.check_precision(precision(job.config))
+    except InputError as error:
+        raise InputError(f"on {host}: {error}") from None
+
+
 def ordered_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:
     """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
     trains it, and the others begin when that one has ended."""
@@ -158,14 +170,39 @@ def ordered_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> li
     keys: dict[str, str] = {}  # by unit name, the key of the part of the training that the unit shares
     expected = expected_seconds(runs)
     for run in runs:
-        units += seed_units(run.job, run.name, expected[run.name])
-        keys.update({seed_name(run.name, seed): key for seed, key in prepared[run.name].shared.items()})
+        for seed in run.job.config.seeds:
+            if not run.job.folder.scores(seed).exists():
+                unit = unit_of(run, f"seed {seed}", run_apart, seed)
+                units.append(replace(unit, seconds=expected[run.name].get(seed)))
+        keys.update({unit_name(run, f"seed {seed}"): key for seed, key in prepared[run.name].shared.items()})
     first: dict[str, str] = {}
     ordered = []
     for unit in longest_first(units):
         trains = first.setdefault(keys.get(unit.name, unit.name), unit.name)
         ordered.append(unit if trains == unit.name else replace(unit, after=unit.after | {trains}))
     return ordered
+
+
+def unit_of(run: NamedRun, part: str, call: Callable[..., Any], *further: Any) -> Unit:
+    """A part of a run as a unit.
+
+    Args:
+        part: its name.
+        call: takes the job and what is in `further`.
+    """
+    return Unit(
+        name=unit_name(run, part),
+        call=call,
+        arguments=(run.job, *further),
+        prefix=f"{run.name} · " if run.name else "",
+        folder=run.job.folder.path.parent,
+        needs=needs(run.job.config),
+    )
+
+
+def unit_name(run: NamedRun, part: str) -> str:
+    """The name of a part of a run; a run that is made alone has no name."""
+    return f"{run.name}, {part}" if run.name else part
 
 
 def units_at_a_time(config: Config, units: Sequence[Unit]) -> int:
@@ -177,46 +214,3 @@ def needs(config: Config) -> Needs:
     """What each unit of a run asks for: its preparation as well, which computes vectors, and records the precision of the device."""
     gpu = config.resources.gpu if METHODS[config.method].uses_device(config) else 0.0
     return Needs(config.trainer.threads, gpu, config.resources.memory_bytes)
-
-
-def preparation_unit(job: Job, run: str) -> Unit:
-    """What is done before the seeds of a run.
-
-    Args:
-        run: its name; empty if there is only one run.
-    """
-    return Unit(
-        name=f"{run}, preparation" if run else "preparation",
-        call=begin_apart,
-        arguments=(job,),
-        prefix=f"{run} · " if run else "",
-        folder=job.folder.path.parent,
-        needs=needs(job.config),
-    )
-
-
-def seed_units(job: Job, run: str, expected: Mapping[int, float]) -> list[Unit]:
-    """The seeds of a run that are not done yet, as units.
-
-    Args:
-        run: its name; empty if there is only one run.
-        expected: seconds by seed, where they are known.
-    """
-    waiting = [seed for seed in job.config.seeds if not job.folder.scores(seed).exists()]
-    return [
-        Unit(
-            name=seed_name(run, seed),
-            call=run_apart,
-            arguments=(job, seed),
-            prefix=f"{run} · " if run else "",
-            folder=job.folder.path.parent,
-            needs=needs(job.config),
-            seconds=expected.get(seed),
-        )
-        for seed in waiting
-    ]
-
-
-def seed_name(run: str, seed: int) -> str:
-    """The name of a seed's unit."""
-    return f"{run}, seed {seed}" if run else f"seed {seed}"

@@ -5,7 +5,7 @@ language this says much: the cosine of character n-grams alone ranks the pairs o
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,10 +17,12 @@ from torch import Tensor
 from mtl.base.memory import check_fits
 from mtl.data.dataset import Split
 from mtl.model.encoder import Encoder
-from mtl.model.network import Heads
+from mtl.model.network import Heads, TaskNetwork
 from mtl.model.sequences import Sequences
-from mtl.settings.schema import Config
+from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.task import Task
+from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, row_lengths
+from mtl.training.precision import mixed_precision
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -138,7 +140,7 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
 
 @dataclass(frozen=True)
 class TaskInput:
-    """What one task's head reads in stage 2.
+    """What one task's head reads.
 
     Args:
         encoder: runs in each step, either trained with the head or with dropout; None if the texts are already
@@ -152,3 +154,36 @@ class TaskInput:
     sequences: Sequences | None
     vectors: Tensor | None
     lengths: np.ndarray | None
+
+    def batches(self, head: str, split: Split) -> BatchDataset:
+        """The rows of a split, as rows of the task whose id is `head`."""
+        return BatchDataset({head: split}, self.sequences, self.vectors)
+
+    def row_lengths(self, head: str, split: Split) -> dict[str, np.ndarray]:
+        """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
+        return {head: np.zeros(len(split)) if self.lengths is None else row_lengths(split, self.lengths)}
+
+    def in_order(self, head: str, split: Split, size: int) -> SortedSampler:
+        """All rows, for a network that is not trained. size: model inputs in a batch."""
+        return SortedSampler(self.row_lengths(head, split), {head: batch_rows(split, size)})
+
+    def computed(
+        self,
+        compute: Callable[..., np.ndarray],
+        network: TaskNetwork,
+        head: str,
+        split: Split,
+        size: int,
+        trainer: TrainerConfig,
+    ) -> np.ndarray:
+        """What `predict_rows` or `row_outputs` returns for the rows of a split, in row order.
+
+        Args:
+            network: on the device to compute on.
+            head: the id of the task whose head reads the rows.
+            size: model inputs in a batch.
+            trainer: says in which precision to compute.
+        """
+        device = next(network.parameters()).device
+        with mixed_precision(trainer, device):
+            return compute(network, self.batches(head, split), self.in_order(head, split, size), device)

@@ -6,28 +6,40 @@ from mtl.base.errors import InputError
 from mtl.methods.method import MethodKind
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
 
 
-def check(config: Config, suite: Suite) -> None:
-    """Raise InputError unless all paths with predictions exist."""
-    if missing := [path for path in config.imported.predictions if not Path(path).exists()]:
-        raise InputError("no such file or folder", path=missing[0])
+class ImportedKind(MethodKind):
+    """Predictions in files."""
+
+    family = "imported"
+    reads = ("imported.",)
+    computes = False
+
+    def title(self, config: Config) -> str:
+        return f"{config.imported.title or 'another system'}, imported"
+
+    def folder(self, config: Config) -> str:
+        return "imported"
+
+    def family_of(self, config: Config) -> str:
+        return config.imported.family or self.family
+
+    def answers(self, task: Task) -> bool:
+        return True
+
+    def is_one_system(self, config: Config) -> bool:
+        return True
+
+    def check(self, config: Config, suite: Suite) -> None:
+        """Raise InputError unless all paths with predictions exist."""
+        if missing := [path for path in config.imported.predictions if not Path(path).exists()]:
+            raise InputError("no such file or folder", path=missing[0])
+
+    def sources(self, config: Config) -> list[Path]:
+        """The paths with predictions, and the folders in them."""
+        paths = [Path(path) for path in config.imported.predictions]
+        return [*paths, *(inner for path in paths for inner in path.rglob("*") if inner.is_dir())]
 
 
-def sources(config: Config, suite: Suite) -> list[Path]:
-    """The paths with predictions, and the folders in them."""
-    paths = [Path(path) for path in config.imported.predictions]
-    return [*paths, *(inner for path in paths for inner in path.rglob("*") if inner.is_dir())]
-
-
-IMPORTED = MethodKind(
-    family="imported",
-    title=lambda config: f"{config.imported.title or 'another system'}, imported",
-    folder=lambda config: "imported",
-    reads=("imported.",),
-    check=check,
-    sources=sources,
-    computes=False,
-    is_one_system=lambda config: True,
-    family_of=lambda config: config.imported.family,
-)
+IMPORTED = ImportedKind()

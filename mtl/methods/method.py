@@ -1,12 +1,14 @@
 """The interface of a method: how it describes itself, is built for a run, and is loaded from a finished run."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from mtl.base.lazy import resolve
 from mtl.runs.layout import MethodFacts
 from mtl.settings.layers import matches
 from mtl.settings.schema import Config
@@ -19,8 +21,14 @@ if TYPE_CHECKING:
 
     from mtl.data.dataset import Dataset
     from mtl.data.examples import Row
+    from mtl.embedders.find import Vectors
     from mtl.model.encoder import EncoderParts
 
+# Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
+COMMON_KEYS = (
+    *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
+    *("held_out", "choose_on_repeats", "trainer.threads", "submission.", "engine", "resources."),
+)
 
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
 
@@ -41,7 +49,7 @@ class Teacher:
     about: str
 
 
-class Method(Protocol):
+class Method(ABC):
     """One way to predict a suite's targets. It is built once for a run and then trained for each seed.
 
     Args:
@@ -52,15 +60,11 @@ class Method(Protocol):
     fingerprints: dict[str, str]
     facts: dict[str, Any]
 
-    def save(self, folder: Path) -> None:
-        """Write to the run's folder what loading the run needs in addition to the files of the seeds."""
-
+    @abstractmethod
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         """Train, or continue from the files in the seed's folder, and predict. Yields each task with its predictions."""
 
-    def shared(self, seed: int) -> str | None:
-        """A hash that is equal for seeds of other runs that train a part of the seed exactly alike, which they share; None: nothing."""
-
+    @abstractmethod
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The cost of a seed. It is known only after `predictions`.
 
@@ -70,6 +74,13 @@ class Method(Protocol):
         Args:
             folder: the folder of the seed.
         """
+
+    def save(self, folder: Path) -> None:  # noqa: B027
+        """Write to the run's folder what loading the run needs in addition to the files of the seeds: here, nothing."""
+
+    def shared(self, seed: int) -> str | None:
+        """A hash that is equal for seeds of other runs that train a part of the seed exactly alike, which they share; None: nothing."""
+        return None
 
 
 class Model(Protocol):
@@ -143,6 +154,7 @@ class BuildRequest:
 
     Args:
         folder: the folder of the run.
+        vectors: the file or folder of the word vectors (`MethodKind.vectors`), which exists; None without any.
         teacher: what other models say of the training rows (`distill.run`); None without any.
     """
 
@@ -151,6 +163,7 @@ class BuildRequest:
     data_dir: Path
     dataset: "Dataset"
     folder: Path
+    vectors: Path | None = None
     teacher: Teacher | None = None
 
 
@@ -184,55 +197,101 @@ class LoadRequest:
         return [id for id in self.tasks if self.suite.tasks[id].answered_by is None]
 
 
-def _nothing(config: Config, suite: Suite) -> None:
-    return None
-
-
-@dataclass(frozen=True)
-class MethodKind:
-    """One method: an entry of `mtl.methods.METHODS`.
+class MethodKind(ABC):
+    """One method: an entry of `mtl.methods.METHODS`, in which a subclass says what is special about it.
 
     Args:
         family: the group of its rows in tables (floor, lstm, transformer, …), where `family_of` says no other.
-        title: the title of its rows.
-        folder: the name of a run's folder, below the suite's.
         reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all
             keys that begin with it.
-        build: builds it for a run; None: it trains nothing, and a job builds it from runs or predictions (`mtl.jobs.prepared`).
-        unread: those of them that only other variants of a configuration read.
-        describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the method has
-            them.
-        chosen_on_dev: returns what is chosen on dev, as tables name it; empty: nothing.
-        check: called before any data is read; raises InputError if the run could not find a file that it needs.
-        sources: the files and folders beside the data that a run is made from, whose paths the configuration or the
-            suite names; they need not exist.
-        load: loads the models of a finished run; None if they are not kept.
+        builds: what makes the `Method` of a `BuildRequest`, by a name as `mtl.base.lazy.resolve` takes it, since most are slow to import;
+            None: it trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
+        loads: what makes the `Model` of a `LoadRequest`, by such a name; None if the models of finished runs are not kept.
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
-        is_one_system: whether a run of one seed with this configuration is a system of its own, whose tests need no further seeds.
-        family_of: the group that a configuration names; None: `family`.
         computes: whether torch computes anything in its runs.
-        answers: whether it can answer a task; its runs leave out the others.
-        shared: `Method.shared` of any seed, estimated from the configuration alone, before any data is read; None:
-            seeds share nothing.
     """
 
     family: str
-    title: Callable[[Config], str]
-    folder: Callable[[Config], str]
-    reads: tuple[str, ...]
-    build: Callable[[BuildRequest], Method] | None = None
-    load: Callable[[LoadRequest], Model] | None = None
-    unread: Callable[[Config], tuple[str, ...]] = lambda config: ()
-    describe: Callable[[Config], dict[str, str]] = lambda config: {}
-    chosen_on_dev: Callable[[Config], str] = lambda config: ""
-    check: Callable[[Config, Suite], None] = _nothing
-    sources: Callable[[Config, Suite], list[Path]] = lambda config, suite: []
+    reads: tuple[str, ...] = ()
+    builds: str | None = None
+    loads: str | None = None
     is_constant: bool = False
-    is_one_system: Callable[[Config], bool] = lambda config: False
-    family_of: Callable[[Config], str | None] = lambda config: None
     computes: bool = True
-    answers: Callable[[Task], bool] = lambda task: True
-    shared: Callable[[Config], str] | None = None
+
+    @abstractmethod
+    def title(self, config: Config) -> str:
+        """The title of its rows."""
+
+    @abstractmethod
+    def folder(self, config: Config) -> str:
+        """The name of a run's folder, below the suite's."""
+
+    def build(self, request: BuildRequest) -> Method:
+        """The method for a run that has passed `find_inputs`. Raises InputError."""
+        assert self.builds is not None
+        method: Method = resolve(self.builds)(request)
+        return method
+
+    def load(self, request: LoadRequest) -> Model:
+        """The models of a finished run, if they are kept. Raises InputError if a file is missing or damaged."""
+        assert self.loads is not None
+        model: Model = resolve(self.loads)(request)
+        return model
+
+    def check(self, config: Config, suite: Suite) -> None:  # noqa: B027
+        """Raise InputError, before any data is read, for settings that contradict each other and for a file or package that is missing."""
+
+    def vectors(self, config: Config, suite: Suite) -> "Vectors | None":
+        """The word vectors that a run reads, which need not exist; None if it reads no file of them. Raises InputError if none are named."""
+        if not self.reads_key("embeddings") or "embeddings" in self.unread(config):
+            return None
+        from mtl.embedders.find import find_vectors  # most methods read none
+
+        return find_vectors(config, suite)
+
+    def sources(self, config: Config) -> list[Path]:
+        """The files and folders beside the data and the word vectors that a run is made from, which need not exist."""
+        return []
+
+    def answers(self, task: Task) -> bool:
+        """Whether it can answer a task; its runs leave out the others. Most methods read texts, not single words, and have heads or estimators."""
+        return task.level == "text" and TARGET_KINDS[task.kind].head is not None
+
+    def unread(self, config: Config) -> tuple[str, ...]:
+        """The configuration keys in `reads` that only other variants of a configuration read."""
+        return ()
+
+    def describe(self, config: Config) -> dict[str, str]:
+        """The summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the method has them."""
+        return {}
+
+    def chosen_on_dev(self, config: Config) -> str:
+        """What is chosen on dev, as tables name it; empty: nothing."""
+        return ""
+
+    def family_of(self, config: Config) -> str:
+        """The group of a run's rows in tables."""
+        return self.family
+
+    def is_one_system(self, config: Config) -> bool:
+        """Whether a run of one seed with this configuration is a system of its own, whose tests need no further seeds."""
+        return False
+
+    def shared(self, config: Config) -> str | None:
+        """`Method.shared` of any seed, estimated from the configuration alone, before any data is read; None: seeds share nothing."""
+        return None
+
+    def find_inputs(self, config: Config, suite: Suite) -> "Vectors | None":
+        """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any.
+
+        Raises:
+            InputError: as `check` does, and for vectors that do not exist and cannot be trained.
+        """
+        self.check(config, suite)
+        vectors = self.vectors(config, suite)
+        if vectors is not None:
+            vectors.check_obtainable()
+        return vectors
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""
@@ -250,7 +309,7 @@ class MethodKind:
             variant=described.get("variant"),
             architecture=described.get("architecture"),
             preset=described.get("preset"),
-            family=self.family_of(config) or self.family,
+            family=self.family_of(config),
             title=self.title(config),
             folder=self.folder(config),
             chosen_on_dev=self.chosen_on_dev(config),
@@ -266,15 +325,3 @@ class MethodKind:
         return [
             id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
         ]
-
-
-def reads_texts(task: Task) -> bool:
-    """Whether a method that reads texts, not single words, and predicts with heads or estimators can answer a task."""
-    return task.level == "text" and TARGET_KINDS[task.kind].head is not None
-
-
-# Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
-COMMON_KEYS = (
-    *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
-    *("held_out", "choose_on_repeats", "trainer.threads", "submission.", "engine", "resources."),
-)

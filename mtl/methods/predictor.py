@@ -76,9 +76,9 @@ class Predictor:
         if run_dir.is_dir():
             check_plain_folder(run_dir)
         config = read_config(folder.config, lambda name: embedder_kind(name).options)
-        load = METHODS[method_name(config.method)].load
-        if load is None:
-            kept = ", ".join(name for name, kind in METHODS.items() if kind.load)
+        method = METHODS[method_name(config.method)]
+        if method.loads is None:
+            kept = ", ".join(name for name, kind in METHODS.items() if kind.loads)
             message = (
                 f"the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}"
             )
@@ -101,7 +101,7 @@ class Predictor:
         request = LoadRequest(
             config, suite, folder.path, folder.seed(seed), inputs, answers, torch_device, tasks, encoder_task
         )
-        return cls(folder, config, suite, tasks, seed, load(request), device)
+        return cls(folder, config, suite, tasks, seed, method.load(request), device)
 
     @exact_arithmetic()
     def predict(self, task: str, rows: Sequence[Row]) -> list[str]:

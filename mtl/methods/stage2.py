@@ -7,14 +7,12 @@ bias of the label's output, so that whatever reads the weights decides the same.
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from mtl.base.device import device_of
 from mtl.base.files import write_checkpoint
 from mtl.base.progress import detail
 from mtl.base.untrusted import read_checkpoint
-from mtl.data.dataset import Split
 from mtl.methods.coded import Coded
 from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import Predictions
@@ -24,20 +22,9 @@ from mtl.settings.schema import Config
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import (
-    BatchDataset,
-    Schedule,
-    ScheduleSampler,
-    SortedSampler,
-    batch_rows,
-    pass_batches,
-    predict_rows,
-    row_lengths,
-    row_outputs,
-)
+from mtl.training.batches import Schedule, ScheduleSampler, batch_rows, pass_batches, predict_rows, row_outputs
 from mtl.training.checkpoints import WEIGHTS, Checkpoint, load_finished
 from mtl.training.module import MultitaskModule, falling_adam
-from mtl.training.precision import mixed_precision
 from mtl.training.stage import Stage, fit
 
 
@@ -89,16 +76,14 @@ class Finetuning:
 
     def predict(self, network: Network, answered: Task) -> Predictions:
         """The predictions for `answered`, which is this task or a task that its head answers: (rows,) by split, without train."""
-        device = device_of(self.config.trainer.accelerator)
-        network.to(device)
+        size = self.config.finetune.batch_size
+        network.to(device_of(self.config.trainer.accelerator))
         kind, answers = target_kind(self.task), self.data.answers(self.task)
         predictions = {}
         for name, split in self.data.splits[answered.id].items():
             if name != "train":
                 # The network has only this task's head, so the rows are predicted as rows of this task.
-                batches, order = self._batches(split), self._in_order(split)
-                with mixed_precision(self.config.trainer, device):
-                    codes = predict_rows(network, batches, order, device)
+                codes = self.input.computed(predict_rows, network, self.task.id, split, size, self.config.trainer)
                 predictions[name] = kind.head.decode(codes, answers)
         network.to("cpu")
         return predictions
@@ -106,10 +91,11 @@ class Finetuning:
     def _choose_threshold(self, network: Network) -> None:
         if recorded_shift(self.folder) is not None:
             return
-        dev = self.data.dev(self.task)
-        device = device_of(self.config.trainer.accelerator)
-        with mixed_precision(self.config.trainer, device):
-            outputs = row_outputs(network.to(device), self._batches(dev), self._in_order(dev), device)
+        dev, config = self.data.dev(self.task), self.config
+        network.to(device_of(config.trainer.accelerator))
+        outputs = self.input.computed(
+            *(row_outputs, network, self.task.id, dev, config.finetune.batch_size, config.trainer)
+        )
         shift = SHIFTS[self.config.finetune.threshold](outputs, dev.targets, positive_label(self.task))
         apply_shift(network.to("cpu"), network.heads[self.task.id], self.task, shift, self.folder)
         detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift:+.2f}")
@@ -120,8 +106,8 @@ class Finetuning:
         size = batch_rows(rows, settings.batch_size)
         steps = pass_batches(rows, settings.batch_size)  # of an epoch
         total_steps = steps * settings.max_epochs
-        schedule = Schedule(self._lengths(rows), {self.task.id: size}, total_steps, self.seed)
-        train = self._batches(rows)
+        schedule = Schedule(self.input.row_lengths(self.task.id, rows), {self.task.id: size}, total_steps, self.seed)
+        train = self.input.batches(self.task.id, rows)
         title = f"seed {self.seed} · stage 2 · {self.task.id}"
         seconds_only = self.input.vectors is not None  # the training of a head on vectors takes seconds
         module = MultitaskModule(
@@ -141,7 +127,9 @@ class Finetuning:
                 patience=settings.patience,
                 gradient_clip=settings.gradient_clip,
                 train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps)),
-                dev=self._batches(dev).loader(self._in_order(dev)),
+                dev=self.input.batches(self.task.id, dev).loader(
+                    self.input.in_order(self.task.id, dev, settings.batch_size)
+                ),
                 resumable=not seconds_only,
                 trained_only=True,
                 validate_first=True,  # so that no task ends with a lower score than after stage 1
@@ -150,14 +138,3 @@ class Finetuning:
             ),
             self.config.trainer,
         )
-
-    def _batches(self, split: Split) -> BatchDataset:
-        return BatchDataset({self.task.id: split}, self.input.sequences, self.input.vectors)
-
-    def _in_order(self, split: Split) -> SortedSampler:
-        return SortedSampler(self._lengths(split), {self.task.id: batch_rows(split, self.config.finetune.batch_size)})
-
-    def _lengths(self, split: Split) -> dict[str, np.ndarray]:
-        """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
-        lengths = self.input.lengths
-        return {self.task.id: np.zeros(len(split)) if lengths is None else row_lengths(split, lengths)}

@@ -30,19 +30,14 @@ def sentences_per_second(
     with one_core():
         while seconds < SECONDS:
             for task in tasks or dataset.tasks:
-                rows = _some_rows(task, dataset)
+                split = dataset.scored(task)  # of which evenly chosen rows
+                rows = input_rows(dataset, task, split, range(0, len(split), -(-len(split) // ROWS)))
                 predict(task, rows[:1])
                 start = time.perf_counter()
                 predict(task, rows)
                 seconds += time.perf_counter() - start
                 read += sum(isinstance(part, str) for row in rows for part in row)
     return read / seconds
-
-
-def _some_rows(task: Task, dataset: Dataset) -> list[Row]:
-    """Evenly chosen rows that the task is scored on."""
-    split = dataset.scored(task)
-    return input_rows(dataset, task, split, range(0, len(split), -(-len(split) // ROWS)))
 
 
 @contextmanager

@@ -66,7 +66,7 @@ class Summary(MethodFacts):
 
 
 class SeedScores(TypedDict):
-    """The content of a seed's scores.json (`mtl.jobs.seed.run_seed` explains the keys)."""
+    """The content of a seed's scores.json (`mtl.jobs.baseline.run_seed` explains the keys)."""
 
     scores: Annotated[dict[str, Score], Meta(min_length=1)]
     average: Score | None

@@ -94,8 +94,8 @@ def _export(arguments: argparse.Namespace) -> None:
 def _mteb(arguments: argparse.Namespace) -> None:
     from mtl.base.device import describe_device, device_of
     from mtl.base.extras import check_installed
+    from mtl.base.version import versions
     from mtl.jobs.job import parse_settings
-    from mtl.jobs.seed import versions
     from mtl.vectors.encoders import encoder_kind
     from mtl.vectors.mteb.run import run_mteb
 

@@ -13,7 +13,7 @@ from command_line import job
 from small_suite import small_settings
 
 from mtl.api.cli import main
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 
 
 def test_nothing_heavy_is_imported_for_help_or_version() -> None:

@@ -11,7 +11,7 @@ from command_line import job
 from processes import CONTEXT, wait_for
 from small_suite import small_settings
 
-from mtl.jobs.together import run_baseline
+from mtl.api.run import run_job
 
 LONG = ["pretrain.max_steps=100000", "pretrain.patience=100000"]
 
@@ -25,7 +25,7 @@ def run_for_ever(settings: Sequence[str], own_handler: bool) -> None:
     signal.signal(signal.SIGTERM, exit_with_7 if own_handler else signal.SIG_DFL)
     while True:
         try:
-            run_baseline(job(settings))
+            run_job(job(settings), "")
         except KeyboardInterrupt:
             continue
 

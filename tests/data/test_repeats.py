@@ -17,8 +17,8 @@ from mtl.data.dataset import Dataset, Split, build_dataset
 from mtl.data.examples import Example
 from mtl.data.repeats import choosing_notes, without_repeats
 from mtl.data.splits import TaskExamples
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
-from mtl.jobs.together import run_baseline
 from mtl.methods.predictor import Predictor
 from mtl.tasks.task import Task
 

@@ -1,5 +1,6 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.base.locks import waiting_lock
-from mtl.embedders.find import build_embeddings, check_obtainable, find_vectors, obtain_vectors
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.find import Vectors, find_vectors, obtain_vectors
 from mtl.embedders.interface import Embeddings
 from mtl.embedders.recipes import load_recipe
 from mtl.jobs.job import Job
@@ -29,28 +31,32 @@ def small_job(suite_file: Path, *settings: str, fasttext: str | None = None) -> 
 
 def build(suite_file: Path, run: Job) -> Embeddings:
     request = build_request(suite_file, run.config.embeddings)
-    return build_embeddings(run.config, run.suite, run.data_dir, request.texts, request.training_texts, request.device)
+    vectors = obtain_vectors(run.config, run.suite, run.data_dir, request.device)
+    return EMBEDDERS[run.config.embeddings.name].build(replace(request, path=vectors))
+
+
+def found(run: Job) -> Vectors:
+    vectors = find_vectors(run.config, run.suite)
+    assert vectors is not None
+    return vectors
 
 
 @pytest.mark.parametrize(("share", "name"), [(0.1, "klej-sample.bin"), (0.25, "klej-sample-held-out-0.25.bin")])
 def test_each_share_of_held_out_rows_has_its_vectors(suite_file: Path, share: float, name: str) -> None:
     for recipe, file in (("fasttext-sample", name), ("fasttext-pl", "cc.pl.300.bin")):
         run = small_job(suite_file, f"held_out={share}", f"embeddings.path={recipe}")
-        path, found = find_vectors(run.config, run.suite)
-        assert path == suite_file.parent / "vectors" / file
-        assert found == load_recipe(recipe)
+        assert found(run) == Vectors("fasttext", suite_file.parent / "vectors" / file, load_recipe(recipe))
 
 
 def test_random_embeddings_need_no_file(suite_file: Path) -> None:
     run = small_job(suite_file, "embeddings=random")
-    assert find_vectors(run.config, run.suite) == (None, None)
-    assert check_obtainable(run.config, run.suite) is None
+    assert find_vectors(run.config, run.suite) is None
 
 
 def test_vectors_at_a_path_are_used(suite_file: Path, tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("1 3\nsolen 1 2 3\n", encoding="utf-8")
     run = small_job(suite_file, f"embeddings.path={tmp_path / 'v.vec'}")
-    assert check_obtainable(run.config, run.suite) is None
+    assert found(run).exist
     made = build(suite_file, run)
     assert (made.dim, made.coverage.found[0]) == (3, 1)
 
@@ -92,20 +98,20 @@ def test_a_file_in_the_place_of_an_elmo_is_one_line(suite_file: Path, tmp_path: 
     (tmp_path / "elmo").write_bytes(b"weights")
     run = small_job(suite_file, "embeddings=elmo", f"embeddings.path={tmp_path / 'elmo'}")
     with raises_input_error(file="elmo"):
-        check_obtainable(run.config, run.suite)
+        found(run).check_obtainable()
     (tmp_path / "elmo").unlink()
     write_elmo(tmp_path / "elmo")
-    assert check_obtainable(run.config, run.suite) is None
+    found(run).check_obtainable()
 
 
 def test_a_recipe_that_can_be_trained_is_trained_once(suite_file: Path) -> None:
     run = small_job(suite_file, fasttext="fasttext-sample")
     recipe = load_recipe("fasttext-sample")
-    assert check_obtainable(run.config, run.suite) == recipe
+    found(run).check_obtainable()
     made = build(suite_file, run)
     assert made.dim == recipe.train["dim"]
     path = suite_file.parent / "vectors/klej-sample.bin"
-    assert path.exists() and check_obtainable(run.config, run.suite) is None
+    assert found(run).path == path and found(run).exist
     written = path.stat().st_mtime_ns
     assert build(suite_file, run).fingerprint() == made.fingerprint()
     assert path.stat().st_mtime_ns == written
@@ -129,10 +135,12 @@ def test_a_recipe_that_another_process_trains_is_waited_for(
     caplog.clear()
     with caplog.at_level("INFO", logger="mtl"), ThreadPoolExecutor() as pool:
         with waiting_lock(path.with_name(f".{path.name}.lock"), ""):
-            found = pool.submit(obtain_vectors, run.config, run.suite, run.data_dir, torch.device("cpu"))
-            while "another process is training these vectors; waiting for it" not in caplog.text and not found.done():
+            obtained = pool.submit(obtain_vectors, run.config, run.suite, run.data_dir, torch.device("cpu"))
+            while (
+                "another process is training these vectors; waiting for it" not in caplog.text and not obtained.done()
+            ):
                 time.sleep(0.01)
             for file in reversed(made):
                 file.write_bytes(made[file])
-        assert found.result() == path
+        assert obtained.result() == path
     assert "on the suite's training text" not in caplog.text

@@ -19,7 +19,7 @@ from mtl.embedders.fasttext import FASTTEXT, FastTextTraining, train_fasttext
 from mtl.embedders.find import embedder_options
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, VectorReaderRequest
 from mtl.embedders.static import GLOVE, StaticOptions, load_run, static_embeddings
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30

@@ -13,9 +13,9 @@ from scipy.special import softmax
 from mtl.api.cli import main
 from mtl.data.dataset import input_rows, load_dataset
 from mtl.data.examples import read_predicted
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
 from mtl.jobs.job import Job
-from mtl.jobs.together import run_baseline
 from mtl.methods.predictor import Predictor
 from mtl.methods.thresholds import best_shift, recorded_shift
 from mtl.runs.finished import find_runs

@@ -10,8 +10,8 @@ import pytest
 from rows_suite import write_rows_suite
 
 from mtl.api.cli import main
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.imports import import_job
-from mtl.jobs.together import run_baseline
 from mtl.runs.finished import find_runs
 from mtl.submissions.answers import Answers
 from mtl.tasks.suite import load_suite

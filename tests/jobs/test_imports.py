@@ -9,8 +9,8 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.imports import import_job
-from mtl.jobs.together import run_baseline
 from mtl.runs.finished import find_runs
 
 TASKS = ["cbd", "cdsc-r", "ar"]

@@ -11,9 +11,9 @@ from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 
 from mtl.api.cli import main
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.sweep import load_sweep
-from mtl.jobs.together import run_baseline
 
 
 @pytest.fixture

@@ -19,13 +19,13 @@ from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, RunReaderRequest
 from mtl.embedders.words import Coverage, coverage
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job
-from mtl.jobs.together import run_baseline
 from mtl.methods import METHODS
-from mtl.methods.method import BuildRequest, MethodKind, Predictions
+from mtl.methods.method import BuildRequest, Method, MethodKind, Predictions
 from mtl.model.sequences import ArraySequences
 from mtl.reports.report import write_report
-from mtl.settings.schema import EmbedderOptions
+from mtl.settings.schema import Config, EmbedderOptions
 from mtl.tasks.metrics import METRICS, Metric
 from mtl.tasks.targets import TARGET_KINDS, LabelHead
 from mtl.tasks.task import ScoredRows, Task
@@ -137,7 +137,7 @@ def load_lengths(request: RunReaderRequest) -> Any:
     return LengthReader(request.options.scale)
 
 
-class FirstRow:
+class FirstRow(Method):
     """A method of its own: the target of the first training row, for every row."""
 
     def __init__(self, request: BuildRequest) -> None:
@@ -154,12 +154,27 @@ class FirstRow:
             splits = self.dataset.splits[task.id]
             yield task, {name: first.repeat(len(split)) for name, split in splits.items() if name != "train"}
 
-    def shared(self, seed: int) -> None:
-        """Nothing."""
-
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         keys = ("parameters", "parameters_without_embeddings", "pretrain_seconds", "finetune_seconds", "peak_memory")
         return {**dict.fromkeys(keys), "sentences_per_second": None}
+
+
+class FirstRowKind(MethodKind):
+    """What such a method says of itself."""
+
+    family = "rule"
+
+    def title(self, config: Config) -> str:
+        return "First training row"
+
+    def folder(self, config: Config) -> str:
+        return "first"
+
+    def answers(self, task: Task) -> bool:
+        return True
+
+    def build(self, request: BuildRequest) -> Method:
+        return FirstRow(request)
 
 
 @pytest.fixture
@@ -174,17 +189,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
         "lengths",
         EmbedderKind("word lengths", LengthOptions, build_lengths, load_lengths, None, lambda options: "word lengths"),
     )
-    monkeypatch.setitem(
-        METHODS,
-        "first-row",
-        MethodKind(
-            family="rule",
-            title=lambda config: "First training row",
-            folder=lambda config: "first",
-            reads=(),
-            build=FirstRow,
-        ),
-    )
+    monkeypatch.setitem(METHODS, "first-row", FirstRowKind())
 
 
 @pytest.fixture

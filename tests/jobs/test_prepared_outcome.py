@@ -13,7 +13,7 @@ from small_suite import small_settings
 
 from mtl.base.errors import InputError
 from mtl.embedders.elmo.embeddings import ElmoEmbeddings
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_nothing_is_read_where_nothing_was_moved_or_nothing_is_there(
 ) -> None:
     caplog.set_level("INFO", "mtl")
     expected = run_baseline(job(finished))
-    monkeypatch.delattr("mtl.jobs.prepared.prepare")
+    monkeypatch.delattr("mtl.jobs.inputs.prepare")
     assert run_baseline(job(moved(finished, name))) == expected
     assert ("its inputs are not compared (embeddings.path: " in caplog.text) == (name == "gone")
 
@@ -97,7 +97,7 @@ def test_vectors_that_were_only_touched_are_read_once(
     expected = run_baseline(job(finished))
     os.utime(vectors, (1, 1))
     assert run_baseline(job(finished)) == expected
-    monkeypatch.delattr("mtl.jobs.prepared.prepare")
+    monkeypatch.delattr("mtl.jobs.inputs.prepare")
     assert run_baseline(job(finished)) == expected
 
 

@@ -13,10 +13,9 @@ from input_errors import raises_input_error
 from small_suite import SMALL
 
 from mtl.base.files import write_json
+from mtl.jobs.baseline import begin, run_baseline
 from mtl.jobs.job import Job
-from mtl.jobs.prepared import begin
-from mtl.jobs.seed import run_apart
-from mtl.jobs.together import run_baseline
+from mtl.jobs.together import run_apart
 from mtl.runs.finished import find_runs
 from mtl.tasks.targets import NumberHead
 

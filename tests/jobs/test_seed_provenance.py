@@ -2,7 +2,7 @@ import platform
 from importlib.metadata import version
 
 import mtl
-from mtl.jobs.seed import versions
+from mtl.base.version import versions
 
 
 def test_versions_are_the_installed_ones() -> None:

@@ -12,7 +12,7 @@ import mtl
 from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.data.examples import read_rows
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.runs.folder import RunFolder
 
 FORCED = "trainer.accelerator=cpu trainer.precision=bf16-mixed trainer.force_precision=true"

@@ -17,9 +17,9 @@ from processes import start, wait_for
 
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError, InputError
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
 from mtl.jobs.sweep import load_sweep, run_sweep
-from mtl.jobs.together import run_baseline
 from mtl.methods import METHODS
 from mtl.runs.folder import seed_lock
 from mtl.settings.layers import flatten_config

@@ -12,9 +12,9 @@ from kinds_suite import write_kinds_suite
 
 import mtl.jobs.teacher as teacher_module
 from mtl.data.dataset import Dataset, input_rows, load_dataset
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
 from mtl.jobs.teacher import ask_teacher
-from mtl.jobs.together import run_baseline
 from mtl.methods.predictor import Predictor
 from mtl.tasks.targets import target_kind
 

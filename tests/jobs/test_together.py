@@ -11,12 +11,12 @@ from input_errors import raises_input_error
 
 from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError
+from mtl.jobs.baseline import Prepared
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Done, Unit
 from mtl.jobs.job import NamedRun, parse_settings
-from mtl.jobs.prepared import Prepared
 from mtl.jobs.sweep import load_sweep
-from mtl.jobs.together import ordered_units, run_together, seed_name
+from mtl.jobs.together import ordered_units, run_together
 
 RUNS = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: other, encoder.dropout: 0.3}]"
 
@@ -74,7 +74,7 @@ def test_seeds_that_share_training_begin_after_the_one_that_trains(small: list[s
     prepared = {name: Prepared({}, {}, {}, {}, {}, {}, shared) for name, shared in keys.items()}
     units = {unit.name: unit.after for unit in ordered_units(runs, prepared)}
     assert units.pop("b, seed 1") == {"a, seed 1"}
-    assert units == dict.fromkeys([seed_name("a", 1), "a, seed 2", "b, seed 2", "c, seed 1", "c, seed 2"], frozenset())
+    assert units == dict.fromkeys(["a, seed 1", "a, seed 2", "b, seed 2", "c, seed 1", "c, seed 2"], frozenset())
 
 
 def test_runs_that_no_engine_could_execute_together_are_refused(small: list[str], tmp_path: Path) -> None:

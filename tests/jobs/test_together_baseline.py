@@ -21,8 +21,8 @@ from mtl.data.examples import read_examples, read_targets
 from mtl.data.records import read_records
 from mtl.embedders import recipes
 from mtl.embedders.recipes import Recipe
-from mtl.jobs.seed import run_apart
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
+from mtl.jobs.together import run_apart
 from mtl.methods import stage2
 from mtl.methods.lstm import stage1
 from mtl.model.network import Batch, Network
@@ -231,8 +231,8 @@ def test_float32_is_exact_while_it_runs(settings: list[str], monkeypatch: pytest
         seen.append(torch.backends.cudnn.rnn.fp32_precision)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mtl.jobs.prepared.prepare", prepare)
-    monkeypatch.setattr("mtl.jobs.seed.prepare", prepare)
+    monkeypatch.setattr("mtl.jobs.baseline.prepare", prepare)
+    monkeypatch.setattr("mtl.jobs.together.prepare", prepare)
     baseline = job([*settings, "seeds=[1]"])
     for run in (lambda: run_baseline(baseline), lambda: run_apart(baseline, 1)):
         with pytest.raises(KeyboardInterrupt):

@@ -13,8 +13,8 @@ from input_errors import raises_input_error
 
 from mtl.api.cli import main
 from mtl.data.examples import read_targets
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
-from mtl.jobs.together import run_baseline
 from mtl.methods.predictor import Predictor
 from mtl.model.lstm import BiLSTM
 from mtl.training import stage as fitting

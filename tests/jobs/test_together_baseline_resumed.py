@@ -12,7 +12,7 @@ from processes import start, wait_for
 from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.data.sample import write_sample
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.methods import stage2
 from mtl.methods.lstm import stage1
 from mtl.settings.schema import TrainerConfig

@@ -16,9 +16,9 @@ from torch.nn import functional as F
 
 import mtl.jobs.teacher as teacher_module
 from mtl.data.dataset import Dataset, Split, load_dataset
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
 from mtl.jobs.teacher import ask_teacher
-from mtl.jobs.together import run_baseline
 from mtl.jobs.unlabelled import with_unlabelled
 from mtl.methods.coded import Coded
 from mtl.model.network import Batch, Distillation, TaskNetwork

@@ -64,18 +64,6 @@ def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> Non
     assert set(families.values()) == {"floor"}
 
 
-@pytest.mark.parametrize(
-    ("embeddings", "variant", "title"),
-    [("fasttext", "attention", "LSTM, fastText, attention"), ("elmo", "finetune", "LSTM, ELMo, finetune")],
-)
-def test_the_lstm_is_named_by_its_embeddings_and_variant(embeddings: str, variant: str, title: str) -> None:
-    config = load_job({"suite": "klej-sample", "embeddings": embeddings, "variant": variant}).config
-    kind = METHODS["lstm"]
-    assert (kind.title(config), kind.folder(config)) == (title, f"{embeddings}-{variant}")
-    paper = {"architecture": "paper", "preset": "paper"}
-    assert kind.describe(config) == {"embeddings": embeddings, "variant": variant, **paper}
-
-
 def test_a_summary_of_a_floor_names_neither_embeddings_nor_variant(configs: dict[str, Config]) -> None:
     embedded = ("lstm", "word_vectors", "transformer", "static")
     assert all(METHODS[name].describe(config) == {} for name, config in configs.items() if name not in embedded)
@@ -105,26 +93,41 @@ def test_every_method_has_a_file_of_its_settings() -> None:
     assert files == {*METHODS, "transformer-superlim"}
 
 
+class MineKind(MethodKind):
+    """As little as a method says of itself."""
+
+    family = "other"
+    reads = ("mine.",)
+
+    def title(self, config: Config) -> str:
+        return "Mine"
+
+    def folder(self, config: Config) -> str:
+        return "mine"
+
+
 def test_a_method_needs_little_to_describe_itself(configs: dict[str, Config]) -> None:
-    kind = MethodKind("other", lambda config: "Mine", lambda config: "mine", ("mine.",), METHODS["svm"].build)
-    kind.check(configs["svm"], load_job({"suite": "klej-sample"}).suite)
-    assert (kind.load, kind.describe(configs["svm"]), kind.chosen_on_dev(configs["svm"])) == (None, {}, "")
+    kind, config, suite = MineKind(), configs["svm"], load_job({"suite": "klej-sample"}).suite
+    assert kind.find_inputs(config, suite) is None and kind.loads is None
+    facts = kind.summary(config, suite)
+    assert (facts["title"], facts["family"], facts["chosen_on_dev"], facts["unanswered"]) == ("Mine", "other", "", [])
+    assert (facts["embeddings"], facts["is_constant"], facts["is_one_system"]) == (None, False, False)
     assert kind.reads_key("mine.depth") and not kind.reads_key("floor.min_count")
 
 
 def test_only_trained_networks_and_kept_floors_are_loaded_again() -> None:
-    assert {name for name, kind in METHODS.items() if kind.load} == {*TRAINED, *KEEPABLE}
+    assert {name for name, kind in METHODS.items() if kind.loads} == {*TRAINED, *KEEPABLE}
 
 
 def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
     missing = {"suite": "klej-sample", "embeddings": "fasttext", "embeddings.path": str(tmp_path / "none.bin")}
     job = load_job(missing)
     with raises_input_error(file="none.bin"):
-        METHODS["lstm"].check(job.config, job.suite)
+        METHODS["lstm"].find_inputs(job.config, job.suite)
     with raises_input_error(file="none.bin"):
-        METHODS["word_vectors"].check(job.config, job.suite)
+        METHODS["word_vectors"].find_inputs(job.config, job.suite)
     for name in ("svm", "random"):
-        METHODS[name].check(replace(job.config, method=name), job.suite)
+        METHODS[name].find_inputs(replace(job.config, method=name), job.suite)
 
 
 @pytest.mark.parametrize("embeddings", ["random", "elmo"])

@@ -17,8 +17,8 @@ from mtl.data.splits import read_task
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
-from mtl.jobs.together import run_baseline
 from mtl.methods.predictor import Predictor
 
 QUICK = [

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from small_suite import rows, small_settings
 
 import mtl
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.methods.predictor import Predictor, text_transformer
 
 TEXTS, LABELS = [text for text, _, _ in rows(30)], [label for _, label, _ in rows(30)]

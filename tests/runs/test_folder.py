@@ -9,8 +9,8 @@ from input_errors import raises_input_error
 from run_folders import make_run, right
 
 from mtl.base.files import write_json
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import load_job
-from mtl.jobs.together import run_baseline
 from mtl.runs.folder import RunFolder
 from mtl.settings.schema import Config
 

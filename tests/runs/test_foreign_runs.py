@@ -16,7 +16,7 @@ from small_suite import small_settings
 import mtl
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.reports.report import write_report
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder

@@ -11,7 +11,7 @@ from run_folders import make_run, right
 from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.data.examples import read_targets
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.submissions.format import check_zip
 from mtl.tasks.suite import Suite, load_suite
 

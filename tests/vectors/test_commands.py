@@ -7,7 +7,7 @@ from command_line import job
 from small_suite import small_settings
 
 from mtl.api.cli import main
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 
 
 @pytest.fixture(scope="module")

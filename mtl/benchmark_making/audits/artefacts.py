@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import torch
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
@@ -22,6 +23,7 @@ from mtl.benchmark_making.audits.words import LEVEL, Words, telling_words
 from mtl.data.dataset import Dataset, load_dataset, present_tasks
 from mtl.data.examples import read_examples
 from mtl.data.text import TokenizedTexts, tokenized
+from mtl.embedders.find import Vectors
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
 from mtl.methods.floors.features import Document
@@ -101,12 +103,14 @@ def find_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> list[Artefacts
             f"no task has files, texts and targets that {' or '.join(floors)} can learn; choose others", key="tasks"
         )
     configs = {name: _config(job, {"method": name, **READERS[name], **_vectors(job, name)}) for name in floors}
-    for name, config in configs.items():
-        METHODS[name].check(config, job.suite)
+    vectors = {name: METHODS[name].find_inputs(config, job.suite) for name, config in configs.items()}
+    for name, file in vectors.items():
+        if file is not None:
+            file.train_if_missing(job.suite, job.data_dir, configs[name].held_out, torch.device("cpu"))
     texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))
     with TemporaryDirectory(prefix="mtl-artefacts-") as cache:
         return [
-            _of_task(Audited(job, dataset, texts, configs, Path(cache)), task, readers[task.id])
+            _of_task(Audited(job, dataset, texts, configs, vectors, Path(cache)), task, readers[task.id])
             for task in progress(tasks, "artefacts", "tasks")
         ]
 
@@ -117,6 +121,7 @@ class Audited:
 
     Args:
         configs: by floor.
+        vectors: the word vectors that each floor reads, which exist; None if it reads none.
         cache: a folder for texts with shuffled words.
     """
 
@@ -124,6 +129,7 @@ class Audited:
     dataset: Dataset
     texts: TokenizedTexts
     configs: dict[str, Config]
+    vectors: dict[str, Vectors | None]
     cache: Path
 
 
@@ -300,20 +306,20 @@ def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray
 
 def _predictions(audited: Audited, part: str, floor: str, task: Task, dataset: Dataset) -> dict[str, np.ndarray]:
     """The targets that a floor predicts, by split, (rows,) each."""
-    job = audited.job
+    job, vectors = audited.job, None
     if part in OTHERS:
         build, settings = OTHERS[part]
         config = _config(job, settings)
     else:
-        trained = METHODS[floor].build
-        assert trained is not None
-        build, config = trained, copy.deepcopy(audited.configs[floor])
+        build, config = METHODS[floor].build, copy.deepcopy(audited.configs[floor])
+        vectors = audited.vectors[floor]
         if len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
             config.floor.min_count = 1  # as of topics: no word need stand in two of them
     if part == SHUFFLED:
         config.cache_dir = str(audited.cache)
     with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress(), _quiet():
-        method = build(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder)))
+        path = None if vectors is None else vectors.path
+        method = build(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder), path))
         (predictions,) = [by_split for _, by_split in method.predictions(SEED, Path(folder))]
     return dict(predictions)
 

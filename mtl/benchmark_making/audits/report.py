@@ -11,6 +11,7 @@ from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.findings import Finding, Part, TaskFiles
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
+from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods import METHODS
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
@@ -79,10 +80,12 @@ def _unknown_tokens(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Per text, the tokens that the embeddings do not know, and those with vectors from n-grams (None: not applicable)."""
     from mtl.base.device import device_of
-    from mtl.embedders.find import build_embeddings
+    from mtl.embedders.find import obtain_vectors
 
-    device = device_of(config.trainer.accelerator)
-    coverage = build_embeddings(config, suite, data_dir, texts, training_texts, device).coverage
+    device, cache_dir = device_of(config.trainer.accelerator), Path(config.cache_dir)
+    vectors = obtain_vectors(config, suite, data_dir, device)
+    request = EmbeddingsRequest(config.embeddings, texts, training_texts, vectors, cache_dir, device)
+    coverage = EMBEDDERS[config.embeddings.name].build(request).coverage
 
     def count(types: np.ndarray) -> np.ndarray:
         return np.add.reduceat(types[texts.tokens].astype(np.int64), texts.starts[:-1])

@@ -1,92 +1,167 @@
 """The registry entries of the floors."""
 
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
-from mtl.base.lazy import lazy
-from mtl.methods.method import MethodKind, reads_texts
+from mtl.base.extras import check_installed
+from mtl.embedders import EMBEDDERS
+from mtl.methods.method import MethodKind
+from mtl.methods.transformer.entry import short_name
 from mtl.settings.schema import Config
+from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
 
 
-def has_head(task: Task) -> bool:
-    """Whether the task's targets are numbers or one of finitely many answers."""
-    return TARGET_KINDS[task.kind].head is not None
+class FloorKind(MethodKind):
+    """A floor whose runs have one title and one folder."""
+
+    family = "floor"
+    reads: tuple[str, ...] = ("floor.",)
+    builds = "mtl.methods.floors.floor:Floor"
+
+    def __init__(self, name: str, words: str) -> None:
+        """
+        Args:
+            name: of the method.
+            words: the title, or what a subclass makes one of.
+        """
+        self.name = name
+        self.words = words
+
+    def title(self, config: Config) -> str:
+        return self.words
+
+    def folder(self, config: Config) -> str:
+        return self.name
 
 
-def summarizes(task: Task) -> bool:
-    """Whether the task's targets are texts, and its rows single texts."""
-    return not has_head(task) and not task.is_pair
+class GuessKind(FloorKind):
+    """A guess at a number or at one of finitely many answers."""
+
+    def answers(self, task: Task) -> bool:
+        return TARGET_KINDS[task.kind].head is not None
 
 
-def _floor(title: Callable[[Config], str], name: str, **further: Any) -> MethodKind:
-    return MethodKind(
-        **{
-            "family": "floor",
-            "title": title,
-            "folder": lambda config: name,
-            "reads": ("floor.",),
-            "build": lazy("mtl.methods.floors.floor:Floor"),
-            "answers": reads_texts,  # n-grams of single words, each of which occurs once, tell nothing
-            **further,
-        }
+class AnyGuessKind(FloorKind):
+    """A guess at any target."""
+
+    def answers(self, task: Task) -> bool:
+        return True
+
+
+class ConstantKind(AnyGuessKind):
+    """The best constant answer."""
+
+    is_constant = True
+
+
+class TrainedKind(FloorKind):
+    """A floor whose settings are chosen on dev. It reads texts: n-grams of single words, each of which occurs once, tell nothing."""
+
+    def chosen_on_dev(self, config: Config) -> str:
+        return "settings"
+
+
+class OverlapKind(TrainedKind):
+    """The overlap of a pair."""
+
+    loads = "mtl.methods.floors.kept:load_kept"
+
+
+class EstimatorKind(TrainedKind):
+    """An estimator of scikit-learn on n-grams."""
+
+    def title(self, config: Config) -> str:
+        return f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {self.words}"
+
+
+class KeptEstimatorKind(EstimatorKind):
+    """An estimator whose models can be kept (`mtl.methods.floors.kept.KEEPABLE`)."""
+
+    loads = OverlapKind.loads
+
+
+class NaiveBayesKind(KeptEstimatorKind):
+    """A classifier, which answers no task on numbers."""
+
+    def answers(self, task: Task) -> bool:
+        return super().answers(task) and TARGET_KINDS[task.kind].simple.estimator == "classifier"
+
+
+class FastTextKind(TrainedKind):
+    """fastText's classifier."""
+
+    builds = "mtl.methods.floors.token_lines:FastTextFloor"
+
+    def check(self, config: Config, suite: Suite) -> None:
+        check_installed("fasttext", key="method", value="fasttext")
+
+
+class StaticKind(TrainedKind):
+    """Means of static vectors: word vectors, or with `static.path` the vectors of a transformer's subwords."""
+
+    reads = ("embeddings", "embeddings_dir", "embeddings.path", "static.", "floor.")
+    builds = "mtl.methods.floors.static:StaticFloor"
+
+    def title(self, config: Config) -> str:
+        """As in "Static vectors, fastText"."""
+        path = config.static.path
+        return f"{self.words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
+
+    def folder(self, config: Config) -> str:
+        """As in "static-fasttext"."""
+        path = config.static.path
+        return f"{self.name}-{config.embeddings.name if path is None else short_name(path)}"
+
+    def describe(self, config: Config) -> dict[str, str]:
+        return {"embeddings": config.embeddings.name} if config.static.path is None else {}
+
+    def unread(self, config: Config) -> tuple[str, ...]:
+        return ("embeddings", "embeddings_dir", "embeddings.path") if config.static.path is not None else ()
+
+    def check(self, config: Config, suite: Suite) -> None:
+        from mtl.embedders.find import check_word_file
+
+        path = config.static.path
+        if path is None:
+            check_word_file(config, ", or static.path=FOLDER of a transformer")
+            return
+        from mtl.methods.transformer.pretrained import check_place
+
+        check_installed("transformers", key="static.path", value=path)
+        check_place("static.path", path)
+
+    def sources(self, config: Config) -> list[Path]:
+        path = config.static.path
+        return [Path(path)] if path is not None and Path(path).is_dir() else []
+
+
+class LeadKind(FloorKind):
+    """The first sentences as a summary."""
+
+    reads = ("lead.",)
+    builds = "mtl.methods.floors.lead:Lead"
+
+    def answers(self, task: Task) -> bool:
+        """Whether its targets are texts, and its rows single texts."""
+        return TARGET_KINDS[task.kind].head is None and not task.is_pair
+
+
+FLOORS: dict[str, MethodKind] = {
+    kind.name: kind
+    for kind in (
+        AnyGuessKind("random", "Random targets"),
+        ConstantKind("constant", "Best constant"),
+        GuessKind("uniform", "Uniform"),
+        GuessKind("majority", "Majority or mean"),
+        OverlapKind("overlap", "TF-IDF, overlap of a pair"),
+        KeptEstimatorKind("svm", "linear SVM"),
+        KeptEstimatorKind("logistic", "logistic regression"),
+        NaiveBayesKind("naive_bayes", "naive Bayes"),
+        EstimatorKind("tree", "decision tree"),
+        EstimatorKind("forest", "random forest"),
+        FastTextKind("fasttext", "fastText classifier"),
+        StaticKind("static", "Static vectors"),
+        LeadKind("lead", "First sentences"),
     )
-
-
-def _chosen(config: Config) -> str:
-    return "settings"
-
-
-def _kept(title: Callable[[Config], str], name: str, **further: Any) -> MethodKind:
-    """A floor whose models can be kept (`mtl.methods.floors.kept.KEEPABLE`)."""
-    return _floor(title, name, chosen_on_dev=_chosen, load=lazy("mtl.methods.floors.kept:load_kept"), **further)
-
-
-def _estimator(model: str) -> Callable[[Config], str]:
-    """The title of a floor with a scikit-learn estimator."""
-    return lambda config: f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {model}"
-
-
-FLOORS = {
-    "random": _floor(lambda config: "Random targets", "random", answers=lambda task: True),
-    "constant": _floor(lambda config: "Best constant", "constant", answers=lambda task: True, is_constant=True),
-    "uniform": _floor(lambda config: "Uniform", "uniform", answers=has_head),
-    "majority": _floor(lambda config: "Majority or mean", "majority", answers=has_head),
-    "overlap": _kept(lambda config: "TF-IDF, overlap of a pair", "overlap"),
-    "svm": _kept(_estimator("linear SVM"), "svm"),
-    "logistic": _kept(_estimator("logistic regression"), "logistic"),
-    "naive_bayes": _kept(
-        _estimator("naive Bayes"),
-        "naive_bayes",
-        answers=lambda task: reads_texts(task) and TARGET_KINDS[task.kind].simple.estimator == "classifier",
-    ),
-    "tree": _floor(_estimator("decision tree"), "tree", chosen_on_dev=_chosen),
-    "forest": _floor(_estimator("random forest"), "forest", chosen_on_dev=_chosen),
-    "fasttext": _floor(
-        lambda config: "fastText classifier",
-        "fasttext",
-        build=lazy("mtl.methods.floors.token_lines:FastTextFloor"),
-        check=lazy("mtl.methods.floors.token_lines:check"),
-        chosen_on_dev=_chosen,
-    ),
-    "static": _floor(
-        lazy("mtl.methods.floors.static:title"),
-        "static",
-        folder=lazy("mtl.methods.floors.static:folder"),
-        reads=("embeddings", "embeddings_dir", "embeddings.path", "static.", "floor."),
-        unread=lazy("mtl.methods.floors.static:unread"),
-        describe=lazy("mtl.methods.floors.static:describe"),
-        build=lazy("mtl.methods.floors.static:StaticFloor"),
-        check=lazy("mtl.methods.floors.static:check"),
-        sources=lazy("mtl.methods.floors.static:sources"),
-        chosen_on_dev=_chosen,
-    ),
-    "lead": _floor(
-        lambda config: "First sentences",
-        "lead",
-        reads=("lead.",),
-        build=lazy("mtl.methods.floors.lead:Lead"),
-        answers=summarizes,
-    ),
 }

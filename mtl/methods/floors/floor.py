@@ -5,7 +5,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,7 +38,7 @@ from mtl.methods.floors.features import (
     training_inputs,
 )
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, write_kept
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.runs.layout import Chosen, chosen_file
 from mtl.tasks.metrics import TIE, score
@@ -51,7 +51,7 @@ logger = logging.getLogger("mtl")
 VECTORIZER = "vectorizer"  # the setting, beside those of the estimator, that is chosen for joined texts
 
 
-class Floor:
+class Floor(Method):
     """`mtl.methods.method.Method` of the methods that read no embeddings."""
 
     def __init__(self, request: BuildRequest) -> None:
@@ -78,14 +78,11 @@ class Floor:
                 ]
         # By task and vectorizer (None for features of pairs), for all seeds.
         self._features: dict[tuple[str, str | None], tuple[RowFeatures, dict[str, Matrix]]] = {}
-        self._trained: dict[str, Learned] = {}  # of the last seed, by task
-
-    def save(self, folder: Path) -> None:
-        """Write nothing: what is kept of a floor belongs to its seeds."""
+        self._trained: dict[str, Kept] = {}  # of the last seed, by task
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.trained_tasks:
-            answered = [other for other in self.dataset.tasks if task.id in (other.id, other.answered_by)]
+            answered = self.dataset.answered(task)
             if guess := guess_for(self.config.method, task):
                 train = self.dataset.splits[task.id]["train"]
                 for other in answered:
@@ -97,38 +94,25 @@ class Floor:
                 for other in answered:
                     yield other, {name: self._predicted(other, task, learned, name) for name in self._to_predict(other)}
 
-    def shared(self, seed: int) -> None:
-        """Nothing."""
-
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
         learned = [read_json(chosen_file(folder, task), Chosen) for task in self._trained]
         parameters = sum(numbers(trained.estimator) for trained in self._trained.values())
         read = [task for task in self.dataset.tasks if task.id in self._trained]
+        model = TrainedFloor(self.config, self.language, self._trained)
         return {
             "parameters": parameters + self.embedding_parameters,
             "parameters_without_embeddings": parameters,
             "pretrain_seconds": None,
             "finetune_seconds": sum(done["seconds"] for done in learned),
             "peak_memory": max([peak_memory(), *(done.get("peak_memory", 0) for done in learned)]),
-            "sentences_per_second": sentences_per_second(self._model().predict, self.dataset, read)
-            if learned
-            else None,
+            "sentences_per_second": sentences_per_second(model.predict, self.dataset, read) if learned else None,
         }
-
-    def _model(self) -> TrainedFloor:
-        """The models of the last seed."""
-        tasks = [task for task in self.dataset.tasks if task.id in self._trained]
-        return TrainedFloor(self.config, self.language, {task.id: self._kept(task) for task in tasks})
-
-    def _kept(self, task: Task) -> Kept:
-        learned = self._trained[task.id]
-        return Kept(learned.estimator, self._task_features(task, learned.vectorizer)[0], learned.vectorizer)
 
     def _to_predict(self, task: Task) -> dict[str, Split]:
         return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
 
-    def _learn(self, task: Task, seed: int, folder: Path) -> "Learned":
+    def _learn(self, task: Task, seed: int, folder: Path) -> Kept:
         """Train with each combination of settings. Return the estimator that is best on dev (among equals, the first one)."""
         rows = self.dataset.choosing_rows(task)
         dev = self.dataset.splits[task.id]["dev"].take(rows)
@@ -153,13 +137,11 @@ class Floor:
                     best, trial, values = value, trained, {"settings": candidate, "score": value}
             seconds = time.monotonic() - start
             write_json(done, {**values, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
-            best_score = self.scale.show(best)
-            logger.info(
-                "seed %d · %s · %s on dev with %s", seed, task.id, best_score, _settings_text(values["settings"])
-            )
+            chosen = ", ".join(f"{key}={value}" for key, value in values["settings"].items()) or "the defaults"
+            logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.scale.show(best), chosen)
         self._trained[task.id] = trial
         if self.config.floor.keep:
-            write_kept(kept_file(folder, task.id), self._kept(task))
+            write_kept(kept_file(folder, task.id), trial)
         return trial
 
     def _candidates(self, task: Task) -> list[dict[str, Any]]:
@@ -169,12 +151,12 @@ class Floor:
         estimators = list(settings(self.config.method, target_kind(task).simple.estimator, floor.grid))
         return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
 
-    def _trial(self, task: Task, values: Mapping[str, Any], seed: int) -> "Learned":
+    def _trial(self, task: Task, values: Mapping[str, Any], seed: int) -> Kept:
         """An estimator that is trained with these settings."""
         of_estimator = {key: value for key, value in values.items() if key != VECTORIZER}
         vectorizer = values.get(VECTORIZER)
-        features = self._task_features(task, vectorizer)[1]["train"]
-        return Learned(self.fit_estimator(task, of_estimator, seed, features), vectorizer)
+        features, of_splits = self._task_features(task, vectorizer)
+        return Kept(self.fit_estimator(task, of_estimator, seed, of_splits["train"]), features, vectorizer)
 
     def fit_estimator(self, task: Task, values: dict[str, Any], seed: int, features: Matrix) -> Any:
         estimator = new_estimator(self.config.method, task, values, seed, torch.get_num_threads())
@@ -192,11 +174,13 @@ class Floor:
         train = self.dataset.splits[task.id]["train"]
         return training_inputs(task, train, self.config.floor.train_rows.get(task.id), self._in_pairs(task))
 
-    def _predicted(self, task: Task, source: Task, learned: "Learned", split: str) -> np.ndarray:
+    def _predicted(self, task: Task, source: Task, learned: Kept, split: str) -> np.ndarray:
         """Predicted targets (rows,) of a split. source: the task that the estimator was trained on."""
-        features, of_splits = self._task_features(source, learned.vectorizer)
         rows = self.dataset.splits[task.id][split]
-        matrix = of_splits[split] if task is source else features.transform(self._documents(task, rows))
+        if task is source:
+            matrix = self._task_features(source, learned.vectorizer)[1][split]
+        else:
+            matrix = learned.features.transform(self._documents(task, rows))
         return decided(source, learned.estimator, matrix, rows)
 
     def _task_features(self, task: Task, vectorizer: str | None) -> tuple[RowFeatures, dict[str, Matrix]]:
@@ -243,14 +227,3 @@ class Floor:
             raise InputError(
                 f"floor.train_rows.{min(unknown)}: suite {suite.name} has no such task; it has {', '.join(suite.tasks)}"
             )
-
-
-class Learned(NamedTuple):
-    """A trained estimator, and the vectorizer of its features (None for features of pairs)."""
-
-    estimator: Any
-    vectorizer: str | None
-
-
-def _settings_text(values: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in values.items()) or "the defaults"

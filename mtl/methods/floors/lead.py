@@ -17,7 +17,7 @@ from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.runs.layout import Chosen, chosen_file
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.task import Task
@@ -68,7 +68,7 @@ MOST_SENTENCES = 10  # numbers from 1 to this are tried on the training rows
 logger = logging.getLogger("mtl")
 
 
-class Lead:
+class Lead(Method):
     """`mtl.methods.method.Method` of the first sentences. All seeds have the same predictions."""
 
     def __init__(self, request: BuildRequest) -> None:
@@ -78,19 +78,12 @@ class Lead:
         self.fingerprints: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
 
-    def save(self, folder: Path) -> None:
-        """Write nothing: there is no model."""
-
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.trained_tasks:
             count = self._count(task, seed, folder)
-            for other in self.dataset.tasks:
-                if task.id in (other.id, other.answered_by):
-                    splits = self.dataset.splits[other.id]
-                    yield other, {name: self._lead(split, count) for name, split in splits.items() if name != "train"}
-
-    def shared(self, seed: int) -> None:
-        """Nothing."""
+            for answered in self.dataset.answered(task):
+                splits = self.dataset.splits[answered.id]
+                yield answered, {name: self._lead(split, count) for name, split in splits.items() if name != "train"}
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """One parameter for each task: the number of sentences."""

@@ -2,18 +2,10 @@
 
 from collections.abc import Sequence
 
-from mtl.base.extras import check_installed
 from mtl.methods.floors.classifiers import END
 from mtl.methods.floors.features import Document
 from mtl.methods.floors.floor import Floor
-from mtl.settings.schema import Config
-from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
-
-
-def check(config: Config, suite: Suite) -> None:
-    """Raise InputError if the package fasttext is missing."""
-    check_installed("fasttext", key="method", value="fasttext")
 
 
 class FastTextFloor(Floor):

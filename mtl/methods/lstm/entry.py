@@ -1,11 +1,9 @@
 """The registry entry of the LSTM."""
 
-from pathlib import Path
-
-from mtl.base.lazy import lazy
+from mtl.base.lazy import resolve
 from mtl.base.memory import check_fits
 from mtl.embedders import EMBEDDERS
-from mtl.methods.method import MethodKind, reads_texts
+from mtl.methods.method import MethodKind
 from mtl.settings.schema import PAPER, Config
 from mtl.tasks.suite import Suite
 
@@ -13,32 +11,47 @@ FLOAT = 4  # bytes of a number
 TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
 
 
-def title(config: Config) -> str:
-    """As in "LSTM, fastText, frozen", or "LSTM, fastText, frozen, jiant" with an architecture or preset other than the paper's."""
-    return ", ".join(["LSTM", EMBEDDERS[config.embeddings.name].title, config.variant, *_further_names(config)])
+class LstmKind(MethodKind):
+    """The LSTM with its two stages."""
+
+    family = "lstm"
+    reads = (
+        *("embeddings", "embeddings.", "embeddings_dir", "variant", "architecture", "preset", "boundary_words"),
+        *("encoder.", "head.", "loss.", "distill.", "pretrain.", "finetune.", "trainer."),
+    )
+    builds = "mtl.methods.lstm.two_stages:TwoStages"
+    loads = "mtl.methods.lstm.trained:load_trained"
+
+    def title(self, config: Config) -> str:
+        """As in "LSTM, fastText, frozen", or "LSTM, fastText, frozen, jiant" with an architecture or preset other than the paper's."""
+        return ", ".join(["LSTM", EMBEDDERS[config.embeddings.name].title, config.variant, *further_names(config)])
+
+    def folder(self, config: Config) -> str:
+        """As in "fasttext-frozen", or "fasttext-frozen-jiant"."""
+        return "-".join([config.embeddings.name, config.variant, *further_names(config)])
+
+    def describe(self, config: Config) -> dict[str, str]:
+        return {
+            "embeddings": config.embeddings.name,
+            "variant": config.variant,
+            "architecture": config.architecture,
+            "preset": config.preset,
+        }
+
+    def chosen_on_dev(self, config: Config) -> str:
+        return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
+
+    def check(self, config: Config, suite: Suite) -> None:
+        """Raise InputError for an LSTM that is too large."""
+        check_trainable(config, getattr(config.embeddings, "dim", None) or 0, embeddings=0)
+
+    def shared(self, config: Config) -> str | None:
+        key: str = resolve("mtl.methods.lstm.stage1:planned_key")(config)
+        return key
 
 
-def folder(config: Config) -> str:
-    """As in "fasttext-frozen", or "fasttext-frozen-jiant"."""
-    return "-".join([config.embeddings.name, config.variant, *_further_names(config)])
-
-
-def describe(config: Config) -> dict[str, str]:
-    """The names that the summary of a run has."""
-    return {
-        "embeddings": config.embeddings.name,
-        "variant": config.variant,
-        "architecture": config.architecture,
-        "preset": config.preset,
-    }
-
-
-def chosen_on_dev(config: Config) -> str:
-    """What is chosen on dev, as tables name it."""
-    return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
-
-
-def _further_names(config: Config) -> list[str]:
+def further_names(config: Config) -> list[str]:
+    """What a title and a folder's name say of a configuration beside embeddings and variant."""
     names = [name for name in (config.architecture, config.preset) if name != PAPER]
     parts = {
         "overlap": config.head.overlap,
@@ -47,14 +60,6 @@ def _further_names(config: Config) -> list[str]:
         "distilled": config.distill.run is not None,
     }
     return [*names, *(name for name, on in parts.items() if on)]
-
-
-def check(config: Config, suite: Suite) -> None:
-    """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained, and for an LSTM that is too large."""
-    from mtl.embedders.find import check_obtainable
-
-    check_trainable(config, getattr(config.embeddings, "dim", None) or 0, embeddings=0)
-    check_obtainable(config, suite)
 
 
 def check_trainable(config: Config, dim: int, embeddings: int) -> None:
@@ -86,27 +91,4 @@ def check_fits_memory(config: Config, dim: int, numbers: int) -> None:
     check_fits(FLOAT * numbers, what, "set smaller sizes")
 
 
-def sources(config: Config, suite: Suite) -> list[Path]:
-    """Where the vectors are."""
-    from mtl.embedders.find import vector_sources
-
-    return vector_sources(config, suite)
-
-
-LSTM = MethodKind(
-    family="lstm",
-    title=title,
-    folder=folder,
-    reads=(
-        *("embeddings", "embeddings.", "embeddings_dir", "variant", "architecture", "preset", "boundary_words"),
-        *("encoder.", "head.", "loss.", "distill.", "pretrain.", "finetune.", "trainer."),
-    ),
-    build=lazy("mtl.methods.lstm.two_stages:TwoStages"),
-    load=lazy("mtl.methods.lstm.trained:load_trained"),
-    describe=describe,
-    chosen_on_dev=chosen_on_dev,
-    check=check,
-    sources=sources,
-    answers=reads_texts,
-    shared=lazy("mtl.methods.lstm.stage1:planned_key"),
-)
+LSTM = LstmKind()

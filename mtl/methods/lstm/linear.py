@@ -219,9 +219,9 @@ def _trained(
         return torch.from_numpy(kind.simple.outputs(estimator, read, head, []))
 
     outputs = {}
-    for other in dataset.tasks:
-        if task.id in (other.id, other.answered_by):
-            outputs[other.id] = {name: said(part) for name, part in dataset.splits[other.id].items() if name != "train"}
+    for answered in dataset.answered(task):
+        parts = dataset.splits[answered.id]
+        outputs[answered.id] = {name: said(part) for name, part in parts.items() if name != "train"}
     outputs[task.id]["train"] = own
     if task.id in dataset.unlabelled:
         outputs[task.id][UNLABELLED] = said(dataset.unlabelled[task.id])
@@ -271,7 +271,10 @@ class _Fitting:
                 self.kind.simple.estimator == "regressor" or len(np.unique(self.targets[others])) > 1
             )
             if learnable and len(others):
-                made = [self._said(values, others, inputs) for values in tried]
+                made = [
+                    self.kind.simple.outputs(self.fit(values, others), self.matrix[inputs], self.head, [])
+                    for values in tried
+                ]
                 losses = [self._loss(outputs, np.flatnonzero(folds == fold)) for outputs in made]
                 best = int(np.argmin(losses))
                 result[inputs] = made[best]
@@ -280,10 +283,6 @@ class _Fitting:
             bar.advance(len(tried))
             tried = tried[best : best + 1]
         return torch.from_numpy(result), tried[0]
-
-    def _said(self, values: Mapping[str, Any], others: np.ndarray, inputs: np.ndarray) -> np.ndarray:
-        estimator = self.fit(values, others)
-        return self.kind.simple.outputs(estimator, self.matrix[inputs], self.head, [])
 
     def _loss(self, outputs: np.ndarray, rows: np.ndarray) -> float:
         codes = torch.from_numpy(self.train.targets[rows]).float()

@@ -40,6 +40,10 @@ from mtl.training.module import MultitaskModule, falling_adam
 from mtl.training.precision import training_precision
 from mtl.training.stage import Stage, fit
 
+# Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
+# `suite` and `tasks` say where data comes from, which is compared by content.
+UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suite", "tasks", "seeds")
+
 logger = logging.getLogger("mtl")
 
 
@@ -73,34 +77,14 @@ def pretrain(
         if shared.take(folder, checkpoint, network, title):
             load_finished(network, folder, checkpoint)
             return network
-        _train(network, config, data, sequences, seed, title, folder, shared.key)
-        shared.record(folder)
-    return network
-
-
-def _train(
-    network: Network,
-    config: Config,
-    data: Coded,
-    sequences: Sequences,
-    seed: int,
-    title: str,
-    folder: Path,
-    key: str,
-) -> None:
-    settings = config.pretrain
-    data.set_loss(network, config.loss, config.distill)
-    batches = JointBatches(config, data, sequences, seed, settings.batch_size, settings.batch_size)
-    schedule = batches.schedule(settings.max_steps, seed, settings.sampling)
-    every = min(settings.validate_every, settings.max_steps)
-    module = MultitaskModule(
-        network,
-        {task.id: data.dev_score(task) for task in data.dataset.trained_tasks},
-        falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps),
-    )
-    fit(
-        module,
-        Stage(
+        settings = config.pretrain
+        data.set_loss(network, config.loss, config.distill)
+        batches = JointBatches(config, data, sequences, seed, settings.batch_size, settings.batch_size)
+        schedule = batches.schedule(settings.max_steps, seed, settings.sampling)
+        every = min(settings.validate_every, settings.max_steps)
+        rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps
+        scores = {task.id: data.dev_score(task) for task in data.dataset.trained_tasks}
+        stage = Stage(
             title=title,
             section="pretrain",
             folder=folder,
@@ -113,15 +97,11 @@ def _train(
             dev=batches.dev(),
             checkpoint=settings.checkpoint,
             scale=data.scale,
-            facts={"key": key},
-        ),
-        config.trainer,
-    )
-
-
-# Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
-# `suite` and `tasks` say where data comes from, which is compared by content.
-UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suite", "tasks", "seeds")
+            facts={"key": shared.key},
+        )
+        fit(MultitaskModule(network, scores, falling_adam(*rates)), stage, config.trainer)
+        shared.record(folder)
+    return network
 
 
 def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
@@ -200,7 +180,7 @@ class SharedStage1:
             network: the weights must fit it.
         """
         weights = WEIGHTS[checkpoint]
-        finished = (self._resolved(record) for record in self._recorded())
+        finished = ((self.records / record).resolve() for record in self._recorded())
         source = next(
             (record for record in finished if self._is_done(record) and weights_fit(network, record / weights)), None
         )
@@ -242,9 +222,6 @@ class SharedStage1:
             return read_json(self._path, _Record)["folders"]
         except InputError:
             return []
-
-    def _resolved(self, recorded: str) -> Path:
-        return (self.records / recorded).resolve()
 
     def _is_done(self, folder: Path) -> bool:
         """Whether the folder has this stage 1, finished."""

@@ -19,8 +19,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import format_bytes, reserve
 from mtl.base.progress import hidden_progress, remark
 from mtl.base.version import VERSION
-from mtl.data.dataset import Dataset, make_split
-from mtl.data.examples import Row, make_example
+from mtl.data.dataset import Dataset, Split
+from mtl.data.examples import Row
 from mtl.data.spans import SpanPlacer
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
@@ -29,6 +29,7 @@ from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest, WordTa
 from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
 from mtl.methods.method import LoadRequest
+from mtl.methods.trained import TrainedNetworks
 from mtl.model.encoder import Encoder, EncoderParts
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences, Sequences
@@ -36,12 +37,15 @@ from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths, row_outputs
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
 if TYPE_CHECKING:
     from mtl.methods.floors.kept import TrainedFloor
+
+MARGIN = 1 << 30  # bytes of disk space
+
+logger = logging.getLogger("mtl")
 
 
 def new_network(
@@ -80,11 +84,6 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
         config.encoder.dropout,
         config.encoder.join_input,
     )
-
-
-MARGIN = 1 << 30  # bytes
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -237,7 +236,7 @@ def _texts(dataset: Dataset, tasks: Sequence[Task]) -> Tensor:
     return torch.from_numpy(np.unique(np.concatenate([np.empty(0, dtype=np.int64), *rows])))
 
 
-class TrainedLstm:
+class TrainedLstm(TrainedNetworks):
     """`mtl.methods.method.Model` of the LSTM: the encoder and the heads of one seed."""
 
     pooling = "max"  # as in training
@@ -268,13 +267,12 @@ class TrainedLstm:
             learn: see `Reader.learn`.
             linear: the linear models that heads add their outputs to.
         """
-        self.config = config
+        super().__init__(config, encoder.device, config.finetune.batch_size, self._open, answers)
         self.language = language
         self.folder = folder
         self.encoder = encoder.eval()
         self.sequences = sequences
         self.embeddings = embeddings
-        self.answers = answers
         self.table = table
         self.trained_on = trained_on
         self._learn_words = learn
@@ -282,47 +280,22 @@ class TrainedLstm:
         self.dim = encoder.output_size
         self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
         self.parameters = self.parameters_without_embeddings + embeddings.parameters()
-        self._networks: dict[str, Network] = {}  # of the last task that was predicted
 
-    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,).
-
-        Args:
-            rows: at least one.
-
-        Raises:
-            ValueError: for a row that is not one of this task.
-        """
-        codes = self._run(predict_rows, task, rows)
-        return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
-
-    def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
-        return self._run(row_outputs, task, rows)
-
-    def _run(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """What `predict_rows` or `row_outputs` returns for new rows."""
-        head = task.answered_by or task.id
-        kind, answers = target_kind(task), self.answers.get(head, [])
-        examples = [make_example(task, row) for row in rows]
-        texts = TokenizedTexts([text for row in examples for text in row.texts], self.language, self.config.max_length)
-        raw = list(texts.index)
-        split = replace(make_split(task, examples, texts.index), targets=np.full(len(rows), np.nan))
-        if self.config.head.overlap and task.is_pair:
-            split = with_overlap(split, raw)
+    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
+        config, head = self.config, task.answered_by or task.id
+        tokenized = TokenizedTexts(texts, self.language, config.max_length)
+        if config.head.overlap and task.is_pair:
+            split = with_overlap(split, texts)
         if self.linear is not None and head in self.linear.kept:
             split = replace(split, base=self.linear.outputs(task, rows))
-        placer = SpanPlacer(texts, raw, self.language, self.config.max_length, self.config.boundary_words)
+        placer = SpanPlacer(tokenized, texts, self.language, config.max_length, config.boundary_words)
         split = placer.place(task, split)
         sequences = self.sequences(placer.texts())
-        sizes = {head: batch_rows(split, self.config.finetune.batch_size)}
-        order = SortedSampler({head: row_lengths(split, sequences.lengths.numpy())}, sizes)
-        network = self._networks.get(head) or self._network(replace(task, id=head), kind.head.outputs(answers))
-        self._networks = {head: network}
-        device = self.encoder.device
-        read = sequences if network.encoder else self._outputs(sequences)
-        with mixed_precision(self.config.trainer, device):
-            return compute(network, BatchDataset({head: split}, read), order, device)
+        network = self.network(task)
+        assert isinstance(network, Network)
+        if network.encoder is None:  # what stage 2 read: token outputs, rounded as `finetune.token_outputs` says
+            sequences = ComputedOutputs(self.encoder, sequences, config.trainer, config.finetune.token_outputs)
+        return split, TaskInput(network.encoder, sequences, None, sequences.lengths.numpy())
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once."""
@@ -385,11 +358,7 @@ class TrainedLstm:
             all_words=table.grows,
         )
 
-    def _outputs(self, sequences: Sequences) -> ComputedOutputs:
-        """What stage 2 read of a frozen encoder: its token outputs, rounded as `finetune.token_outputs` says."""
-        return ComputedOutputs(self.encoder, sequences, self.config.trainer, self.config.finetune.token_outputs)
-
-    def _network(self, task: Task, outputs: int) -> Network:
+    def _open(self, task: Task) -> Network:
         """The network of a task: its head, and its own encoder if stage 2 trained one; without an encoder if the head reads its outputs."""
         path = finetune_folder(self.folder, task.id) / WEIGHTS["best"]
         weights = read_weights(path)
@@ -397,10 +366,11 @@ class TrainedLstm:
         own = weights_below(weights, "encoder.")
         encoder = self.encoder.for_task() if own else self.encoder
         fill(encoder, {**encoder.state_dict(), **own}, path)
+        outputs = target_kind(task).head.outputs(self.answers.get(task.id, []))
         heads = new_heads(self.config, [task], {task.id: outputs}, encoder.output_size)
         fill(heads, weights_below(weights, "heads."), path)
         reads_outputs = heads[task.id].reads_tokens and not encoder_runs(self.config)
-        return Network([task], heads, None if reads_outputs else encoder).to(self.encoder.device)
+        return Network([task], heads, None if reads_outputs else encoder).to(self.device)
 
 
 def load_trained(request: LoadRequest) -> TrainedLstm:
@@ -416,13 +386,14 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     EMBEDDERS[name].check_installed(name)
     checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
     weights = weights_below(read_weights(checkpoint), "encoder.")
+    vectors = find_vectors(config, request.suite)
     reader = EMBEDDERS[name].load(
         RunReaderRequest(
             config.embeddings,
             request.folder,
             weights_below(weights, "embedder."),
             request.inputs["embeddings"],
-            find_vectors(config, request.suite)[0],
+            None if vectors is None else vectors.path,
             request.device,
         )
     )

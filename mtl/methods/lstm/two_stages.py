@@ -14,12 +14,13 @@ from mtl.base.device import device_of
 from mtl.base.memory import peak_gpu_memory
 from mtl.data.spans import with_token_spans
 from mtl.data.text import moses_version, tokenized
-from mtl.embedders.find import build_embeddings
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, records_beside, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
 from mtl.model.lstm import check_recurrence
@@ -34,11 +35,11 @@ from mtl.training.precision import mixed_precision, training_precision
 logger = logging.getLogger("mtl")
 
 
-class TwoStages:
+class TwoStages(Method):
     """`mtl.methods.method.Method` of the LSTM."""
 
     def __init__(self, request: BuildRequest) -> None:
-        """Find or train the embeddings. Raises InputError if they cannot be found."""
+        """Read the texts and their vectors. Raises InputError for vectors that cannot be read."""
         config, suite = request.config, request.suite
         device = device_of(config.trainer.accelerator)
         if device.type == "mps":
@@ -51,13 +52,9 @@ class TwoStages:
         teacher = request.teacher
         self.teacher = teacher
         self.as_read = request.dataset, plain_texts  # without what marked spans and boundary words add
-        self.embeddings = build_embeddings(
-            config,
-            suite,
-            request.data_dir,
-            self.texts,
-            dataset.distinct_texts("train"),
-            device,
+        training_texts = dataset.distinct_texts("train")
+        self.embeddings = EMBEDDERS[config.embeddings.name].build(
+            EmbeddingsRequest(config.embeddings, texts, training_texts, request.vectors, Path(config.cache_dir), device)
         )
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints = {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
@@ -126,9 +123,8 @@ class TwoStages:
             read = encoded.for_head(tokens) if encoded else running_input(config, encoder, self.sequences, tokens)
             stage = Finetuning(config, self.data, task, read, seed, finetune_folder(folder, task.id))
             trained = stage.train(heads)
-            for answered in dataset.tasks:
-                if task.id in (answered.id, answered.answered_by):
-                    yield answered, stage.predict(trained, answered)
+            for answered in self.dataset.answered(task):
+                yield answered, stage.predict(trained, answered)
         self._network = network
 
     def shared(self, seed: int) -> str:

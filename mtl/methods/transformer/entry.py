@@ -1,29 +1,82 @@
 """The registry entry of transformers."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.lazy import lazy
-from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
+from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 
-FINE_TUNED = lazy("mtl.methods.transformer.finetune:FineTuned")
-FROZEN = lazy("mtl.methods.transformer.frozen:Frozen")
-LOAD_FINE_TUNED = lazy("mtl.methods.transformer.trained:load_trained")
-LOAD_FROZEN = lazy("mtl.methods.transformer.frozen:load_frozen")
+FROZEN: Callable[[BuildRequest], Method] = lazy("mtl.methods.transformer.frozen:Frozen")
+LOAD_FROZEN: Callable[[LoadRequest], Model] = lazy("mtl.methods.transformer.frozen:load_frozen")
 OWN = "tiny"  # the settings, and the name, of the transformer that a run without `transformer.path` trains
 
 
-def title(config: Config) -> str:
-    """As in "Transformer, bert-base-multilingual-cased, finetune"."""
-    return f"Transformer, {name_of(config)}, {config.variant}"
+class TransformerKind(MethodKind):
+    """Transformers: fine-tuned, on a fixed body, or trained jointly first."""
 
+    family = "transformer"
+    reads = (
+        *("variant", "embeddings_dir", "transformer.", "loss.", "pretrain.sampling", "trainer."),
+        *("finetune.", "head.hidden_size", "head.dropout", "head.overlap", "head.pair"),
+    )
+    builds = "mtl.methods.transformer.finetune:FineTuned"
+    loads = "mtl.methods.transformer.trained:load_trained"
 
-def folder(config: Config) -> str:
-    """As in "transformer-bert-base-multilingual-cased-finetune"."""
-    return f"transformer-{name_of(config)}-{config.variant}"
+    def title(self, config: Config) -> str:
+        """As in "Transformer, bert-base-multilingual-cased, finetune"."""
+        return f"Transformer, {name_of(config)}, {config.variant}"
+
+    def folder(self, config: Config) -> str:
+        """As in "transformer-bert-base-multilingual-cased-finetune"."""
+        return f"transformer-{name_of(config)}-{config.variant}"
+
+    def describe(self, config: Config) -> dict[str, str]:
+        return {"variant": config.variant}
+
+    def chosen_on_dev(self, config: Config) -> str:
+        """Nothing if the last weights predict."""
+        if config.finetune.train_encoder:
+            return "checkpoints" if config.transformer.checkpoint == "best" else ""
+        return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
+
+    def unread(self, config: Config) -> tuple[str, ...]:
+        if not config.finetune.train_encoder:
+            of_body = ("path", "tokenizer", "keep")
+            tuning = [field.name for field in fields(config.transformer) if field.name not in of_body]
+            return ("pretrain.sampling", *(f"transformer.{key}" for key in tuning))
+        of_heads = ("finetune.", "head.")
+        return of_heads if config.transformer.joint else (*of_heads, "pretrain.sampling", "transformer.joint_epochs")
+
+    def check(self, config: Config, suite: Suite) -> None:
+        """Raise InputError for settings that contradict each other, a missing package, and a path that leads to no transformer."""
+        from mtl.base.extras import check_installed
+        from mtl.methods.transformer.pretrained import check_place
+
+        if config.transformer.path is None and config.transformer.tokenizer is not None:
+            raise InputError(
+                "is for a transformer with its tokenizer elsewhere; set transformer.path=", key="transformer.tokenizer"
+            )
+        check_installed("transformers", key="method", value="transformer")
+        for key in ("path", "tokenizer"):
+            if (name := getattr(config.transformer, key)) is not None:
+                check_place(f"transformer.{key}", name)
+
+    def sources(self, config: Config) -> list[Path]:
+        """The folders of the transformer and of its tokenizer; what comes from the Hub is not among them."""
+        named = (config.transformer.path, config.transformer.tokenizer)
+        return [Path(name) for name in named if name is not None and Path(name).is_dir()]
+
+    def build(self, request: BuildRequest) -> Method:
+        tuned = request.config.finetune.train_encoder
+        return super().build(request) if tuned else FROZEN(request)
+
+    def load(self, request: LoadRequest) -> Model:
+        tuned = request.config.finetune.train_encoder
+        return super().load(request) if tuned else LOAD_FROZEN(request)
 
 
 def name_of(config: Config) -> str:
@@ -38,69 +91,4 @@ def short_name(path: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "_.-" else "-" for letter in last)
 
 
-def chosen_on_dev(config: Config) -> str:
-    """What is chosen on dev, as tables name it; empty if the last weights predict."""
-    if config.finetune.train_encoder:
-        return "checkpoints" if config.transformer.checkpoint == "best" else ""
-    return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
-
-
-def unread(config: Config) -> tuple[str, ...]:
-    """The keys that only other variants read."""
-    if not config.finetune.train_encoder:
-        of_body = ("path", "tokenizer", "keep")
-        tuning = [field.name for field in fields(config.transformer) if field.name not in of_body]
-        return ("pretrain.sampling", *(f"transformer.{key}" for key in tuning))
-    of_heads = ("finetune.", "head.")
-    return of_heads if config.transformer.joint else (*of_heads, "pretrain.sampling", "transformer.joint_epochs")
-
-
-def check(config: Config, suite: Suite) -> None:
-    """Raise InputError for settings that contradict each other, a package that is missing, and a path that leads to no transformer."""
-    from mtl.base.extras import check_installed
-    from mtl.methods.transformer.pretrained import check_place
-
-    if config.transformer.path is None and config.transformer.tokenizer is not None:
-        raise InputError(
-            "is for a transformer with its tokenizer elsewhere; set transformer.path=", key="transformer.tokenizer"
-        )
-    check_installed("transformers", key="method", value="transformer")
-    for key in ("path", "tokenizer"):
-        if (name := getattr(config.transformer, key)) is not None:
-            check_place(f"transformer.{key}", name)
-
-
-def sources(config: Config, suite: Suite) -> list[Path]:
-    """The folders of the transformer and of its tokenizer; what comes from the Hub is not among them."""
-    named = (config.transformer.path, config.transformer.tokenizer)
-    return [Path(name) for name in named if name is not None and Path(name).is_dir()]
-
-
-def build(request: BuildRequest) -> Method:
-    """The method. Raises InputError as `check`, and for a transformer that cannot be opened."""
-    check(request.config, request.suite)
-    return (FINE_TUNED if request.config.finetune.train_encoder else FROZEN)(request)
-
-
-def load(request: LoadRequest) -> Model:
-    """The models of a seed. Raises InputError if their weights are not there."""
-    return (LOAD_FINE_TUNED if request.config.finetune.train_encoder else LOAD_FROZEN)(request)
-
-
-TRANSFORMER = MethodKind(
-    family="transformer",
-    title=title,
-    folder=folder,
-    reads=(
-        *("variant", "embeddings_dir", "transformer.", "loss.", "pretrain.sampling", "trainer."),
-        *("finetune.", "head.hidden_size", "head.dropout", "head.overlap", "head.pair"),
-    ),
-    unread=unread,
-    build=build,
-    load=load,
-    describe=lambda config: {"variant": config.variant},
-    chosen_on_dev=chosen_on_dev,
-    check=check,
-    sources=sources,
-    answers=reads_texts,
-)
+TRANSFORMER = TransformerKind()

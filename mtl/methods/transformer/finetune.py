@@ -16,9 +16,9 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, format_bytes
 from mtl.base.memory import peak_gpu_memory
-from mtl.data.dataset import Split
 from mtl.methods.coded import Coded, JointBatches
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.heads import TaskInput
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import (
@@ -37,19 +37,16 @@ from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import (
-    BatchDataset,
     Schedule,
     ScheduleSampler,
-    SortedSampler,
     batch_rows,
     pass_batches,
     pool_size,
     predict_rows,
-    row_lengths,
 )
 from mtl.training.checkpoints import DONE, WEIGHTS, checkpoint_bytes, load_finished
 from mtl.training.module import MultitaskModule
-from mtl.training.precision import mixed_precision, training_precision
+from mtl.training.precision import training_precision
 from mtl.training.stage import Stage, fit
 
 
@@ -118,6 +115,11 @@ class FineTuning:
     folder: Path
     validate_first: bool = False
 
+    @property
+    def input(self) -> TaskInput:
+        """What the network reads."""
+        return TaskInput(None, self.sequences, None, self.sequences.lengths.numpy())
+
     def train(self, network: TransformerNetwork) -> None:
         """Train the network, or load its weights if this stage has finished."""
         if load_finished(network, self.folder, self.config.transformer.checkpoint):
@@ -128,8 +130,9 @@ class FineTuning:
         steps = pass_batches(split, settings.batch_size)
         total_steps = steps * settings.epochs
         sizes = {self.task.id: batch_rows(split, settings.batch_size)}
-        schedule = Schedule(self._lengths(split), sizes, total_steps, self.seed, pool=pool_size(steps))
-        train, dev = self._batches(split), self.data.dev(self.task)
+        id, read = self.task.id, self.input
+        schedule = Schedule(read.row_lengths(id, split), sizes, total_steps, self.seed, pool=pool_size(steps))
+        train, dev = read.batches(id, split), self.data.dev(self.task)
         pin_memory = device_of(self.config.trainer.accelerator).type == "cuda"
         fit(
             MultitaskModule(
@@ -150,7 +153,7 @@ class FineTuning:
                 train=lambda epoch: train.loader(
                     ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps), pin_memory
                 ),
-                dev=self._batches(dev).loader(self._in_order(dev), pin_memory),
+                dev=read.batches(id, dev).loader(read.in_order(id, dev, settings.rows_at_once), pin_memory),
                 checkpoint=settings.checkpoint,
                 validate_first=self.validate_first,
                 scale=self.data.scale,
@@ -161,26 +164,16 @@ class FineTuning:
     def codes(self, network: TransformerNetwork, answered: Task) -> dict[str, np.ndarray]:
         """The codes that the network predicts for `answered`, which is this task or one that its head answers: (rows,) by split,
         without train."""
-        device = device_of(self.config.trainer.accelerator)
-        network.to(device)
-        codes = {}
-        for name, split in self.data.splits[answered.id].items():
-            if name != "train":
-                with mixed_precision(self.config.trainer, device):
-                    codes[name] = predict_rows(network, self._batches(split), self._in_order(split), device)
+        size, trainer = self.config.transformer.rows_at_once, self.config.trainer
+        network.to(device_of(trainer.accelerator))
+        splits = self.data.splits[answered.id]
+        codes = {
+            name: self.input.computed(predict_rows, network, self.task.id, split, size, trainer)
+            for name, split in splits.items()
+            if name != "train"
+        }
         network.to("cpu")
         return codes
-
-    def _batches(self, split: Split) -> BatchDataset:
-        return BatchDataset({self.task.id: split}, self.sequences)
-
-    def _in_order(self, split: Split) -> SortedSampler:
-        return SortedSampler(
-            self._lengths(split), {self.task.id: batch_rows(split, self.config.transformer.rows_at_once)}
-        )
-
-    def _lengths(self, split: Split) -> dict[str, np.ndarray]:
-        return {self.task.id: row_lengths(split, self.sequences.lengths.numpy())}
 
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
@@ -222,7 +215,7 @@ COPIES_TRAINING = 2 * 3 + 1
 logger = logging.getLogger("mtl")
 
 
-class FineTuned:
+class FineTuned(Method):
     """`mtl.methods.method.Method` of a transformer all of whose weights are trained."""
 
     def __init__(self, request: BuildRequest) -> None:
@@ -252,28 +245,29 @@ class FineTuned:
         self.pretrained.save(model_folder(folder), weights=False)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
+        config = self.config
         together: TransformerNetwork | None = None
         for task in self.dataset.trained_tasks:
-            answered = [other for other in self.dataset.tasks if task.id in (other.id, other.answered_by)]
+            answered = self.dataset.answered(task)
             task_folder = finetune_folder(folder, task.id)
             if read_predictions(task_folder, self.data, task) is None:
                 gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
-                if self.config.transformer.joint:
-                    together = together or self._trained_together(seed, folder)
-                    network = together.for_task(task)
-                else:
-                    network = self.new_network_of([task], seed)
-                self._fine_tune(task, answered, network, seed, task_folder)
+                if config.transformer.joint and together is None:
+                    together = self.new_network_of(self.dataset.trained_tasks, seed)
+                    train_together(config, self.data, self.sequences, together, seed, pretrain_folder(folder))
+                network = together.for_task(task) if together is not None else self.new_network_of([task], seed)
+                # After stage 1, its weights are the first candidate for the best ones.
+                first = config.transformer.joint
+                stage = FineTuning(config, self.data, self.sequences, task, seed, task_folder, validate_first=first)
+                stage.train(network)
+                write_codes(task_folder, {other.id: stage.codes(network, other) for other in answered})
             for other in answered:
                 predictions = read_predictions(task_folder, self.data, other)
                 assert predictions is not None
                 yield other, predictions
             self._drop_weights(task_folder)
-        if self.config.transformer.joint:
+        if config.transformer.joint:
             self._drop_weights(pretrain_folder(folder))
-
-    def shared(self, seed: int) -> None:
-        """Nothing."""
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one body and all heads."""
@@ -282,13 +276,18 @@ class FineTuned:
         network = self.new_network_of(self.dataset.trained_tasks, seed)
         parameters = sum(weight.numel() for weight in network.parameters())
         embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
+        # The values of the weights do not matter for the speed, so those before training are used.
+        trained = TrainedTransformer(
+            *(self.config, self.pretrained, torch.device("cpu"), lambda: network.body, lambda task: network),
+            self.dataset.answers,
+        )
         cost = {
             "parameters": parameters,
             "parameters_without_embeddings": parameters - embeddings,
             "pretrain_seconds": joint[0]["seconds"] if joint else None,
             "finetune_seconds": sum(stage["seconds"] for stage in stages),
             "peak_memory": max(stage["peak_memory"] for stage in [*joint, *stages]),
-            "sentences_per_second": self._speed(network),
+            "sentences_per_second": sentences_per_second(trained.predict, self.texts),
         }
         if (gpu := peak_gpu_memory()) is not None:
             cost["peak_gpu_memory"] = gpu
@@ -298,33 +297,10 @@ class FineTuned:
         trainer, device = self.config.trainer, device_of(self.config.trainer.accelerator)
         return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, self.config.transformer)
 
-    def _trained_together(self, seed: int, folder: Path) -> TransformerNetwork:
-        network = self.new_network_of(self.dataset.trained_tasks, seed)
-        train_together(self.config, self.data, self.sequences, network, seed, pretrain_folder(folder))
-        return network
-
-    def _fine_tune(
-        self, task: Task, answered: list[Task], network: TransformerNetwork, seed: int, task_folder: Path
-    ) -> None:
-        """Train the network on the task, and keep its predictions for the tasks that it answers."""
-        # After stage 1, its weights are the first candidate for the best ones.
-        first = self.config.transformer.joint
-        stage = FineTuning(self.config, self.data, self.sequences, task, seed, task_folder, validate_first=first)
-        stage.train(network)
-        write_codes(task_folder, {other.id: stage.codes(network, other) for other in answered})
-
     def _drop_weights(self, task_folder: Path) -> None:
         """Remove the weights of a stage whose predictions are kept, unless they are to be kept, too."""
         if not self.config.transformer.keep:
             (task_folder / WEIGHTS[self.config.transformer.checkpoint]).unlink(missing_ok=True)
-
-    def _speed(self, network: TransformerNetwork) -> float:
-        """Sentences per second on the CPU. The values of the weights do not matter, so those before training are used."""
-        cpu = torch.device("cpu")
-        trained = TrainedTransformer(
-            self.config, self.pretrained, cpu, lambda: network.body, lambda task: network, self.dataset.answers
-        )
-        return sentences_per_second(trained.predict, self.texts)
 
     def _check_space(self, folder: Path) -> None:
         """Say how much disk space training needs. Raises InputError if there is less than what is not taken already."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,9 +18,10 @@ from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded
 from mtl.methods.heads import TaskInput, new_heads, with_overlap
-from mtl.methods.method import BuildRequest, LoadRequest, Predictions
+from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
+from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.inputs import InputReader, longest_input
 from mtl.methods.transformer.origin import model_folder, open_origin, tasks_seen
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
@@ -31,7 +31,6 @@ from mtl.methods.transformer.trained import (
     encode_marks,
     encode_texts,
     marks_of,
-    new_split,
     with_marks,
 )
 from mtl.model.network import Heads, Network
@@ -40,7 +39,6 @@ from mtl.runs.layout import finetune_folder, read_stage
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_outputs
 from mtl.training.checkpoints import DONE, WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, training_precision
 
@@ -49,7 +47,7 @@ WEIGHT_FILES = "*.safetensors"
 logger = logging.getLogger("mtl")
 
 
-class Frozen:
+class Frozen(Method):
     """`mtl.methods.method.Method` of a transformer whose body is not trained.
 
     Each text is read alone; the head of a pair reads both vectors, their difference and their product, as the LSTM's does.
@@ -85,13 +83,9 @@ class Frozen:
             task_folder = finetune_folder(folder, task.id)
             stage = Finetuning(self.config, data, task, read, seed, task_folder, start="before training")
             trained = stage.train(heads)
-            for answered in self.dataset.tasks:
-                if task.id in (answered.id, answered.answered_by):
-                    yield answered, stage.predict(trained, answered)
+            for answered in self.dataset.answered(task):
+                yield answered, stage.predict(trained, answered)
         self._heads = heads
-
-    def shared(self, seed: int) -> None:
-        """Nothing."""
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
@@ -169,7 +163,7 @@ def text_vectors(
     return torch.cat([vectors, of_marks]), {mark: len(texts) + number for number, mark in enumerate(marks)}
 
 
-class TrainedFrozen(TransformerEncoder):
+class TrainedFrozen(TrainedNetworks, TransformerEncoder):
     """`mtl.methods.method.Model` of heads on a fixed body."""
 
     def __init__(
@@ -187,43 +181,21 @@ class TrainedFrozen(TransformerEncoder):
             heads: returns heads of which one is the task's, with its weights.
             answers: see `mtl.data.dataset.Dataset`.
         """
-        super().__init__(pretrained, config.max_length, config.trainer, device, body, trained_on)
-        self.config = config
-        self.answers = answers
-        self._open_heads = heads
+        TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
+        TrainedNetworks.__init__(
+            *(self, config, device, config.finetune.batch_size),
+            lambda task: Network([task], heads(task), None).to(device),
+            answers,
+        )
 
-    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,).
-
-        Args:
-            rows: at least one.
-
-        Raises:
-            ValueError: for a row that is not one of this task.
-        """
-        codes = self._run(predict_rows, task, rows)
-        return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
-
-    def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
-        return self._run(row_outputs, task, rows)
-
-    def _run(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """What `predict_rows` or `row_outputs` returns for new rows."""
-        head = task.answered_by or task.id
-        split, texts = new_split(task, rows)
+    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         with hidden_progress():
             sequences, _ = read_texts(self.config, self.pretrained, texts)
             vectors, numbers = text_vectors(self.config, self.pretrained, self.body, texts, sequences, [(task, split)])
         split = with_marks(task, split, numbers)
         if self.config.head.overlap and task.is_pair:
             split = with_overlap(split, texts)
-        sizes = {head: batch_rows(split, self.config.finetune.batch_size)}
-        order = SortedSampler({head: np.zeros(len(split))}, sizes)
-        answering = replace(task, id=head)
-        network = Network([answering], self._open_heads(answering), None).to(self.device)
-        with mixed_precision(self.config.trainer, self.device):
-            return compute(network, BatchDataset({head: split}, vectors=vectors), order, self.device)
+        return split, TaskInput(None, None, vectors, None)
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:

@@ -15,12 +15,21 @@ logger = logging.getLogger("mtl")
 
 
 def open_origin(request: BuildRequest) -> Pretrained:
-    """The transformer that `transformer.path` names; without a path, the tiny one of the suite's training texts.
+    """The transformer that `transformer.path` names; without a path, a tiny one, which is pre-trained on the training texts of all the suite's
+    tasks if it does not exist.
 
     Raises InputError as `open_pretrained` does.
     """
-    config = request.config
-    path = config.transformer.path or str(_own(request))
+    config, suite = request.config, request.suite
+    path = config.transformer.path
+    if path is None:
+        train = next((wing.own_body for wing in wings() if wing.own_body), None)
+        if train is None:
+            raise InputError(
+                "names no transformer: a folder, or a name on the Hugging Face Hub", key="transformer.path"
+            )
+        texts = training_texts(suite, request.data_dir, config.held_out)
+        path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN))
     pretrained = open_pretrained(path, config.transformer.tokenizer)
     logger.info(
         "transformer %s: %d layers of %d, %s weights",
@@ -32,16 +41,6 @@ def open_origin(request: BuildRequest) -> Pretrained:
             *(config.max_length, pretrained.longest),
         )
     return pretrained
-
-
-def _own(request: BuildRequest) -> Path:
-    """The folder of a transformer pre-trained on the training texts of all the suite's tasks; trained now if it does not exist."""
-    config, suite = request.config, request.suite
-    train = next((wing.own_body for wing in wings() if wing.own_body), None)
-    if train is None:
-        raise InputError("names no transformer: a folder, or a name on the Hugging Face Hub", key="transformer.path")
-    texts = training_texts(suite, request.data_dir, config.held_out)
-    return train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN)
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:

@@ -15,10 +15,12 @@ from mtl.base.errors import InputError
 from mtl.base.extras import library_versions
 from mtl.base.progress import Progress, hidden_progress
 from mtl.base.version import VERSION
-from mtl.data.dataset import Split, make_split
-from mtl.data.examples import Row, make_example
+from mtl.data.dataset import Split
+from mtl.data.examples import Row
 from mtl.data.spans import tokens_of
+from mtl.methods.heads import TaskInput
 from mtl.methods.method import LoadRequest
+from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
 from mtl.methods.transformer.origin import model_folder, tasks_seen
@@ -35,7 +37,6 @@ from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths, row_outputs
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
@@ -219,7 +220,7 @@ class TransformerEncoder:
         )
 
 
-class TrainedTransformer(TransformerEncoder):
+class TrainedTransformer(TrainedNetworks, TransformerEncoder):
     """`mtl.methods.method.Model` of a fine-tuned transformer."""
 
     def __init__(
@@ -237,58 +238,26 @@ class TrainedTransformer(TransformerEncoder):
             network: returns the network with a task's head, with its weights.
             answers: see `mtl.data.dataset.Dataset`.
         """
-        super().__init__(pretrained, config.max_length, config.trainer, device, body, trained_on)
-        self.config = config
-        self.answers = answers
-        self._network = network
-        self._networks: dict[str, TransformerNetwork] = {}  # of the last task that was predicted
-
-    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,).
-
-        Args:
-            rows: at least one.
-
-        Raises:
-            ValueError: for a row that is not one of this task.
-        """
-        codes = self._run(predict_rows, task, rows)
-        return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
+        TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
+        size = config.transformer.rows_at_once
+        TrainedNetworks.__init__(self, config, device, size, lambda task: network(task).to(device), answers)
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs); of numbers, on the scale 0 … 1. Arguments and errors: as in `predict`."""
-        outputs = self._run(row_outputs, task, rows)
+        outputs = super().outputs(task, rows)
         return self.network(task).kinds[task.answered_by or task.id].standard(outputs)
 
-    def _run(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """What `predict_rows` or `row_outputs` returns for new rows."""
-        head = task.answered_by or task.id
-        split, texts = new_split(task, rows)
+    def network(self, task: Task) -> TransformerNetwork:
+        network = super().network(task)
+        assert isinstance(network, TransformerNetwork)
+        return network
+
+    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         inputs = model_inputs(task, split, texts)
         index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
         with hidden_progress():
             sequences = InputReader(self.pretrained, self.length).sequences(list(index))
-        split = with_inputs(split, inputs, index)
-        lengths = row_lengths(split, sequences.lengths.numpy())
-        order = SortedSampler({head: lengths}, {head: batch_rows(split, self.config.transformer.rows_at_once)})
-        network = self.network(task)
-        with mixed_precision(self.trainer, self.device):
-            return compute(network, BatchDataset({head: split}, sequences), order, self.device)
-
-    def network(self, task: Task) -> TransformerNetwork:
-        """The network with the head that answers a task, with its weights, on the device to compute on."""
-        head = task.answered_by or task.id
-        network = self._networks.get(head) or self._network(replace(task, id=head)).to(self.device)
-        self._networks = {head: network}
-        return network
-
-
-def new_split(task: Task, rows: Sequence[Row]) -> tuple[Split, list[str]]:
-    """New rows as a split without targets, and their distinct texts. Raises ValueError for a row that is not one of this task."""
-    examples = [make_example(task, row) for row in rows]
-    texts = list(dict.fromkeys(text for row in examples for text in row.texts))
-    split = make_split(task, examples, {text: number for number, text in enumerate(texts)})
-    return replace(split, targets=np.full(len(rows), np.nan)), texts
+        return with_inputs(split, inputs, index), TaskInput(None, sequences, None, sequences.lengths.numpy())
 
 
 def load_trained(request: LoadRequest) -> TrainedTransformer:

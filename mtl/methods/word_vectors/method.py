@@ -12,17 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from mtl.base.errors import InputError
 from mtl.base.memory import peak_memory
 from mtl.data.dataset import Split, first_choices
 from mtl.data.text import Tokenizer, moses
-from mtl.embedders.find import obtain_vectors
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.tasks.targets import is_word
 from mtl.tasks.task import Task
+
+FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"
+MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
+_NO_WORD = "</s>"  # fastText's end of a line
+
+logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,6 @@ class Expressions:
             "words_without_vector": sum(self.source[word] == NO_VECTOR for word in words),
             "words_from_ngrams": sum(self.source[word] == FROM_NGRAMS for word in words),
         }
-
-
-FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"
 
 
 def expressions(
@@ -107,10 +108,6 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     return np.divide(vectors, lengths[:, None], out=np.zeros_like(vectors), where=lengths[:, None] > 0)
 
 
-MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
-_NO_WORD = "</s>"  # fastText's end of a line
-
-
 def nearest_words(
     blocks: Iterable[tuple[Sequence[str], np.ndarray]],
     queries: np.ndarray,
@@ -137,7 +134,8 @@ def nearest_words(
     nearest: list[str | None] = [None] * len(queries)
     step = max(1, MOST_SCORES // max(1, len(queries)))
     for words, vectors in blocks:
-        _scale(vectors)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        vectors /= np.where(lengths > 0, lengths, 1)[:, None]  # in place; rows of zeros stay
         for start in range(0, len(words), step):
             part = words[start : start + step]
             scores = vectors[start : start + step] @ directions
@@ -153,16 +151,7 @@ def nearest_words(
     return nearest
 
 
-def _scale(vectors: np.ndarray) -> None:
-    """Scale the rows to length 1, in place; rows of zeros stay."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    vectors /= np.where(lengths > 0, lengths, 1)[:, None]
-
-
-logger = logging.getLogger("mtl")
-
-
-class WordVectorMethod:
+class WordVectorMethod(Method):
     """`mtl.methods.method.Method` of word vectors. Nothing is drawn at random: all seeds have the same predictions."""
 
     def __init__(self, request: BuildRequest) -> None:
@@ -170,7 +159,8 @@ class WordVectorMethod:
         config, dataset = request.config, request.dataset
         self.settings = config.word_vectors
         self.dataset = dataset
-        path = obtain_vectors(config, request.suite, request.data_dir, torch.device("cpu"))
+        path = request.vectors
+        assert path is not None
         self.file = VectorFile(path)
         self.texts = expressions(
             dataset.texts, moses(request.suite.language), self.file.read_once, self.settings.ignore_case
@@ -187,21 +177,14 @@ class WordVectorMethod:
         self._found: dict[str, Predictions] = {}  # by task, for all seeds
         self._seconds = 0.0
 
-    def save(self, folder: Path) -> None:
-        """Write nothing: there is no model."""
-
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for source in self.dataset.trained_tasks:
-            for task in self.dataset.tasks:
-                if source.id in (task.id, task.answered_by):
-                    if task.id not in self._found:
-                        start = time.monotonic()
-                        self._found[task.id] = ANSWERERS[task.kind](self, task, source)
-                        self._seconds += time.monotonic() - start
-                    yield task, self._found[task.id]
-
-    def shared(self, seed: int) -> None:
-        """Nothing."""
+            for task in self.dataset.answered(source):
+                if task.id not in self._found:
+                    start = time.monotonic()
+                    self._found[task.id] = ANSWERERS[task.kind](self, task, source)
+                    self._seconds += time.monotonic() - start
+                yield task, self._found[task.id]
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The seconds are those of the first seed of this process, which searches for all. parameters: the vectors of the tasks' words."""

@@ -17,9 +17,12 @@ from small_suite import small_settings
 
 from mtl.base.errors import DivergedError, InputError
 from mtl.base.locks import LOST
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines.engine import Done, Needs, Unit, longest_first
 from mtl.jobs.engines.processes import Processes
-from mtl.jobs.together import run_baseline
+from mtl.jobs.job import NamedRun
+from mtl.jobs.together import run_together
+from mtl.runs.summary import read_summary
 
 pytestmark = pytest.mark.slow
 
@@ -48,6 +51,7 @@ def test_the_results_are_those_of_one_after_another(finished: list[str], tmp_pat
 
 
 def test_a_run_may_continue_with_another_number_of_processes(finished: list[str]) -> None:
+    run_together([NamedRun("", job([*finished, "seeds_in_parallel=2"]))])
     assert run_baseline(job([*finished, "seeds_in_parallel=2"])) == run_baseline(job(finished))
 
 
@@ -63,10 +67,12 @@ def test_a_last_seed_runs_as_it_would_have_beside_the_others(
             done(unit, unit.call(*unit.arguments))
 
     monkeypatch.setattr(Processes, "run", execute)
-    first = run_baseline(run)
+    run_together([NamedRun("", run)])
+    first = read_summary(run.folder.summary)
     for written in (run.folder.summary, run.folder.scores(2)):
         written.unlink()
-    assert run_baseline(run)["tasks"] == first["tasks"]
+    run_together([NamedRun("", run)])
+    assert read_summary(run.folder.summary)["tasks"] == first["tasks"]
     preparation = (["preparation"], 1)
     assert given == [preparation, (["seed 1", "seed 2"], 2), preparation, (["seed 2"], 2)]
 

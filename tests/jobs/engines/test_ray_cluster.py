@@ -21,10 +21,12 @@ from small_suite import small_settings
 
 from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import ray_cluster
 from mtl.jobs.engines.engine import Needs, Unit
 from mtl.jobs.engines.ray_cluster import RayCluster, node_difference
-from mtl.jobs.together import run_baseline
+from mtl.jobs.job import NamedRun
+from mtl.jobs.together import run_together
 
 pytestmark = pytest.mark.ray
 
@@ -105,8 +107,8 @@ def test_the_scores_are_those_of_processes(cluster: Any, tmp_path: Path) -> None
         name: job([*settings, f"run_dir={tmp_path / name / 'run'}", f"cache_dir={tmp_path / name}-cache", *more])
         for name, more in (("one", []), ("ray", ["engine=ray"]))
     }
-    for of in runs.values():
-        run_baseline(of)
+    run_baseline(runs["one"])
+    run_together([NamedRun("", runs["ray"])])
     assert content(tmp_path / "one/run") == content(tmp_path / "ray/run") != {}
 
 
@@ -143,7 +145,7 @@ def test_the_device_is_that_of_the_machine_that_trains(
 ) -> None:
     settings = [*small_settings(tmp_path), "seeds=[1]", "engine=ray", "trainer.precision=16-mixed"]
     with raises_input_error():  # says the node
-        run_baseline(job(settings))
+        run_together([NamedRun("", job(settings))])
 
 
 def test_a_unit_of_a_lost_node_goes_on_elsewhere(cluster: Any, tmp_path: Path) -> None:
@@ -182,7 +184,7 @@ def test_a_killed_command_is_continued(cluster: Any, tmp_path: Path) -> None:
         time.sleep(0.01)
     command.kill()
     assert command.wait() == -signal.SIGKILL and not (seed / "scores.json").exists()
-    run_baseline(job(settings))  # waits until Ray has ended the seed that the first command began
+    run_together([NamedRun("", job(settings))])  # waits until Ray has ended the seed that the first command began
     assert content(tmp_path / "one/run") == content(tmp_path / "ray/run") != {}
 
 

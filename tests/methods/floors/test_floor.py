@@ -20,9 +20,9 @@ import mtl.methods.floors.classifiers as classifiers
 import mtl.methods.floors.floor as floor
 from mtl.api.cli import main
 from mtl.base.errors import InputError
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Done, Unit
-from mtl.jobs.together import run_baseline
 from mtl.methods.floors.kept import KEEPABLE
 from mtl.methods.predictor import Predictor
 

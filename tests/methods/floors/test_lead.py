@@ -10,7 +10,7 @@ from input_errors import raises_input_error
 from rouge_score.rouge_scorer import RougeScorer
 
 from mtl.api.cli import main
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 
 SUITE = """\
 name: nyheter

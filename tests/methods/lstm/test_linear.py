@@ -19,7 +19,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 import mtl.methods.lstm.linear as linear
 from mtl.data.dataset import Dataset, Split, input_rows, load_dataset, with_one_wrong
 from mtl.data.splits import read_task
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.methods.coded import UNLABELLED
 from mtl.methods.floors.features import Document, TaskFeatures
 from mtl.methods.lstm.linear import FOLDS, LinearModels, basis, row_folds, train_linear

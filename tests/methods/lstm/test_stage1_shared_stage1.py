@@ -13,8 +13,7 @@ from input_errors import raises_input_error
 from torch import nn
 
 from mtl.base.files import write_json
-from mtl.jobs.prepared import begin
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import begin, run_baseline
 from mtl.methods.lstm.stage1 import SharedStage1, stage1_key
 from mtl.runs.finished import find_runs
 from mtl.settings.schema import Config

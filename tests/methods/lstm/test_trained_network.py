@@ -8,7 +8,7 @@ from lstm_parts import TRAINED, lstm_parts
 
 from mtl.base.errors import InputError
 from mtl.methods.heads import new_heads
-from mtl.methods.lstm.entry import check, lstm_weights
+from mtl.methods.lstm.entry import LSTM, lstm_weights
 from mtl.methods.lstm.trained import new_encoder, new_network
 
 
@@ -43,7 +43,7 @@ def test_absurd_sizes_are_refused_before_memory_is_spent(
         with pytest.raises(InputError, match=message):
             new_encoder(config, torch.nn.Identity(), parts.embeddings.dim)
         with pytest.raises(InputError, match=message):
-            check(config, parts.suite)
+            LSTM.check(config, parts.suite)
 
 
 def test_counting_the_heads_draws_no_random_numbers(tmp_path: Path) -> None:

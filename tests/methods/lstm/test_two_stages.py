@@ -13,7 +13,7 @@ from elmo_files import write_elmo
 from input_errors import raises_input_error
 
 import mtl
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.methods import stage2
 from mtl.model.sequences import ArraySequences
 

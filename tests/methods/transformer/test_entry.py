@@ -10,7 +10,7 @@ from tiny_transformers import write_bert
 from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.data.sample import write_sample
-from mtl.jobs.prepared import prepare
+from mtl.jobs.inputs import prepare
 from mtl.jobs.sweep import load_sweep
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.transformer.pretrained import open_pretrained
@@ -142,15 +142,15 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
 ) -> None:
     bert = write_bert(tmp_path / "bert", ["en fin dag"])
     settings = [*floor_settings, "method=transformer", f"transformer.path={bert}", "trainer.threads=1"]
-    notes = prepare(job(settings))[1].facts["notes"]
+    notes = prepare(job(settings), None)[1].facts["notes"]
     assert notes == [
         "The learning rate never reaches its peak, since the warm-up of 100 steps is not shorter than the training, on kansla (8),"
         " samma (8), betyg (8)."
     ]
-    assert "notes" not in prepare(job([*settings, "transformer.warmup=0.5"]))[1].facts
+    assert "notes" not in prepare(job([*settings, "transformer.warmup=0.5"]), None)[1].facts
     monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
     with raises_input_error(file="run"):
-        prepare(job(settings))
+        prepare(job(settings), None)
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ def test_the_disk_space_that_a_run_still_needs(
         "mtl.methods.transformer.finetune.check_space", lambda folder, size, remedy: needed.append(size)
     )
     weights = 4 * open_pretrained(str(bert)).parameters
-    prepare(job(settings))
+    prepare(job(settings), None)
     joint = variant == "joint"
     kept = 3 * (3 + joint) if keep else 2 * joint
     assert needed == [(7 * 2 + kept) * weights]
@@ -179,5 +179,5 @@ def test_the_disk_space_that_a_run_still_needs(
     (tmp_path / "run/seed-2/finetune/samma/last.ckpt").write_bytes(bytes(3 * weights))
     (tmp_path / "run/seed-9/finetune/samma").mkdir(parents=True)  # of a seed that is not to be trained
     (tmp_path / "run/seed-9/finetune/samma/final.ckpt").write_bytes(bytes(weights))
-    prepare(job(settings))
+    prepare(job(settings), None)
     assert needed[1] == needed[0] - 6 * weights

@@ -13,7 +13,7 @@ from tiny_transformers import write_bert
 from torch.nn import functional
 
 from mtl.base.errors import InputError
-from mtl.jobs.prepared import prepare
+from mtl.jobs.inputs import prepare
 from mtl.methods.coded import Coded
 from mtl.methods.transformer.finetune import FineTuned, FineTuning, read_predictions, write_codes
 from mtl.methods.transformer.network import TransformerNetwork
@@ -34,7 +34,7 @@ def bert(tmp_path: Path) -> Path:
 def prepared(bert: Path, folder: Path, *settings: str) -> FineTuned:
     chosen = [f"transformer.path={bert}", f"transformer.learning_rate={RATE}", f"transformer.warmup={WARMUP}"]
     chosen += [f"transformer.gradient_clip={CLIP}", "transformer.epochs=2", "trainer.threads=1", "method=transformer"]
-    made = prepare(job([*locations(folder), *chosen, *settings]))[1]
+    made = prepare(job([*locations(folder), *chosen, *settings]), None)[1]
     assert isinstance(made, FineTuned)
     return made
 
@@ -170,7 +170,7 @@ def test_parts_of_a_step_give_the_step_of_the_whole_batch(
         "transformer.gradient_clip=1e9",
         "trainer.threads=1",
     ]
-    made = prepare(job([*places, "method=transformer", f"transformer.path={bert}", *settings]))[1]
+    made = prepare(job([*places, "method=transformer", f"transformer.path={bert}", *settings]), None)[1]
     assert isinstance(made, FineTuned)
     steps: list[tuple[str, list[int]]] = []
     compared: list[float] = []

@@ -10,7 +10,7 @@ from data_files import read_json
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.runs.finished import find_runs
 
 SUITE = """\

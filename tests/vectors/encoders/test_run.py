@@ -11,7 +11,7 @@ from small_suite import small_settings
 
 import mtl
 from mtl.base.errors import InputError
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
 
 TEXTS = ["solen skiner nummer 1", "", "helt nya ord", "jag " * 300, "solen skiner nummer 1"]

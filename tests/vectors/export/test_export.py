@@ -18,7 +18,7 @@ import mtl
 from mtl.api.cli import main
 from mtl.base.extras import missing_package
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 from mtl.vectors.export import EXPORT_FORMATS
 from mtl.vectors.export.tokenizer import tokenizer_json
 

@@ -10,7 +10,7 @@ from mteb_folders import write_rows
 from small_suite import ARG, GLAD, small_settings
 
 from mtl.api.cli import main
-from mtl.jobs.together import run_baseline
+from mtl.jobs.baseline import run_baseline
 
 pytest.importorskip("mteb", reason="needs the package mteb")
 pytest.importorskip("sentence_transformers", reason="needs the package sentence_transformers")

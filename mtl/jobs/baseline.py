@@ -1,0 +1,269 @@
+"""A run from its beginning to its end: begin, train each seed, sum up.
+
+`run_baseline` is the recipe, and what it calls stands below it in this order. What a run is made from, and whether a finished run still is what
+would be made, is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many.
+"""
+
+import json
+import logging
+import time
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, cast
+
+from mtl.base.errors import InputError
+from mtl.base.events import Scored
+from mtl.base.files import write_json, write_text
+from mtl.base.progress import detail, show, shown_run
+from mtl.base.untrusted import AGAIN, read_json
+from mtl.base.version import versions
+from mtl.data.dataset import Dataset
+from mtl.data.fetching.fetch import write_generated
+from mtl.data.repeats import choosing_notes
+from mtl.data.splits import check_present
+from mtl.jobs.inputs import check_begun, prepare, source_stamps
+from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.machine import check_precision, exact, machine, precision
+from mtl.methods import METHODS
+from mtl.methods.method import Method
+from mtl.runs.folder import seed_lock
+from mtl.runs.summary import SeedScores, Summary, summarize
+from mtl.runs.table import render
+from mtl.settings.layers import find_suite, flatten_config
+from mtl.submissions import SUBMISSION_FORMATS
+from mtl.submissions.format import Submitted, write_predictions
+from mtl.tasks.metrics import best_constant, constant_score, further_scores, score
+
+logger = logging.getLogger("mtl")
+
+
+def run_baseline(job: Job, command: str = "") -> Summary:
+    """Run the job, or the part of it that is not done yet, in this process. Return the summary.
+
+    A job whose seeds run apart (`Config.runs_apart`) is for `mtl.jobs.together`; here, its scores would have other last digits.
+
+    Args:
+        command: the command line that the summary records.
+
+    Raises:
+        InputError: for bad data, for a run folder with another configuration, and for one that another process uses;
+            DivergedError for training that diverges.
+    """
+    if not job.folder.summary.exists():
+        check_precision(job.config)
+    with exact(job.config), job.folder.locked():
+        if (finished := check_begun(job)) is not None:
+            return finished
+        prepared, dataset, method = begin(job)
+        with shown_job(NamedRun("", job)):
+            for seed in job.config.seeds:
+                run_seed(job, dataset, method, seed)
+        return sum_up(job, prepared, command)
+
+
+def shown_job(run: NamedRun) -> AbstractContextManager[None]:
+    """Show the run and its seeds within the block."""
+    job, config = run.job, run.job.config
+    done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
+    return shown_run(f"{job.suite.name} · {METHODS[config.method].title(config)}", config.seeds, done, run.name)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is known of a run before its seeds are trained, in plain values.
+
+    Args:
+        inputs: fingerprints by name.
+        rows: the number of rows by task and split.
+        changed: by task, the splits whose files do not have the checksum that the suite names.
+        constants: by task, the score × 100 of the best constant answer.
+        held_out: by task, the number of held-out rows.
+        facts: those of the method, with what is to be noted of the dev rows.
+        shared: by seed, the key of the part of its training that other runs may share. Seeds that share nothing are left out.
+    """
+
+    inputs: dict[str, str]
+    rows: dict[str, dict[str, int]]
+    changed: dict[str, list[str]]
+    constants: dict[str, float]
+    held_out: dict[str, int]
+    facts: dict[str, Any]
+    shared: dict[int, str]
+
+
+def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
+    """Read the data, build the method, and claim the run's folder, which must be locked and have passed `RunFolder.check`.
+
+    Raises InputError for bad data, for files that the method needs and cannot find, and for a folder whose inputs have changed.
+    """
+    config, folder = job.config, job.folder
+    _log_left_out(job)
+    used = precision(config)
+    folder.check_precision(used)
+    write_generated(job.suite, job.data_dir)
+    # Missing files are found before minutes of reading and tokenizing.
+    check_present(job.suite, job.run_tasks, job.data_dir)
+    vectors = METHODS[config.method].find_inputs(config, job.suite)
+    stamps = source_stamps(config, vectors)
+    dataset, method = prepare(job, vectors)
+    inputs = {**dataset.fingerprints, **method.fingerprints}
+    folder.claim(config, inputs, used)
+    write_json(folder.sources, stamps or source_stamps(config, vectors))  # after it, for vectors that were trained now
+    _record(job, dataset)
+    method.save(folder.path)
+    held_out = {task: len(lines) for task, lines in dataset.held_out.items()}
+    shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
+    constants = _constants(dataset)
+    chosen = method.facts.get("chosen_on_dev", METHODS[config.method].chosen_on_dev(config))
+    notes = [*method.facts.get("notes", []), *(choosing_notes(dataset) if chosen else [])]
+    facts = {**method.facts, **({"notes": notes} if notes else {})}
+    prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
+    return prepared, dataset, method
+
+
+def _log_left_out(job: Job) -> None:
+    """Log the tasks that the run leaves out, one line for each reason."""
+    if job.unanswered:
+        logger.info("left out, since method %s does not answer them: %s", job.config.method, ", ".join(job.unanswered))
+    if job.absent:
+        logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
+
+
+def _constants(dataset: Dataset) -> dict[str, float]:
+    """The score × 100 of the best constant answer to each task, by task id.
+
+    The answer is the best one on the training rows of the task itself, or of the task whose head answers, by that task's metric.
+    """
+    scores, tasks = {}, {task.id: task for task in dataset.tasks}
+    for task in dataset.scored_tasks:
+        source = tasks[task.answered_by or task.id]
+        answer = best_constant(source, dataset.splits[source.id]["train"].scored)
+        scores[task.id] = constant_score(task, answer, dataset.scored(task).scored)
+    return scores
+
+
+def _record(job: Job, dataset: Dataset) -> None:
+    """Write what later commands read: the suite file, the lines of held-out rows, the words that heads choose from, and the groups
+    and targets of the scored rows."""
+    folder = job.folder
+    write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
+    write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")
+    write_text(folder.scored_rows, json.dumps(dataset.scored_rows) + "\n")
+    if dataset.answers:
+        write_json(folder.answers, dataset.answers)
+    for task in dataset.scored_tasks:
+        gold = dataset.scored(task).targets
+        write_predictions(folder.gold(task.scored_split, task.id), task, gold, job.config.submission.header)
+
+
+def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScores:
+    """Train one seed, and write its predictions, its submission and scores.json, unless it is done.
+
+    Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), also (of the tasks with
+    further metrics, those × 100 by name), dev_scores (× 100 on dev), choosing_scores (× 100 on the dev rows that choose, of the tasks in
+    `Dataset.choosing`), same_answer (the tasks whose scored rows all have the same prediction), seconds, cost, versions, machine,
+    remarks (what the user of the submission should know, one line each).
+    """
+    done = job.folder.scores(seed)
+    with seed_lock(job.folder.seed(seed)):
+        if done.exists():
+            return read_json(done, SeedScores)
+        start = time.monotonic()
+        result = _predict(job, dataset, method, seed)
+        result["seconds"] = time.monotonic() - start
+        scored, seeds = final_scores(job, seed, cast(SeedScores, result)), job.config.seeds
+        show(scored)
+        average = scored.average and f" · average {scored.average}"
+        listed = ", ".join(f"{id} {score}" for id, score in scored.scores.items())
+        detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average}")
+        result["cost"] = method.cost(seed, job.folder.seed(seed))
+        result["versions"] = versions()
+        result["machine"] = machine(job.config)
+        result["remarks"] = _submit(job, dataset, seed, result["cost"]["parameters"])
+        write_json(done, result)
+    return cast(SeedScores, result)
+
+
+def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
+    """Train, write the predictions, and score them. Returns those entries of scores.json."""
+    config, folder = job.config, job.folder
+    by_task, on_dev, on_choosing, further = {}, {}, {}, dict[str, dict[str, float]]()
+    same_answer = list[str]()
+    for task, predictions in method.predictions(seed, folder.seed(seed)):
+        if task.is_scored:
+            scored = predictions[task.scored_split], dataset.scored(task).scored
+            by_task[task.id] = score(task, *scored)
+            further[task.id] = further_scores(task, *scored)
+            if len(set(scored[0].tolist())) == 1 < len(scored[0]):
+                same_answer.append(task.id)
+            show(Scored(seed, {task.id: job.suite.shown.show(by_task[task.id])}))
+        if "dev" in predictions:
+            dev = dataset.splits[task.id]["dev"]
+            on_dev[task.id] = score(task, predictions["dev"], dev.scored)
+            if (rows := dataset.choosing.get(task.id)) is not None:
+                on_choosing[task.id] = score(task, predictions["dev"][rows], dev.take(rows).scored)
+        for split, values in predictions.items():
+            write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
+    scores = {task.id: by_task[task.id] for task in dataset.scored_tasks}
+    return {
+        "scores": scores,
+        "average": job.suite.mean(scores),
+        "also": {task.id: further[task.id] for task in dataset.scored_tasks if further[task.id]},
+        "dev_scores": {task.id: on_dev[task.id] for task in dataset.tasks if task.id in on_dev},
+        "choosing_scores": on_choosing,
+        "same_answer": [task.id for task in dataset.tasks if task.id in same_answer],
+    }
+
+
+def final_scores(job: Job, seed: int, result: SeedScores, run: str = "") -> Scored:
+    """The scores of a finished seed, to be shown. run: the name of the run among several."""
+    show_number, average = job.suite.shown.show, result["average"]
+    scores = {id: show_number(value) for id, value in result["scores"].items()}
+    return Scored(seed, scores, "" if average is None else show_number(average), final=True, run=run)
+
+
+def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> list[str]:
+    """Write the submission of a seed, in the suite's format. Returns what its user should know, one line each.
+
+    parameters: of the seed's model.
+    """
+    config = job.config
+    if dataset.samples:
+        return ["none is written, since only a sample of the rows has predictions"]
+    lacking = [
+        task.id
+        for task in dataset.tasks
+        for split in dataset.splits[task.id]
+        if split != "train" and not job.folder.predictions(seed, split, task.id).exists()
+    ]
+    if lacking:
+        return [f"none is written, since predictions are missing for rows of {', '.join(dict.fromkeys(lacking))}"]
+    described = METHODS[config.method].summary(config, job.suite)
+    facts = {
+        "name": config.submission.name or described["title"],
+        "family": described["family"],
+        "parameters": parameters,
+    }
+    submitted = Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts)
+    return SUBMISSION_FORMATS[job.suite.submission.format].write(submitted)
+
+
+def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
+    """Write the table and the summary of a run whose seeds are all done. Return the summary."""
+    config, folder = job.config, job.folder
+    done = {seed: read_json(folder.scores(seed), SeedScores) for seed in config.seeds}
+    for seed, scores in done.items():
+        if set(scores["scores"]) != {task.id for task in job.run_tasks if task.is_scored}:
+            raise InputError(f"are not of the run's tasks; {AGAIN}", path=folder.scores(seed), key="scores")
+    for remark in done[config.seeds[-1]]["remarks"]:  # equal for all seeds
+        logger.info("submission: %s", remark)
+    method = METHODS[config.method].summary(config, job.suite)
+    summary = summarize(
+        job.suite, job.run_tasks, config, method, done, prepared.rows, prepared.constants, prepared.changed
+    )
+    summary["held_out"] = prepared.held_out
+    summary |= prepared.facts
+    summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}
+    write_text(folder.table, render(summary, job.suite))
+    write_json(folder.summary, summary)
+    return cast(Summary, summary)

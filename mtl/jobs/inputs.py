@@ -1,0 +1,143 @@
+"""What a run is made from: its data, its method, and the word vectors and other files beside them. A finished run is compared with them."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from mtl.base.errors import InputError
+from mtl.base.files import listed, write_json
+from mtl.base.lazy import lazy
+from mtl.base.untrusted import read_json
+from mtl.data.dataset import Dataset, fingerprints, load_dataset
+from mtl.data.repeats import without_repeats
+from mtl.embedders.find import Vectors
+from mtl.jobs.imported import fingerprint_name
+from mtl.jobs.job import Job
+from mtl.jobs.machine import device_of, prepare_machine
+from mtl.methods import METHODS
+from mtl.methods.method import BuildRequest, Method
+from mtl.runs.summary import Summary, read_summary
+from mtl.settings.layers import moved_sources
+from mtl.settings.schema import Config
+
+MOST_NAMED = 3  # files in one message; the others are counted
+
+# Few runs are distilled, and these take seconds to import.
+ask_teacher = lazy("mtl.jobs.teacher:ask_teacher")
+with_unlabelled = lazy("mtl.jobs.unlabelled:with_unlabelled")
+
+# Of the methods that train nothing: what they are made of, other runs or predictions, is known to jobs alone.
+BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
+    "imported": lazy("mtl.jobs.imported:Imported"),
+    "ensemble": lazy("mtl.jobs.ensemble:Ensemble"),
+}
+
+logger = logging.getLogger("mtl")
+
+
+def prepare(job: Job, vectors: Vectors | None) -> tuple[Dataset, Method]:
+    """Read the data, train the word vectors if they do not exist, and build the method, from caches if they exist.
+
+    Args:
+        vectors: as `mtl.methods.method.MethodKind.find_inputs` returns.
+
+    Raises:
+        InputError: for bad data, for vectors that cannot be trained, and for files that the method cannot read.
+    """
+    config, suite, data_dir = job.config, job.suite, job.data_dir
+    prepare_machine(config)
+    dataset = load_dataset(suite, job.run_tasks, data_dir, config.held_out, config.imported.rows)
+    if not config.choose_on_repeats:
+        dataset = without_repeats(dataset)
+    if config.distill.texts or config.distill.augment:
+        dataset = with_unlabelled(job, dataset)
+    teacher = None if config.distill.run is None else ask_teacher(job, dataset)
+    if vectors is not None:
+        vectors.train_if_missing(suite, data_dir, config.held_out, device_of(config.trainer.accelerator))
+    path = None if vectors is None else vectors.path
+    request, kind = (
+        BuildRequest(config, suite, data_dir, dataset, job.folder.path, path, teacher),
+        METHODS[config.method],
+    )
+    return dataset, kind.build(request) if kind.builds else BUILDERS[config.method](job, request)
+
+
+def source_stamps(config: Config, vectors: Vectors | None) -> dict[str, list[int]]:
+    """By path, the size in bytes and the time of change in nanoseconds of each file beside the data that a run is made from.
+
+    Args:
+        vectors: the word vectors that it reads.
+    """
+    files: list[Path] = []
+    for path in [*METHODS[config.method].sources(config), *([] if vectors is None else [vectors.path])]:
+        files += path.iterdir() if path.is_dir() else [path]
+    stats = {file: file.stat() for file in files if file.is_file() and not file.name.startswith(".")}
+    return {str(file): [stat.st_size, stat.st_mtime_ns] for file, stat in sorted(stats.items())}
+
+
+def check_begun(job: Job) -> Summary | None:
+    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished.
+
+    Raises InputError for a folder with another configuration or other inputs, and for weights to be kept that a finished run has not kept.
+    """
+    folder = job.folder
+    tasks = job.run_tasks
+    folder.check(job.config)
+    if not folder.summary.exists():
+        return None
+    inputs = fingerprints(job.suite, tasks, job.data_dir)
+    for seed, values in zip(job.config.seeds, job.predictions, strict=False):
+        inputs[fingerprint_name(seed)] = values.fingerprint
+    folder.check_inputs(inputs)
+    _check_sources(job)
+    finished = read_summary(folder.summary)
+    kept = {"transformer.keep": job.config.transformer.keep, "floor.keep": job.config.floor.keep}
+    for key, asked in kept.items():
+        if asked and not finished["config"].get(key):
+            raise InputError(
+                f"this run is finished, and it has not kept its models ({key}); set run_dir= to make it again with them",
+                path=folder.path,
+            )
+    logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
+    return finished
+
+
+def _check_sources(job: Job) -> None:
+    """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names.
+
+    The vectors or the transformer are read only if the job names another place than the run, or if the size or time of a file
+    differs from what was noted when the run was made or when the files were last compared. If the named files do not exist,
+    nothing is compared.
+    """
+    config, folder, method = job.config, job.folder, METHODS[job.config.method]
+    try:
+        vectors = method.vectors(config, job.suite)
+    except InputError:
+        vectors = None
+    stamps = source_stamps(config, vectors)
+    moved = moved_sources(folder.config, config)
+    before = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
+    if stamps == before or not (stamps or moved):
+        return
+    changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != before.get(file)]
+    gone = [f"{file}: gone" for file in before if file not in stamps]
+    why = listed(moved or changed or gone, MOST_NAMED, "; ")
+    try:
+        vectors = method.find_inputs(config, job.suite)
+    except InputError as error:
+        logger.info("%s: its inputs are not compared (%s): %s", folder.path, why, error)
+        return
+    logger.info("%s: comparing its inputs (%s)", folder.path, why)
+    unchanged = replace(config, trainer=replace(config.trainer, threads=None))
+    dataset, built = prepare(replace(job, config=unchanged), vectors)
+    inputs = {**dataset.fingerprints, **built.fingerprints}
+    if differing := [
+        name for name in folder.changed_inputs(inputs) if name != "tokenizer"
+    ]:  # a finished run has its tokens
+        raise InputError(
+            f"this run is finished, and was made from other inputs: {', '.join(differing)} ({why}); set run_dir= or"
+            " another runs_dir=, or remove the folder",
+            path=folder.path,
+        )
+    write_json(folder.sources, stamps)

@@ -1,0 +1,84 @@
+"""Trained networks in use: how new rows become the outputs of a head, and these become predictions. The same for all methods with heads."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from mtl.data.dataset import Split, make_split
+from mtl.data.examples import Row, make_example
+from mtl.methods.heads import TaskInput
+from mtl.model.network import TaskNetwork
+from mtl.settings.schema import Config
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+from mtl.training.batches import predict_rows, row_outputs
+
+
+class TrainedNetworks:
+    """What `mtl.methods.method.Model` of each method with heads has for predictions.
+
+    Args:
+        config: of the run.
+        device: where the networks compute.
+        batch_size: model inputs in a batch.
+        open_network: returns the network with a task's head and its weights, on the device; the task has training rows.
+        answers: see `mtl.data.dataset.Dataset`.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        device: torch.device,
+        batch_size: int,
+        open_network: Callable[[Task], TaskNetwork],
+        answers: Mapping[str, Sequence[str]],
+    ) -> None:
+        self.config = config
+        self.device = device
+        self.batch_size = batch_size
+        self.answers = answers
+        self._open_network = open_network
+        self._networks: dict[str, TaskNetwork] = {}  # of the last task that was predicted
+
+    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
+        """New rows as the network takes them, and what it reads.
+
+        Args:
+            split: the rows, without targets.
+            texts: their distinct texts, to which the numbers in the split refer.
+        """
+        raise NotImplementedError
+
+    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """Predicted targets (rows,).
+
+        Args:
+            rows: at least one.
+
+        Raises:
+            ValueError: for a row that is not one of this task.
+        """
+        codes = self._compute(predict_rows, task, rows)
+        return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
+
+    def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
+        return self._compute(row_outputs, task, rows)
+
+    def network(self, task: Task) -> TaskNetwork:
+        """The network with the head that answers a task, under whose id it knows the task."""
+        head = task.answered_by or task.id
+        if head not in self._networks:
+            self._networks = {head: self._open_network(replace(task, id=head))}
+        return self._networks[head]
+
+    def _compute(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """What `predict_rows` or `row_outputs` returns for new rows."""
+        head = task.answered_by or task.id
+        examples = [make_example(task, row) for row in rows]
+        index = {text: number for number, text in enumerate(dict.fromkeys(t for row in examples for t in row.texts))}
+        split = replace(make_split(task, examples, index), targets=np.full(len(rows), np.nan))
+        split, read = self.read(task, rows, split, list(index))
+        return read.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)
