@@ -158,8 +158,8 @@ def _check_sheet(job: "Job", path: Path) -> int:
 
 def _annotate(arguments: argparse.Namespace) -> None:
     from mtl.annotate.draw import read_wanted, write_forms
+    from mtl.base.typed import check_known
     from mtl.jobs.job import load_job, parse_settings
-    from mtl.settings.bounds import check_known
 
     given: dict[str, Any] = parse_settings(arguments.settings)
     check_known(given, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
@@ -172,9 +172,9 @@ def _annotate(arguments: argparse.Namespace) -> None:
 
 
 def _make(arguments: argparse.Namespace) -> None:
+    from mtl.base.typed import check_known
     from mtl.jobs.job import parse_settings
     from mtl.make.make import make
-    from mtl.settings.bounds import check_known
 
     given: dict[str, Any] = parse_settings(arguments.settings)
     check_known(given, {"out", "data_dir", "artefacts"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import sha256, write_text
 from mtl.base.terminal import write_data
+from mtl.base.typed import check_choice, typed
 from mtl.base.untrusted import check_plain_folder, read_json
 from mtl.data.dataset import training_texts
 from mtl.data.examples import Row, make_example, read_rows
@@ -27,7 +28,6 @@ from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import SeedScores, read_summary
-from mtl.settings.bounds import check_choice, one_of, typed_settings
 from mtl.settings.layers import read_config
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite, load_suite
@@ -224,7 +224,7 @@ class RunSettings:
     seed: int | None = None
     task: str | None = None
     device: str = "cpu"
-    pooling: str | None = one_of(*POOLINGS, default=None)
+    pooling: Literal["max", "mean"] | None = None
     centre: bool = False
     data_dir: str | None = None
 
@@ -239,7 +239,7 @@ def open_run(name: str, settings: Mapping[str, Any]) -> "RunEncoder":
     if (Path(name) / "modules.json").is_file():
         message = "is an export, not a run; name the run's folder; docs/how-to/export.md: how mteb scores exports"
         raise InputError(message, path=name)
-    checked = typed_settings(RunSettings, settings)
+    checked = typed(RunSettings, settings)
     predictor = Predictor.load(Path(name), checked.seed, device=checked.device, encoder_task=checked.task)
     return RunEncoder(predictor, checked)
 

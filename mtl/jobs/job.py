@@ -1,18 +1,17 @@
 """A run that is to be made: its configuration, suite, tasks and folders, from the settings and the files that they name."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
-from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
+from mtl.base.typed import UnknownKey, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
@@ -21,9 +20,8 @@ from mtl.methods import METHODS, method_name
 from mtl.methods.method import matches
 from mtl.runs.folder import RunFolder
 from mtl.sample import SAMPLES
-from mtl.settings.bounds import reason, unknown_message
-from mtl.settings.layers import find_suite, find_yaml, flatten, shipped
-from mtl.settings.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config, check_config
+from mtl.settings.layers import find_suite, find_yaml, flatten, flatten_config, merge, shipped
+from mtl.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
 from mtl.submissions import submission_problem
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
@@ -298,15 +296,9 @@ def load_job(settings: Mapping[str, Any]) -> Job:
             for kind in SETTINGS_KINDS
         },
     }
-    merged = cast(DictConfig, OmegaConf.structured(Config))
-    merged.embeddings = OmegaConf.structured(embedder_kind(embeddings["name"]).options)
-    for origin, layer in layers.items():
-        merged = _merge(merged, origin, layer)
-    for key, value in given.items():
-        _set(merged, key, value)
-    merged.suite = suite_name
-    _check_variant(merged, variant)
-    job = Job(_checked(merged), suite)
+    options = embedder_kind(embeddings["name"]).options
+    job = Job(_merged(layers, {**given, "suite": suite_name}, options), suite)
+    _check_variant(job.config, variant)
     _check_unread(job.config, [key for key in given if key not in flatten(variant)])
     return replace(job, suite=choose_scored(suite, job.data_dir))
 
@@ -325,12 +317,13 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
     return given
 
 
-def _check_variant(merged: DictConfig, variant: Mapping[str, Any]) -> None:
+def _check_variant(config: Config, variant: Mapping[str, Any]) -> None:
     """Raise InputError for a setting that contradicts the variant: results are compared by the variant's name."""
-    name = variant["variant"]
+    name, settings = variant["variant"], flatten_config(config)
     for key, value in flatten(variant).items():
-        if (other := OmegaConf.select(merged, key)) != value:
-            raise InputError(f"variant {name} has {key}={value}; choose another with variant=", key=key, value=other)
+        if settings[key] != value:
+            message = f"variant {name} has {key}={value}; choose another with variant="
+            raise InputError(message, key=key, value=settings[key])
 
 
 def _check_variant_of(method: str, variant: Mapping[str, Any], baseline: Mapping[str, Any]) -> None:
@@ -359,47 +352,45 @@ def _check_unread(config: Config, given: Sequence[str]) -> None:
             )
 
 
-def _merge(merged: DictConfig, origin: str, layer: Mapping[str, Any]) -> DictConfig:
+def _merged(layers: Mapping[str, Any], given: Mapping[str, Any], options: type[EmbedderOptions]) -> Config:
+    """The configuration from layers of settings, in the order of their precedence.
+
+    Args:
+        layers: nested settings by where they come from; the first has the defaults.
+        given: those of the command line, by dotted key.
+        options: of the embeddings.
+
+    Raises:
+        InputError: for a key that does not exist, and a value that is missing or makes no sense. It names the layer, if it is neither the
+            first nor the command line.
+    """
+    merged: dict[str, Any] = {}
+    origins: dict[str, str | None] = {}
+    for number, (origin, layer) in enumerate(layers.items()):
+        if not isinstance(layer, dict):
+            raise InputError("must hold keys and values", path=origin)
+        merge(merged, layer)
+        origins |= dict.fromkeys(flatten(layer), origin if number else None)
+    known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(options, "embeddings.")}
+    for key, value in given.items():
+        if key not in known.union(flatten(merged)) and key.rpartition(".")[0] not in BY_TASK:
+            raise _unknown_key(key, known, str(merged["embeddings"]["name"]))
+        merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
+        origins[key] = None
     try:
-        return cast(DictConfig, OmegaConf.merge(merged, layer))
-    except OmegaConfBaseException as error:
-        raise InputError(f"{origin}: {error.full_key}: {str(error).splitlines()[0]}") from None
-    except (ValueError, TypeError, ArithmeticError) as error:
-        raise InputError(f"{origin}: {str(error).splitlines()[0]}") from None
+        return config_of(merged, options)
+    except InputError as error:
+        wrong = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
+        near = [key for key in origins if f"{key}.".startswith(f"{wrong}.") or wrong.startswith(f"{key}.")][-1:]
+        # What has no value is missing in the file that begins its section.
+        near = near or [key for key in origins if key.rpartition(".")[0] == wrong.rpartition(".")[0]][:1]
+        origin = origins[near[0]] if near else None
+        raise error if origin is None else error.located(path=origin) from None
 
 
-def _set(config: DictConfig, key: str, value: Any) -> None:
-    keys = list(flatten(OmegaConf.to_container(config)))
-    if key not in keys and not {key, key.rpartition(".")[0]} & set(BY_TASK):
-        raise InputError(_unknown_key(key, keys, str(config.embeddings.name)))
-    if key in LISTS and not isinstance(value, list) and (value is not None or key != "tasks"):
-        raise InputError(f"must be a list, as in {key}={LISTS[key]}", key=key, value=value)
-    try:
-        # OmegaConf's converter accepts 1e-4, which is not a number in YAML 1.1.
-        OmegaConf.update(config, key, value)
-    except (OmegaConfBaseException, ValueError, TypeError, ArithmeticError) as error:
-        raise InputError(str(reason(error)), key=key, value=value) from None
-
-
-def _unknown_key(key: str, keys: Sequence[str], embeddings: str) -> str:
+def _unknown_key(key: str, known: Collection[str], embeddings: str) -> InputError:
     section, _, name = key.partition(".")
     kinds = [other for other, kind in EMBEDDERS.items() if name in kind.options.__dataclass_fields__]
     if section == "embeddings" and kinds:
-        return f"{key}: {embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}"
-    return unknown_message(key, [*keys, "embeddings"])
-
-
-def _checked(merged: DictConfig) -> Config:
-    """The configuration as typed values. Raises InputError for a value that is missing or makes no sense."""
-    try:
-        if missing := sorted(OmegaConf.missing_keys(merged)):
-            name = merged.embeddings.name
-            what = f"{name} embeddings need a value" if missing[0].startswith("embeddings.") else "has no value"
-            raise InputError(what, key=missing[0])
-        config = cast(Config, OmegaConf.to_object(merged))
-    except OmegaConfBaseException as error:
-        raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
-    except (ValueError, TypeError, ArithmeticError) as error:
-        raise InputError(f"the settings: {str(error).splitlines()[0]}") from None
-    check_config(config)
-    return config
+        return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
+    return UnknownKey(key, [*known, "embeddings"])

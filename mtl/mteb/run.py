@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_json, write_text
+from mtl.base.typed import UnknownKey
 from mtl.base.untrusted import read_json
 from mtl.encoders.encoder import Choices, SentenceEncoder
 from mtl.mteb.benchmark import Benchmark, MtebSettings, find_benchmark, load_benchmark, read_settings, unknown_key
 from mtl.mteb.results import EvaluationFolder, Record, render_table, summarize
-from mtl.settings.bounds import UnknownKey
 
 if TYPE_CHECKING:
     from mtl.mteb.evaluation import Evaluator

@@ -5,13 +5,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.terminal import MISSING, escaped, markdown_table
+from mtl.base.typed import POSITIVE, check_known, typed
 from mtl.reports.board import Column, Leaderboard, PairTests, Row
 from mtl.reports.pairs import comparable_samples
-from mtl.settings.bounds import POSITIVE, Interval, bounded, check_known, typed_settings
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Sample
 from mtl.stats.families import seed_parts
 from mtl.stats.power import NEVER, POWER, Design, Expectation, held_difference, other_rows, same_rows
@@ -30,8 +32,8 @@ class PowerSettings:
     """
 
     suite: str | None = None
-    difference: float = bounded(POSITIVE, 2.0)
-    seeds: int | None = bounded(Interval(LEAST_SEEDS), None)
+    difference: Annotated[float, POSITIVE] = 2.0
+    seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None
 
 
 SHARED = ("difference", "seeds")  # keys of both forms of the command
@@ -46,7 +48,7 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
     of_runs, expected = (set(kind.__dataclass_fields__) for kind in (PowerSettings, Expectation))
     check_known(given, of_runs | expected)
     if not (expected - set(SHARED)) & set(given):
-        return typed_settings(PowerSettings, given), None
+        return typed(PowerSettings, given), None
     if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
         raise InputError(
             f"a benchmark that does not exist yet needs rows=, accuracy= and agreement=; add {' and '.join(missing)}"
@@ -55,8 +57,8 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
         raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="suite")
     shares = given["accuracy"]
     own = {key: value for key, value in given.items() if key in expected}
-    expectation = typed_settings(Expectation, {**own, "accuracy": shares if isinstance(shares, list) else [shares]})
-    return typed_settings(PowerSettings, {key: given[key] for key in SHARED if key in given}), expectation
+    expectation = typed(Expectation, {**own, "accuracy": shares if isinstance(shares, list) else [shares]})
+    return typed(PowerSettings, {key: given[key] for key in SHARED if key in given}), expectation
 
 
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
-from omegaconf import MISSING
 
 from mtl.base.files import is_sha256
 from mtl.base.untrusted import is_web_address
@@ -90,7 +89,7 @@ class Source:
         sha256: the checksum of a zip, where it is known.
     """
 
-    url: str = MISSING
+    url: str
     size: int | None = None
     sha256: str | None = None
 
@@ -124,7 +123,7 @@ class HubSource:
         columns: for each column of the task whose name in the copy differs, that name.
     """
 
-    dataset: str = MISSING
+    dataset: str
     revision: str | None = None
     splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
     columns: dict[str, str] = field(default_factory=dict)
@@ -182,15 +181,15 @@ class Task:
     title: str = ""
     folder: str = ""
     kind: str = ""
-    text: list[str] = MISSING
+    text: list[str] = field(kw_only=True)
     level: str = "text"
     candidates: list[str] | None = None
     spans: dict[str, list[str]] | None = None
     header: list[str] | None = None
-    target: str = MISSING
+    target: str = field(kw_only=True)
     labels: list[str] | None = None
     range: list[float] | None = None
-    metric: str = MISSING
+    metric: str = field(kw_only=True)
     positive: str | None = None
     columns: list[str] | None = None
     chance: str | None = None

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from mtl.base.errors import InputError
+from mtl.base.typed import UnknownKey
 from mtl.mteb.benchmark import read_settings, unknown_key
-from mtl.settings.bounds import UnknownKey
 
 
 def test_other_keys_are_the_encoders() -> None:
