@@ -48,7 +48,9 @@ class UnknownKey(InputError):
         close = difflib.get_close_matches(key, sorted(self.known), 1)
         close = close or [name for name in sorted(self.known) if name.rpartition(".")[2] == key]
         names = [f"{section}{name}" for name in close or sorted(self.known)]
-        advice = f"did you mean {names[0]}?" if close else f"known keys: {', '.join(names) or 'none'}"
+        advice = (
+            f"did you mean {names[0]}?" if close else f"known keys: {', '.join(names)}" if names else "there are none"
+        )
         super().__init__(f"unknown key {section + key!r}; {advice}")
 
 
@@ -88,7 +90,7 @@ def check_choice(key: str, value: Any, choices: Collection[str]) -> None:
 def field_types(kind: type) -> dict[str, Any]:
     """By the fields of a dataclass, their types with what `Annotated` says of them."""
     types = get_type_hints(kind, include_extras=True)
-    return {item.name: types[item.name] for item in fields(kind)}  # type: ignore[arg-type]
+    return {item.name: types[item.name] for item in fields(kind)}
 
 
 def declared_keys(kind: type, section: str = "") -> Iterator[tuple[str, Any]]:
@@ -114,11 +116,8 @@ def in_words(bounds: Meta) -> str:
     low, high = (pair[0] if pair[1] is None else pair[1] for pair in ((bounds.ge, bounds.gt), (bounds.le, bounds.lt)))
     if high is None:
         return f"{'at least' if bounds.gt is None else 'greater than'} {low:,}"
-    return (
-        f"at least {low:,} and less than {high:,}"
-        if bounds.gt is bounds.le is None
-        else f"between {low:,} and {high:,}"
-    )
+    half_open = bounds.gt is None and bounds.le is None
+    return f"at least {low:,} and less than {high:,}" if half_open else f"between {low:,} and {high:,}"
 
 
 def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
@@ -127,9 +126,8 @@ def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
     if kind in (Union, UnionType) and NoneType in parts:
         return None if value is None else _value(Union[tuple(set(parts) - {NoneType})], value, key, example)  # noqa: UP007
     if kind is Annotated and (get_origin(parts[0]) or is_dataclass(parts[0])) and get_origin(parts[0]) is not Literal:
-        examples = [
-            f", as in {key}={text}" for note in parts[1:] if isinstance(note, Meta) for text in note.examples or ()
-        ]
+        given = (note.examples or [] for note in parts[1:] if isinstance(note, Meta))
+        examples = [f", as in {key}={text}" for texts in given for text in texts]
         return _value(parts[0], value, key, "".join(examples))
     if is_dataclass(kind):
         return _section(cast(type, kind), value, key)
@@ -151,15 +149,17 @@ def _section(kind: type, value: Any, key: str) -> Any:
     given = dict(_items(value, key))
     check_known(given, types, section)
     values = {name: _value(types[name], part, section + name) for name, part in given.items()}
-    for item in fields(kind):  # type: ignore[arg-type]
+    for item in fields(kind):
         if item.name not in values and item.default is item.default_factory is MISSING:
             raise InputError("has no value", key=section + item.name)
+        if isinstance(values.get(item.name), dict) and item.default_factory is not MISSING:
+            values[item.name] = item.default_factory() | values[item.name]
     made = kind(**values)
     try:
         if hasattr(made, "check"):
             made.check()
     except InputError as error:
-        raise error.located(key=section + error.key) from None if error.key else error
+        raise error.located(key=error.key and section + error.key) from None
     return made
 
 
@@ -183,12 +183,16 @@ def _single(hint: Any, value: Any, key: str) -> Any:
         value = str(value) if isinstance(value, int | float | date | PurePath) else value
     if isinstance(value, str) and "${" in value:
         raise InputError("holds '${', a reference to another value; write the value itself", key=key)
-    if plain is not bool and isinstance(value, int) and abs(value) > LARGEST_NUMBER:
-        raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
+    problem = None
     try:
-        return msgspec.convert(value, hint, strict=False)
+        made = msgspec.convert(value, hint, strict=False)
     except msgspec.ValidationError:
-        raise InputError(f"must {_allowed(hint, plain, value)}", key=key, value=_shown(value)) from None
+        made, problem = value, f"must {_allowed(hint, plain, value)}"
+    if isinstance(made, int) and abs(made) > LARGEST_NUMBER:
+        raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
+    if problem is not None:
+        raise InputError(problem, key=key, value=_shown(value))
+    return made
 
 
 def _allowed(hint: Any, plain: Any, value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
@@ -14,7 +14,7 @@ from mtl.base.untrusted import is_inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.tasks.metrics import METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
-from mtl.tasks.task import DEV_OR_TEST, LEVELS, SCALES, SPLITS, UNSCORED, Scale, Source, Task
+from mtl.tasks.task import DEV_OR_TEST, SCALES, SPLITS, UNSCORED, Scale, Source, Task
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Published:
 
     model: str
     family: str
-    split: str = "test"
+    split: Literal["test", "dev"] = "test"
     method: str | None = None
     embeddings: str | None = None
     variant: str | None = None
@@ -115,7 +115,7 @@ class Suite:
     published: list[Published] = field(default_factory=list)
     submission: Submission = field(default_factory=Submission)
     clean: str | None = None
-    scale: int = 100
+    scale: Literal[100, 1] = 100
 
     @property
     def shown(self) -> Scale:
@@ -202,8 +202,6 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
             )
     if not _is_file_name(suite.name):
         raise InputError(f"{suite.name!r} names folders; use letters, digits, '.', '_' and '-'", path=path, key="name")
-    if suite.scale not in SCALES:
-        raise InputError(f"{suite.scale} must be {' or '.join(map(str, SCALES))}", path=path, key="scale")
     for id, task in suite.tasks.items():
         task.id = str(id)
         task.title = task.title or task.id
@@ -230,8 +228,6 @@ def _suite_problem(suite: Suite) -> str | None:
         if not suite.average or not all(suite.average_groups) or len(set(named)) < len(named):
             return "average: must name at least one task, and none twice"
     for row in suite.published:
-        if row.split not in ("dev", "test"):
-            return f"published: {row.model}: split: {row.split!r} must be dev or test"
         further = {f"also.{id}.{name}": score for id, own in row.also.items() for name, score in own.items()}
         if unknown := [name for own in row.also.values() for name in own if not is_metric(name)]:
             return f"published: {row.model}: also: {unknown[0]!r} is no metric"
@@ -295,8 +291,6 @@ def _target_problem(task: Task) -> str | None:
         return "header: names a column twice"
     if any(column.endswith("[]") for column in task.text):
         return "text: a column with lists of texts can only be one of candidates"
-    if task.level not in LEVELS:
-        return f"level: {task.level!r} must be {' or '.join(LEVELS)}"
     if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
     if problem := _span_problem(task):
@@ -354,8 +348,6 @@ def _rows_problem(task: Task) -> str | None:
         return "same_source: a task has either group or same_source"
     if unknown := set(task.files) - set(SPLITS):
         return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
-    if task.scored not in (None, "dev", "test", DEV_OR_TEST, UNSCORED):
-        return f"scored: {task.scored!r} must be dev, test, {DEV_OR_TEST} or {UNSCORED}"
     if task.scored == UNSCORED and (task.answered_by is None or task.files["dev"] is not None):
         return f"scored: {UNSCORED} is for a task that another one answers and that has no dev file"
     if task.scored == DEV_OR_TEST and None in (task.files["dev"], task.files["test"]):

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import numpy as np
@@ -64,7 +65,6 @@ PERCENT = SCALES[100]
 
 SPLITS = ("train", "dev", "test")
 SPAN_ENDS = ("start", "stop")  # the keys of a span
-LEVELS = ("text", "word")
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 
@@ -182,7 +182,7 @@ class Task:
     folder: str = ""
     kind: str = ""
     text: list[str] = field(kw_only=True)
-    level: str = "text"
+    level: Literal["text", "word"] = "text"
     candidates: list[str] | None = None
     spans: dict[str, list[str]] | None = None
     header: list[str] | None = None
@@ -198,7 +198,7 @@ class Task:
     group: str | None = None
     same_source: str | None = None
     answered_by: str | None = None
-    scored: str | None = None
+    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None
     files: dict[str, str | None] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     license: str | None = None
@@ -211,7 +211,7 @@ class Task:
     @property
     def scored_split(self) -> str:
         """The split whose targets the predictions are compared with: dev or test. Of an unscored task, test."""
-        return "dev" if self.scored in (None, DEV_OR_TEST) else "test" if self.scored == UNSCORED else str(self.scored)
+        return "dev" if self.scored in (None, DEV_OR_TEST) else "test" if self.scored == UNSCORED else self.scored
 
     @property
     def is_scored(self) -> bool:

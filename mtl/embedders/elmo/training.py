@@ -89,7 +89,9 @@ class ELMoTraining:
 
     def check(self) -> None:
         pairs = [
-            pair for pair in self.filters if len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and COUNT.holds(pair[1])
+            pair
+            for pair in self.filters
+            if len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST
         ]
         if not pairs or len(pairs) < len(self.filters):
             raise InputError(
