@@ -174,8 +174,6 @@ def _items(value: Any, key: str) -> Iterable[tuple[str, Any]]:
 
 def _single(hint: Any, value: Any, key: str) -> Any:
     """A value that is neither a list nor a section."""
-    if isinstance(value, dict | list | tuple):
-        raise InputError("holds a list or a section where a single value is expected", key=key)
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if plain is str:
         if isinstance(value, bool):
@@ -208,5 +206,6 @@ def _allowed(hint: Any, plain: Any, value: Any) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """A value as a message has it: a long text is cut."""
-    return f"{value[:100]}…" if isinstance(value, str) and len(value) > 100 else value
+    """A value as a message has it: what is long is cut."""
+    text = str(value)
+    return f"{text[:100]}…" if len(text) > 100 else value

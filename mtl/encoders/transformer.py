@@ -71,7 +71,7 @@ class PlainTransformer:
         device = device_of(settings.device, "device")
         assert settings.path is not None
         pretrained = open_pretrained(settings.path, settings.tokenizer)
-        trainer = TrainerConfig(settings.device, "32-true")
+        trainer = typed(TrainerConfig, {"accelerator": settings.device, "precision": "32-true"})
         self.encoder = TransformerEncoder(pretrained, settings.max_length, trainer, device, lambda: pretrained.body)
 
     @cached_property

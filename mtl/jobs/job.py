@@ -11,7 +11,7 @@ import yaml
 
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
-from mtl.base.typed import UnknownKey, check_known, declared_keys, field_types
+from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
@@ -70,7 +70,7 @@ def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[s
     try:
         check_known(sections, EMBEDDERS, "embeddings.")
         for kind_of, section in sections.items():
-            check_known(section, field_types(EMBEDDERS[kind_of].options), f"embeddings.{kind_of}.")
+            check_known(section, EMBEDDERS[kind_of].options.__dataclass_fields__, f"embeddings.{kind_of}.")
     except InputError as error:
         raise error.located(path=origin) from None
     settings = {**content, "embeddings": sections.get(embeddings, {})}
@@ -364,8 +364,8 @@ def _merged(layers: Mapping[str, Any], given: Mapping[str, Any], options: type[E
         near = [key for key in origins if f"{key}.".startswith(f"{wrong}.") or wrong.startswith(f"{key}.")][-1:]
         # What has no value is missing in the file that begins its section.
         near = near or [key for key in origins if key.rpartition(".")[0] == wrong.rpartition(".")[0]][:1]
-        origin = origins[near[0]] if near else None
-        raise error if origin is None else error.located(path=origin) from None
+        path = origins[near[0]] if near else None
+        raise error if path is None else error.located(path=path) from None
 
 
 def _unknown_key(key: str, known: Collection[str], embeddings: str) -> InputError:

@@ -17,6 +17,7 @@ from mtl.base.device import to_device
 from mtl.base.errors import InputError
 from mtl.base.loop import ResumableTraining
 from mtl.base.progress import Progress
+from mtl.base.typed import typed
 from mtl.pretraining.network import MaskedBatch, Masking, decayed_groups, masked_outputs
 from mtl.pretraining.settings import PretrainingSettings
 from mtl.pretraining.tokens import Segments
@@ -128,7 +129,8 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
             fused=device.type != "mps",
         )
         super().__init__(model, [optimizer], checkpoint, device, settings.validate_every)
-        self.precision = TrainerConfig(device.type, settings.precision, settings.force_precision)
+        precision = {"precision": settings.precision, "force_precision": settings.force_precision}
+        self.precision = typed(TrainerConfig, {"accelerator": device.type, **precision})
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
         self._begun: float | None = None

@@ -92,7 +92,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("seeds=3", "seeds=3: must be a list, as in seeds=[1,2,3]"),
         ("seeds=true", "seeds=True: must be a list"),
         ("tasks=cbd", "tasks=cbd: must be a list"),
-        ("tasks=[cbd,[dyk]]", "tasks.1: holds a list or a section where a single value is expected"),
+        ("tasks=[cbd,[dyk]]", "tasks.1=['dyk']: must be a text"),
         (
             "embeddings.path=v.vec",
             "embeddings.path: random embeddings have no path; set embeddings=fasttext or glove or elmo",
