@@ -49,7 +49,11 @@ class UnknownKey(InputError):
         close = close or [name for name in sorted(self.known) if name.rpartition(".")[2] == key]
         names = [f"{section}{name}" for name in close or sorted(self.known)]
         advice = (
-            f"did you mean {names[0]}?" if close else f"known keys: {', '.join(names)}" if names else "there are none"
+            f"did you mean {names[0]}?"
+            if close
+            else f"known keys: {', '.join(names)}"
+            if names
+            else "none is known here"
         )
         super().__init__(f"unknown key {section + key!r}; {advice}")
 

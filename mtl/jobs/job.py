@@ -70,6 +70,8 @@ def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[s
     try:
         check_known(sections, EMBEDDERS, "embeddings.")
         for kind_of, section in sections.items():
+            if "name" in section:
+                raise InputError("only the command line and sweeps choose it", key=f"embeddings.{kind_of}.name")
             check_known(section, EMBEDDERS[kind_of].options.__dataclass_fields__, f"embeddings.{kind_of}.")
     except InputError as error:
         raise error.located(path=origin) from None

@@ -68,7 +68,7 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRo
             if path.is_file() and has_column(path, task.target, task.header):
                 file = _row_file(task, split, path)
                 if file is None or file.labelled:
-                    scored = replace(task, scored=split, breakdown=None)
+                    scored = replace(task, scored="test" if split == "test" else "dev", breakdown=None)
                     examples = read_split(scored, path, split)
                     tasks[task.id] = _rows(scored, path, examples, file, _labelled(scored, examples))
                     break

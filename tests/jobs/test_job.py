@@ -314,10 +314,16 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
         ("{preset: x, embeddings: {random: 3}}", r"own\.yaml: embeddings: must hold a section for each kind"),
         (
             "{preset: x, embeddings: {elmo: {dim: 3}}}",
-            r"own\.yaml: embeddings\.elmo\.dim: elmo embeddings have no such key",
+            r"own\.yaml: unknown key 'embeddings\.elmo\.dim'; known keys: embeddings\.elmo\.cache, ",
         ),
-        ("{preset: x, embeddings: {cove: {dim: 3}}}", r"own\.yaml: embeddings\.cove: no such embeddings; known: "),
-        ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: embeddings\.random\.missing: "),
+        (
+            "{preset: x, embeddings: {cove: {dim: 3}}}",
+            r"own\.yaml: unknown key 'embeddings\.cove'; did you mean embeddings\.glove\?",
+        ),
+        (
+            "{preset: x, embeddings: {random: {missing: random}}}",
+            r"own\.yaml: unknown key 'embeddings\.random\.missing'; known keys: ",
+        ),
         ("{preset: x, embeddings: {random: {name: fasttext}}}", r"embeddings\.random\.name: only the command line and"),
         ("{preset: x, data_dir: x}", r"own\.yaml: data_dir: only the command line says where files are"),
         (
