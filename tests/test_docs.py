@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from mtl.base.typed import declared_keys
 from mtl.benchmark_making.make.recipe import load_recipe
 from mtl.data.examples import read_examples, span_texts
 from mtl.embedders import EMBEDDERS
@@ -48,7 +49,7 @@ def test_the_reference_says_what_the_declarations_say(reference: ModuleType) -> 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_settings_that_a_document_names_exist(document: Path, reference: ModuleType) -> None:
-    known = {key for key, _, _ in reference.declared_keys(Config)}
+    known = {key for key, _ in declared_keys(Config)}
     known |= {f"embeddings.{item.name}" for kind in EMBEDDERS.values() for item in fields(kind.options)}
     sections = {key.partition(".")[0] for key in known if "." in key}
     named = re.findall(rf"(?<![\w/.])(?:{'|'.join(sections)})\.[a-z_]+(?![\w/])", document.read_text(encoding="utf-8"))

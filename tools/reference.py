@@ -8,27 +8,26 @@ bounds in the dataclasses. All other keys are fields of dataclasses with their m
 
 import argparse
 import inspect
-import math
 import os.path
 import re
 import textwrap
 from collections.abc import Collection, Iterator
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-import omegaconf
 import yaml
+from msgspec import Meta
 
 from mtl.api.commands import add_commands
+from mtl.base.typed import declared_keys, field_types, in_words, notes_of
 from mtl.benchmark_making.make.steps import STEPS
 from mtl.benchmark_making.similarity.comparison import SimilarityOptions
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.word2vec import Word2VecTraining
 from mtl.methods import METHODS
-from mtl.settings.bounds import Interval, OneOf, bounds_of
 from mtl.settings.layers import flatten
 from mtl.settings.schema import Config
 from mtl.tasks.metrics import METRICS
@@ -159,11 +158,12 @@ def settings() -> Iterator[str]:
         "`key=value` on the command line, a keyword argument in Python, or a line of a YAML file:",
         "[how settings are given, and which one wins](../how-to/settings.md). A setting that no run of the method reads is an error.",
     )
-    sections: dict[str, list[tuple[str, type, str]]] = {}
-    for key, kind, name in declared_keys(Config):
-        sections.setdefault(key.rpartition(".")[0], []).append((key, kind, name))
+    sections: dict[str, list[tuple[str, Any]]] = {}
+    for key, hint in declared_keys(Config):
+        sections.setdefault(key.rpartition(".")[0], []).append((key, hint))
+    del sections["embeddings"]
     for section, keys in sections.items():
-        readers = {key: readers_of(key) for key, _, _ in keys}
+        readers = {key: readers_of(key) for key, _ in keys}
         alike = len(set(readers.values())) == 1
         yield from ("", f"## {section or 'The run'}", "")
         if section:
@@ -174,8 +174,8 @@ def settings() -> Iterator[str]:
             f"| key | default | values |{'' if alike else ' read by |'} meaning |",
             f"|---|---|---|{'' if alike else '---|'}---|",
         )
-        for key, kind, name in keys:
-            row = [f"`{key}`", code(given.get(key, {})), values_in_words(kind, name)]
+        for key, hint in keys:
+            row = [f"`{key}`", code(given.get(key, {})), values_in_words(hint)]
             yield table_row(*row, *([] if alike else [readers[key]]), comments[key])
     yield from (
         "",
@@ -188,10 +188,9 @@ def settings() -> Iterator[str]:
         path = ROOT / f"configs/embeddings/{name}.yaml"
         content, comments = yaml.safe_load(path.read_text(encoding="utf-8")), meanings_in(path)
         yield from ("", f"### {embedder.title}", "", "| key | default | values | meaning |", "|---|---|---|---|")
-        for item in fields(embedder.options):
-            if item.name != "name":
-                values = values_in_words(embedder.options, item.name)
-                yield table_row(f"`embeddings.{item.name}`", code(content[item.name]), values, comments[item.name])
+        for key, hint in field_types(embedder.options).items():
+            if key != "name":
+                yield table_row(f"`embeddings.{key}`", code(content[key]), values_in_words(hint), comments[key])
 
 
 def readers_of(key: str) -> str:
@@ -214,16 +213,6 @@ def meanings_in(path: Path) -> dict[str, str]:
         else:
             key = ""
     return found
-
-
-def declared_keys(kind: type, prefix: str = "") -> Iterator[tuple[str, type, str]]:
-    """Each key of a configuration by its dotted name, with the dataclass and the field that declare it."""
-    types = get_type_hints(kind)
-    for item in fields(kind):
-        if is_dataclass(types[item.name]) and item.name != "embeddings":
-            yield from declared_keys(types[item.name], f"{prefix}{item.name}.")
-        elif item.name != "embeddings":
-            yield f"{prefix}{item.name}", kind, item.name
 
 
 def other_settings() -> Iterator[str]:
@@ -314,14 +303,14 @@ def key_table(kind: type, with_values: bool, without: Collection[str] = ()) -> I
     yield f"|---|---|{'---|' if with_values else ''}---|"
     for item in fields(kind):
         if item.name not in without:
-            values = [values_in_words(kind, item.name)] if with_values else []
+            values = [values_in_words(field_types(kind)[item.name])] if with_values else []
             yield table_row(f"`{item.name}`", default_of(item), *values, meanings.get(item.name, "").rstrip("."))
 
 
 def default_of(item: Any) -> str:
     if item.default_factory is not MISSING:
         value = item.default_factory()
-    elif item.default in (MISSING, omegaconf.MISSING):
+    elif item.default is MISSING:
         return "–"
     else:
         value = item.default
@@ -350,20 +339,22 @@ def first_paragraphs(function: Any) -> str:
     return " ".join(text.split())
 
 
-def values_in_words(kind: type, name: str) -> str:
-    """The values that a field of a dataclass takes, as a cell of a table."""
-    declared = get_type_hints(kind)[name]
-    types = get_args(declared) if isinstance(declared, UnionType) else (declared,)
-    (plain,) = [get_origin(type_) or type_ for type_ in types if type_ is not NoneType]
-    match bounds_of(kind, name):
-        case OneOf(values=values):
-            words = code_list(values)
-        case Interval() as interval:
-            interval = replace(interval, high=math.inf) if interval.high >= UNBOUNDED else interval
-            words = f"{'whole number, ' if plain is int else ''}{interval}"
-        case _:
-            words = PLAIN.get(plain, "keys and values")
-    return f"{words}, or null" if NoneType in types else words
+def values_in_words(hint: Any) -> str:
+    """The values that a field of this type takes, as a cell of a table."""
+    notes, or_null = list[Any](), False
+    while (kind := get_origin(hint)) in (Annotated, Union, UnionType):
+        notes += notes_of(hint)
+        or_null |= kind is not Annotated
+        hint = next(part for part in get_args(hint) if part is not NoneType)
+    bounds = next((note for note in notes if isinstance(note, Meta) and not note.examples), None)
+    if kind is Literal:
+        words = code_list(get_args(hint))
+    elif bounds is not None:
+        bounds = Meta(ge=bounds.ge, gt=bounds.gt) if (bounds.le or bounds.lt or 0) >= UNBOUNDED else bounds
+        words = f"{'whole number, ' if hint is int else ''}{in_words(bounds)}"
+    else:
+        words = PLAIN.get(kind or hint, "keys and values")
+    return f"{words}, or null" if or_null else words
 
 
 def code(value: Any) -> str:

@@ -1,12 +1,10 @@
 """Readers of YAML files that other people wrote, with the promise of `mtl.base.untrusted`."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import is_dataclass
 from pathlib import Path
-from types import UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any
 
 import yaml
 from omegaconf import OmegaConf
@@ -14,8 +12,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import read_bytes
-
-Content = TypeVar("Content")
 
 YAML_LIMIT = 2**24  # bytes of a YAML file
 YAML_DEPTH = 50  # levels; libyaml's composer recurses in C, and 50,000 levels end the process
@@ -121,45 +117,6 @@ def _check_depth(path: Path, text: str) -> None:
         if depth > YAML_DEPTH:
             line = event.start_mark.line + 1 if event.start_mark else 1
             raise InputError(f"nested more than {YAML_DEPTH} levels deep", path=path, line=line)
-
-
-def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, what: str) -> Content:
-    """The content of a YAML file as an instance of a dataclass.
-
-    Args:
-        what: what the file is meant to be, as in "suite file".
-
-    Raises:
-        InputError: for an unknown key, a value of another type, and a field without a value.
-    """
-    try:
-        typed = cast(Content, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), content)))
-        if key := _find_nested(typed, kind):
-            raise InputError("holds a list or a section where a single value is expected", path=path, key=key)
-        return typed
-    except OmegaConfBaseException as error:
-        raise InputError(str(error).splitlines()[0], path=path, key=error.full_key or "the file") from None
-    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
-        raise InputError(f"not a {what}: {str(error).partition(chr(10))[0]}", path=path) from None
-
-
-def _find_nested(value: Any, kind: Any, key: str = "") -> str | None:
-    """The key whose value holds a list or a section in place of a single value, which OmegaConf accepts; None if there is none.
-
-    kind: the type of the value, as a field of a dataclass declares it.
-    """
-    if is_dataclass(value):
-        hints = get_type_hints(type(value))
-        below = [_find_nested(getattr(value, name), hints[name], f"{key}.{name}".removeprefix(".")) for name in hints]
-        return next(filter(None, below), None)
-    kind = (
-        next((part for part in get_args(kind) if part is not type(None)), kind) if isinstance(kind, UnionType) else kind
-    )
-    if isinstance(value, dict | list) and get_origin(kind) is type(value):
-        inner, items = get_args(kind)[-1], value.items() if isinstance(value, dict) else enumerate(value)
-        below = [_find_nested(item, inner, f"{key}.{name}" if is_dataclass(item) else key) for name, item in items]
-        return next(filter(None, below), None)
-    return key if isinstance(value, dict | list) and kind is not Any else None
 
 
 def _find_interpolation(value: Any, key: str = "") -> str | None:

@@ -177,9 +177,9 @@ def _check_sheet(path: Path) -> int:
 
 
 def _annotate(arguments: argparse.Namespace) -> None:
+    from mtl.base.typed import check_known
     from mtl.benchmark_making.annotate.draw import read_wanted, write_forms
     from mtl.jobs.job import load_job, parse_settings
-    from mtl.settings.bounds import check_known
 
     given: dict[str, Any] = parse_settings(arguments.settings)
     check_known(given, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
@@ -192,9 +192,9 @@ def _annotate(arguments: argparse.Namespace) -> None:
 
 
 def _make(arguments: argparse.Namespace) -> None:
+    from mtl.base.typed import check_known
     from mtl.benchmark_making.make.make import make
     from mtl.jobs.job import parse_settings
-    from mtl.settings.bounds import check_known
 
     given: dict[str, Any] = parse_settings(arguments.settings)
     check_known(given, {"out", "data_dir", "artefacts"})

@@ -11,14 +11,16 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
+from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
 from mtl.embedders.interface import VectorTraining, note_source
 from mtl.embedders.static import static_kind
-from mtl.settings.bounds import AT_LEAST_ONE, NOT_NEGATIVE, Interval, bounded
 
 if TYPE_CHECKING:
     import torch
@@ -41,16 +43,16 @@ class FastTextTraining:
         seed: of the first vectors and of the noise.
     """
 
-    dim: int = bounded(AT_LEAST_ONE, 300)
-    epochs: int = bounded(AT_LEAST_ONE, 5)
-    min_count: int = bounded(AT_LEAST_ONE, 5)
-    min_ngram: int = bounded(NOT_NEGATIVE, 3)
-    max_ngram: int = bounded(NOT_NEGATIVE, 6)
-    bucket: int = bounded(NOT_NEGATIVE, 2_000_000)
-    learning_rate: float = bounded(NOT_NEGATIVE, 0.05)
-    window: int = bounded(AT_LEAST_ONE, 5)
-    threads: int = bounded(NOT_NEGATIVE, 0)
-    seed: int = bounded(Interval(1, 2**31, open_high=True), 1)  # fastText takes 0 as 1
+    dim: Annotated[int, AT_LEAST_ONE] = 300
+    epochs: Annotated[int, AT_LEAST_ONE] = 5
+    min_count: Annotated[int, AT_LEAST_ONE] = 5
+    min_ngram: Annotated[int, NOT_NEGATIVE] = 3
+    max_ngram: Annotated[int, NOT_NEGATIVE] = 6
+    bucket: Annotated[int, NOT_NEGATIVE] = 2_000_000
+    learning_rate: Annotated[float, NOT_NEGATIVE] = 0.05
+    window: Annotated[int, AT_LEAST_ONE] = 5
+    threads: Annotated[int, NOT_NEGATIVE] = 0
+    seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # fastText takes 0 as 1
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
         """Train with `train_fasttext`, on the CPU."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
+from mtl.base.typed import typed
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings, vector_training
 from mtl.embedders.interface import VectorFiles
 from mtl.embedders.recipes import Recipe, check_recipe, fetchable, train_recipe, vector_path
-from mtl.settings.bounds import typed_settings
 from mtl.settings.schema import Config, EmbedderOptions
 from mtl.tasks.suite import Suite
 
@@ -27,7 +27,7 @@ def embedder_options(name: str, given: Mapping[str, Any]) -> EmbedderOptions:
     """
     content = read_embeddings(name)
     content.pop("config", None)  # for runs
-    return typed_settings(embedder_kind(content["name"]).options, {**content, **given}, "embeddings.")
+    return typed(embedder_kind(content["name"]).options, {**content, **given}, "embeddings.")
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,13 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from omegaconf import MISSING
 
 from mtl.base.lazy import lazy
+from mtl.base.typed import AT_LEAST_ONE, POSITIVE, SIZE
 from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, Reader, VectorReaderRequest, unknown_words
-from mtl.settings.bounds import AT_LEAST_ONE, POSITIVE, SIZE, bounded
 from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
@@ -18,15 +17,15 @@ if TYPE_CHECKING:
     from mtl.embedders.words import WordEmbeddings
 
 
-@dataclass
+@dataclass(kw_only=True)
 class RandomOptions(EmbedderOptions):
     """The keys of random embeddings; configs/embeddings/random.yaml explains them."""
 
-    dim: int = bounded(SIZE)
-    trainable: bool = MISSING
-    init_std: float = bounded(POSITIVE)
-    min_count: int = bounded(AT_LEAST_ONE)
-    max_words: int | None = bounded(AT_LEAST_ONE, None)
+    dim: Annotated[int, SIZE]
+    trainable: bool
+    init_std: Annotated[float, POSITIVE]
+    min_count: Annotated[int, AT_LEAST_ONE]
+    max_words: Annotated[int, AT_LEAST_ONE] | None = None
     sparse: bool = False
 
 

@@ -13,21 +13,19 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from omegaconf import MISSING
-
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import is_sha256, sha256
 from mtl.base.lazy import resolve
 from mtl.base.locks import waiting_lock
+from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside, is_web_address
-from mtl.base.untrusted_yaml import read_yaml, typed_content
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.dataset import fingerprints, present_tasks, training_texts
 from mtl.data.splits import FORMAT
 from mtl.data.text import moses, moses_version, tokenized, tokenized_lines
 from mtl.embedders import EMBEDDERS, embedder_kind, vector_training
 from mtl.embedders.interface import Training, noted_source
-from mtl.settings.bounds import typed_settings
 from mtl.settings.layers import find_yaml, shipped
 from mtl.tasks.suite import Suite
 
@@ -48,9 +46,9 @@ class Recipe:
     """How to get vectors: download them from `url`, or train them on a suite's training text with the settings in `train`."""
 
     name: str = ""
-    embeddings: str = MISSING  # the kind of embeddings that uses them: fasttext, glove or elmo
+    embeddings: str = field(kw_only=True)  # the kind of embeddings that uses them: fasttext, glove or elmo
     title: str = ""
-    file: str = MISSING  # the file (for elmo, the folder) in the folder of embeddings
+    file: str = field(kw_only=True)  # the file (for elmo, the folder) in the folder of embeddings
     source: str | None = None
     license: str | None = None
     url: str | None = None  # of the file, or of the file with .gz
@@ -62,7 +60,7 @@ class Recipe:
 def load_recipe(name: str) -> Recipe:
     """The recipe with this name or path. Raises InputError if there is none or it is not valid."""
     path = find_yaml("recipe", name, shipped("embeddings"))
-    recipe = typed_content(Recipe, read_yaml(path), path, "recipe")
+    recipe = typed(Recipe, read_yaml(path), path=path)
     if not is_inside(recipe.file):
         message = f"{recipe.file!r} must be a path below the folder of embeddings, without '..'"
         raise InputError(message, path=path, key="file")
@@ -134,7 +132,7 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
         trained = " and ".join(name for name in EMBEDDERS if vector_training(name))
         raise InputError(f"cannot be trained; {trained} can", key="embeddings", value=embeddings)
     check_installed(training.extra, key="embeddings", value=embeddings)
-    return cast(Training, typed_settings(resolve(training.settings), given))
+    return cast(Training, typed(resolve(training.settings), given))
 
 
 def train_on_files(

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
-from omegaconf import MISSING
 
 from mtl.base.errors import InputError
+from mtl.base.typed import AT_LEAST_ONE, SIZE
 from mtl.embedders.interface import (
     EmbedderKind,
     EmbeddingsRequest,
@@ -18,7 +18,6 @@ from mtl.embedders.interface import (
     VectorTraining,
     unknown_words,
 )
-from mtl.settings.bounds import AT_LEAST_ONE, SIZE, bounded, one_of
 from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
@@ -47,16 +46,16 @@ def static_kind(title: str, training: VectorTraining | None) -> EmbedderKind:
     )
 
 
-@dataclass
+@dataclass(kw_only=True)
 class StaticOptions(EmbedderOptions):
     """The keys of static embeddings; configs/embeddings/fasttext.yaml and glove.yaml explain them."""
 
     path: str | None = None
-    dim: int | None = bounded(SIZE, None)
-    trainable: bool = MISSING
-    min_count: int = bounded(AT_LEAST_ONE)
-    max_words: int | None = bounded(AT_LEAST_ONE, None)
-    missing: str = one_of("unknown", "random", default="unknown")
+    dim: Annotated[int, SIZE] | None = None
+    trainable: bool
+    min_count: Annotated[int, AT_LEAST_ONE]
+    max_words: Annotated[int, AT_LEAST_ONE] | None = None
+    missing: Literal["unknown", "random"] = "unknown"
     sparse: bool = False
     map: bool = False
 

@@ -6,14 +6,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
+from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
 from mtl.embedders.interface import VectorTraining, note_source
 from mtl.embedders.static import static_kind
-from mtl.settings.bounds import AT_LEAST_ONE, NOT_NEGATIVE, bounded, one_of
 
 if TYPE_CHECKING:
     import torch
@@ -37,15 +37,15 @@ class Word2VecTraining:
         seed: of the first vectors and of the noise.
     """
 
-    architecture: str = one_of("skipgram", "cbow", default="skipgram")
-    dim: int = bounded(AT_LEAST_ONE, 300)
-    epochs: int = bounded(AT_LEAST_ONE, 5)
-    min_count: int = bounded(AT_LEAST_ONE, 5)
-    negative: int = bounded(AT_LEAST_ONE, 5)
-    learning_rate: float = bounded(NOT_NEGATIVE, 0.025)
-    window: int = bounded(AT_LEAST_ONE, 5)
-    threads: int = bounded(NOT_NEGATIVE, 0)
-    seed: int = bounded(NOT_NEGATIVE, 1)
+    architecture: Literal["skipgram", "cbow"] = "skipgram"
+    dim: Annotated[int, AT_LEAST_ONE] = 300
+    epochs: Annotated[int, AT_LEAST_ONE] = 5
+    min_count: Annotated[int, AT_LEAST_ONE] = 5
+    negative: Annotated[int, AT_LEAST_ONE] = 5
+    learning_rate: Annotated[float, NOT_NEGATIVE] = 0.025
+    window: Annotated[int, AT_LEAST_ONE] = 5
+    threads: Annotated[int, NOT_NEGATIVE] = 0
+    seed: Annotated[int, NOT_NEGATIVE] = 1
 
     def check(self) -> None:
         """Raise InputError for a seed that NumPy does not take."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
-from mtl.base.untrusted_yaml import read_yaml, typed_content
+from mtl.base.typed import typed
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sampled import Key, read_key
 from mtl.jobs.given import values_of_seeds
 from mtl.jobs.job import Job, load_job
@@ -103,9 +104,9 @@ def key_of(path: Any, job: Job) -> Key:
 def _system(given: Any) -> System:
     """What is known of a system, from the path of a YAML file or from its content; None: nothing."""
     if given is None or isinstance(given, Mapping):
-        return typed_content(System, given or {}, Path("system"), "description of a system")
+        return typed(System, given or {}, path="system")
     path = _path("system", given)
-    return typed_content(System, read_yaml(path), path, "description of a system")
+    return typed(System, read_yaml(path), path=path)
 
 
 def _labels(given: Any, suite: Suite) -> dict[str, Any]:

@@ -1,18 +1,17 @@
 """A run that is to be made: its configuration, suite, tasks and folders, from the settings and the files that they name."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
-from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
+from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sample import SAMPLES
 from mtl.data.splits import choose_scored, has_files
@@ -20,14 +19,24 @@ from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.jobs.given import GivenPredictions
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
-from mtl.settings.bounds import reason, unknown_message
-from mtl.settings.layers import find_suite, find_yaml, flatten, matches, shipped
-from mtl.settings.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config, check_config
+from mtl.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
+from mtl.settings.schema import (
+    BY_TASK,
+    CHOICES,
+    LOCATIONS,
+    PAPER,
+    Config,
+    EmbedderOptions,
+    config_of,
+)
 from mtl.submissions import submission_problem
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
 
 SETTINGS_KINDS = ("architecture", "preset")  # kinds of files that change any settings
+METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of single methods
+# The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
+FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
 
 
 def read_method(name: str, folder: Path) -> dict[str, Any]:
@@ -55,30 +64,27 @@ def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[s
     Args:
         kind: "architecture" or "preset".
     """
-    content = read_named(kind, name, folder)
-    _check_choices(f"{kind}={name}", [key for key in CHOICES if key in content and key != kind])
+    content, origin = read_named(kind, name, folder), f"{kind}={name}"
     # Runs are told apart by these names, and both kinds stand in the same place of a run's name.
     for other in SETTINGS_KINDS:
         own = find_yaml(kind, name, folder).resolve() != (folder / f"{content[kind]}.yaml").resolve()
         if own and (folder.parent / other / f"{content[kind]}.yaml").is_file():
-            raise InputError(f"{kind}={name}: {content[kind]} is the name of a shipped {other}; choose another name")
+            raise InputError(f"{origin}: {content[kind]} is the name of a shipped {other}; choose another name")
     sections = content.pop("embeddings", {})
     if not isinstance(sections, dict) or not all(isinstance(section, dict) for section in sections.values()):
-        raise InputError(
-            f"{kind}={name}: embeddings: must hold a section for each kind of embeddings, as in {{fasttext: {{dropout: 0.1}}}}"
-        )
-    if unknown := sorted(map(str, set(sections) - set(EMBEDDERS))):
-        raise InputError(f"{kind}={name}: embeddings.{unknown[0]}: no such embeddings; known: {', '.join(EMBEDDERS)}")
-    for name_of, section in sections.items():
-        if unknown := sorted(map(str, set(section) - set(EMBEDDERS[name_of].options.__dataclass_fields__))):
-            raise InputError(f"{kind}={name}: embeddings.{name_of}.{unknown[0]}: {name_of} embeddings have no such key")
+        message = "must hold a section for each kind of embeddings, as in {fasttext: {dropout: 0.1}}"
+        raise InputError(message, path=origin, key="embeddings")
+    try:
+        check_known(sections, EMBEDDERS, "embeddings.")
+        for kind_of, section in sections.items():
+            if "name" in section:
+                raise InputError("only the command line and sweeps choose it", key=f"embeddings.{kind_of}.name")
+            check_known(section, EMBEDDERS[kind_of].options.__dataclass_fields__, f"embeddings.{kind_of}.")
+    except InputError as error:
+        raise error.located(path=origin) from None
     settings = {**content, "embeddings": sections.get(embeddings, {})}
-    _check_locations(f"{kind}={name}", settings)
-    _check_choices(f"{kind}={name}", [f"embeddings.{embeddings}.name"] if "name" in settings["embeddings"] else [])
+    _check_layer(origin, settings, kind)
     return settings
-
-
-METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of single methods
 
 
 def chosen_suite(given: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
@@ -116,40 +122,30 @@ def load_checked_suite(name: str) -> Suite:
     if problem := submission_problem(suite):
         raise InputError(f"suite {suite.name}: submission.{problem}")
     for where, settings in suite_settings(suite).items():
-        _check_locations(f"suite {suite.name}: {where}", settings)
-        _check_choices(f"suite {suite.name}: {where}", [key for key in CHOICES if key in settings])
+        _check_layer(f"suite {suite.name}: {where}", settings)
     return suite
 
 
-def _check_locations(source: str, settings: Mapping[str, Any]) -> None:
-    """Raise InputError if settings from a file say where files are."""
-    if locations := [key for key in flatten(settings) if key in LOCATIONS]:
-        raise InputError(f"{source}: {locations[0]}: only the command line says where files are")
-
-
-def _check_choices(source: str, keys: list[str]) -> None:
-    """Raise InputError if a file sets any of these keys, which it must not."""
-    if keys:
-        raise InputError(f"{source}: {keys[0]}: only the command line and sweeps choose it")
+def _check_layer(origin: str, settings: Mapping[str, Any], named: str = "") -> None:
+    """Raise InputError for a key that no file of settings sets. named: the key under which the file has its own name."""
+    for key in flatten(settings):
+        if key in LOCATIONS:
+            raise InputError("only the command line says where files are", path=origin, key=key)
+        if key in (*CHOICES, "embeddings.name") and key != named:
+            raise InputError("only the command line and sweeps choose it", path=origin, key=key)
 
 
 def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
     """The settings in a suite file: those for every run, and those for the runs of each method. Raises InputError for an unknown method."""
-    common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
-    of_methods = suite.config.get(METHODS_KEY, {})
+    of_methods, origin = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
     if not isinstance(of_methods, dict) or not all(isinstance(settings, dict) for settings in of_methods.values()):
-        raise InputError(
-            f"suite {suite.name}: config.{METHODS_KEY}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}"
-        )
+        raise InputError(f"{origin}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
     for method, settings in of_methods.items():
         if method not in METHODS:
-            raise InputError(
-                f"suite {suite.name}: config.{METHODS_KEY}.{method}: unknown method; known: {', '.join(METHODS)}"
-            )
+            raise InputError(f"{origin}.{method}: unknown method; known: {', '.join(METHODS)}")
         if unread := [key for key in flatten(settings) if not METHODS[method].reads_key(key)]:
-            raise InputError(
-                f"suite {suite.name}: config.{METHODS_KEY}.{method}: {unread[0]}: the method does not read it"
-            )
+            raise InputError(f"{origin}.{method}: {unread[0]}: the method does not read it")
+    common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
     return {"config": common, **{f"config.{METHODS_KEY}.{method}": own for method, own in of_methods.items()}}
 
 
@@ -256,10 +252,6 @@ class NamedRun:
     job: Job
 
 
-# The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
-FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
-
-
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) describe.
 
@@ -301,16 +293,9 @@ def load_job(settings: Mapping[str, Any]) -> Job:
             for kind in SETTINGS_KINDS
         },
     }
-    merged = cast(DictConfig, OmegaConf.structured(Config))
-    merged.embeddings = OmegaConf.structured(embedder_kind(embeddings["name"]).options)
-    for origin, layer in layers.items():
-        merged = _merge(merged, origin, layer)
-    for key, value in given.items():
-        _set(merged, key, value)
-    merged.suite = suite_name
-    _check_variant(merged, variant)
-    job = Job(_checked(merged), suite)
-    _check_unread(job.config, [key for key in given if key not in flatten(variant)])
+    options = embedder_kind(embeddings["name"]).options
+    job = Job(_merged(layers, {**given, "suite": suite_name}, options), suite)
+    _check_variant(job.config, given, flatten(variant))
     return replace(job, suite=choose_scored(suite, job.data_dir))
 
 
@@ -328,21 +313,12 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
     return given
 
 
-def _check_variant(merged: DictConfig, variant: Mapping[str, Any]) -> None:
-    """Raise InputError for a setting that contradicts the variant: results are compared by the variant's name."""
-    name = variant["variant"]
-    for key, value in flatten(variant).items():
-        if (other := OmegaConf.select(merged, key)) != value:
-            raise InputError(f"variant {name} has {key}={value}; choose another with variant=", key=key, value=other)
-
-
 def _check_variant_of(method: str, variant: Mapping[str, Any], baseline: Mapping[str, Any]) -> None:
     """Raise InputError for a variant that changes a key which the method does not read. baseline: the defaults by dotted key."""
     for key, value in flatten(variant).items():
         if baseline.get(key) != value and not METHODS[method].reads_key(key):
-            raise InputError(
-                f"sets {key}, which method {method} does not read", key="variant", value=variant["variant"]
-            )
+            message = f"sets {key}, which method {method} does not read"
+            raise InputError(message, key="variant", value=variant["variant"])
 
 
 def _check_keys(method: str, given: Sequence[str]) -> None:
@@ -352,57 +328,62 @@ def _check_keys(method: str, given: Sequence[str]) -> None:
             raise InputError(f"method {method} does not read it; set method=, or drop it", key=key)
 
 
-def _check_unread(config: Config, given: Sequence[str]) -> None:
-    """Raise InputError for a key that only other variants read."""
+def _check_variant(config: Config, given: Collection[str], variant: Mapping[str, Any]) -> None:
+    """Raise InputError for a setting that contradicts the variant, since results are compared by its name, and for one that it does not read.
+
+    Args:
+        given: the keys that the command line sets.
+        variant: the settings of the variant, by dotted key.
+    """
+    name, settings = config.variant, flatten_config(config)
+    for key, value in variant.items():
+        if settings[key] != value:
+            message = f"variant {name} has {key}={value}; choose another with variant="
+            raise InputError(message, key=key, value=settings[key])
     unread = METHODS[config.method].unread(config)
-    for key in given:
-        if matches(key, unread):
-            raise InputError(
-                f"variant {config.variant} does not read it; choose another with variant=, or drop it", key=key
-            )
+    if keys := [key for key in given if key not in variant and matches(key, unread)]:
+        raise InputError(f"variant {name} does not read it; choose another with variant=, or drop it", key=keys[0])
 
 
-def _merge(merged: DictConfig, origin: str, layer: Mapping[str, Any]) -> DictConfig:
+def _merged(layers: Mapping[str, Any], given: Mapping[str, Any], options: type[EmbedderOptions]) -> Config:
+    """The configuration from layers of settings, in the order of their precedence.
+
+    Args:
+        layers: nested settings by where they come from; the first has the defaults.
+        given: those of the command line, by dotted key.
+        options: of the embeddings.
+
+    Raises:
+        InputError: for a key that does not exist, and a value that is missing or makes no sense. It names the layer, if it is neither the
+            first nor the command line.
+    """
+    merged: dict[str, Any] = {}
+    origins: dict[str, str | None] = {}
+    for number, (origin, layer) in enumerate(layers.items()):
+        if not isinstance(layer, dict):
+            raise InputError("must hold keys and values", path=origin)
+        merge(merged, layer)
+        origins |= dict.fromkeys(flatten(layer), origin if number else None)
+    known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(options, "embeddings.")}
+    for key, value in given.items():
+        if key not in known.union(flatten(merged)) and key.rpartition(".")[0] not in BY_TASK:
+            raise _unknown_key(key, known, str(merged["embeddings"]["name"]))
+        merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
+        origins[key] = None
     try:
-        return cast(DictConfig, OmegaConf.merge(merged, layer))
-    except OmegaConfBaseException as error:
-        raise InputError(f"{origin}: {error.full_key}: {str(error).splitlines()[0]}") from None
-    except (ValueError, TypeError, ArithmeticError) as error:
-        raise InputError(f"{origin}: {str(error).splitlines()[0]}") from None
+        return config_of(merged, options)
+    except InputError as error:
+        wrong = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
+        near = [key for key in origins if f"{key}.".startswith(f"{wrong}.") or wrong.startswith(f"{key}.")][-1:]
+        # What has no value is missing in the file that begins its section.
+        near = near or [key for key in origins if key.rpartition(".")[0] == wrong.rpartition(".")[0]][:1]
+        path = origins[near[0]] if near else None
+        raise error if path is None else error.located(path=path) from None
 
 
-def _set(config: DictConfig, key: str, value: Any) -> None:
-    keys = list(flatten(OmegaConf.to_container(config)))
-    if key not in keys and not {key, key.rpartition(".")[0]} & set(BY_TASK):
-        raise InputError(_unknown_key(key, keys, str(config.embeddings.name)))
-    if key in LISTS and not isinstance(value, list) and (value is not None or key != "tasks"):
-        raise InputError(f"must be a list, as in {key}={LISTS[key]}", key=key, value=value)
-    try:
-        # OmegaConf's converter accepts 1e-4, which is not a number in YAML 1.1.
-        OmegaConf.update(config, key, value)
-    except (OmegaConfBaseException, ValueError, TypeError, ArithmeticError) as error:
-        raise InputError(str(reason(error)), key=key, value=value) from None
-
-
-def _unknown_key(key: str, keys: Sequence[str], embeddings: str) -> str:
+def _unknown_key(key: str, known: Collection[str], embeddings: str) -> InputError:
     section, _, name = key.partition(".")
     kinds = [other for other, kind in EMBEDDERS.items() if name in kind.options.__dataclass_fields__]
     if section == "embeddings" and kinds:
-        return f"{key}: {embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}"
-    return unknown_message(key, [*keys, "embeddings"])
-
-
-def _checked(merged: DictConfig) -> Config:
-    """The configuration as typed values. Raises InputError for a value that is missing or makes no sense."""
-    try:
-        if missing := sorted(OmegaConf.missing_keys(merged)):
-            name = merged.embeddings.name
-            what = f"{name} embeddings need a value" if missing[0].startswith("embeddings.") else "has no value"
-            raise InputError(what, key=missing[0])
-        config = cast(Config, OmegaConf.to_object(merged))
-    except OmegaConfBaseException as error:
-        raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
-    except (ValueError, TypeError, ArithmeticError) as error:
-        raise InputError(f"the settings: {str(error).splitlines()[0]}") from None
-    check_config(config)
-    return config
+        return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
+    return UnknownKey(key, [*known, "embeddings"])

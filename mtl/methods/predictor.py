@@ -13,6 +13,7 @@ from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.terminal import write_data
+from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
 from mtl.data.blocks import encode_blocks
 from mtl.data.examples import Row, make_example, read_rows
@@ -22,7 +23,6 @@ from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import SeedScores, read_summary
-from mtl.settings.bounds import check_choice
 from mtl.settings.layers import read_config
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite, load_suite

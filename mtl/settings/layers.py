@@ -1,16 +1,16 @@
 """Find configuration files; read and write the configuration that a run saves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.settings.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions, check_config
+from mtl.settings.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions, config_of
 
 
 def shipped(folder: str) -> Path:
@@ -57,14 +57,25 @@ def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+def merge(settings: dict[str, Any], layer: Mapping[str, Any]) -> None:
+    """Add a layer of nested settings, whose values replace those of earlier layers; lists are replaced as a whole."""
+    for key, value in layer.items():
+        if isinstance(value, dict):
+            if not isinstance(settings.get(key), dict):
+                settings[key] = {}
+            merge(settings[key], value)
+        else:
+            settings[key] = value
+
+
 def flatten_config(config: Config) -> dict[str, Any]:
     """Every key of a configuration by its dotted name."""
-    return flatten(OmegaConf.to_container(OmegaConf.structured(config)))
+    return flatten(asdict(config))
 
 
 def save_config(config: Config, path: Path) -> None:
     """Write the configuration as YAML, whole or not at all."""
-    write_text(path, OmegaConf.to_yaml(OmegaConf.structured(config)))
+    write_text(path, OmegaConf.to_yaml(OmegaConf.create(asdict(config))))
 
 
 def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:
@@ -77,14 +88,11 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
         InputError: if it is not a configuration.
     """
     content = _read(path)
+    embeddings = content.get("embeddings")
     try:
-        merged = OmegaConf.structured(Config)
-        merged.embeddings = OmegaConf.structured(options(str(content.get("embeddings", {}).get("name"))))
-        config = cast(Config, OmegaConf.to_object(OmegaConf.merge(merged, content)))
-        check_config(config)
-        return config
-    except (OmegaConfBaseException, AttributeError, TypeError, ValueError, ArithmeticError, InputError) as error:
-        raise InputError(f"not a run's configuration: {str(error).splitlines()[0]}", path=path) from None
+        return config_of(content, options(str(embeddings.get("name") if isinstance(embeddings, dict) else None)))
+    except InputError as error:
+        raise InputError(f"not a run's configuration: {error}", path=path) from None
 
 
 def differences(path: Path, config: Config) -> list[str]:

@@ -2,14 +2,15 @@
 
 import math
 import re
-from dataclasses import asdict, dataclass
-from functools import reduce
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from omegaconf import MISSING
+from msgspec import Meta
 
 from mtl.base.errors import InputError
-from mtl.settings.bounds import (
+from mtl.base.typed import (
     AT_LEAST_ONE,
     LAYERS,
     NOT_NEGATIVE,
@@ -18,68 +19,75 @@ from mtl.settings.bounds import (
     SHARE,
     SIZE,
     ZERO_TO_ONE,
-    Interval,
-    bounded,
-    check_bounds,
-    check_numbers,
-    one_of,
+    declared_keys,
+    notes_of,
+    typed,
 )
 
 PAPER = "paper"  # the name of the default architecture and of the default preset
 
 
-@dataclass
+class Role(Enum):
+    """What else a key is, as its type says."""
+
+    CHOICE = auto()  # chooses a file of settings, or the suite: only the command line and sweeps set it
+    SOURCE = auto()  # where the vectors or the transformer are that a run starts from
+    LOCATION = auto()  # where other files are
+    INDIFFERENT = auto()  # does not change the results
+
+
+@dataclass(kw_only=True)
 class EmbedderOptions:
     """The keys that all kinds of embeddings have; each kind adds its own keys (`mtl.embedders.interface.EmbedderKind`)."""
 
-    name: str = MISSING
-    dropout: float = bounded(SHARE)
+    name: str
+    dropout: Annotated[float, SHARE]
 
 
 @dataclass
 class EncoderConfig:
     """The shared encoder."""
 
-    hidden_size: int = bounded(SIZE)
-    num_layers: int = bounded(LAYERS)
-    dropout: float = bounded(SHARE)
-    join_input: bool = MISSING
+    hidden_size: Annotated[int, SIZE]
+    num_layers: Annotated[int, LAYERS]
+    dropout: Annotated[float, SHARE]
+    join_input: bool
 
 
 @dataclass
 class HeadConfig:
     """The heads of the tasks."""
 
-    hidden_size: int = bounded(SIZE)
-    attention: bool = MISSING
-    attention_size: int = bounded(SIZE)
-    dropout: float = bounded(SHARE)
-    projection: int | None = bounded(SIZE)
-    overlap: bool = MISSING
-    linear: bool = MISSING
-    pair: str = one_of("features", "cosine")
+    hidden_size: Annotated[int, SIZE]
+    attention: bool
+    attention_size: Annotated[int, SIZE]
+    dropout: Annotated[float, SHARE]
+    projection: Annotated[int, SIZE] | None
+    overlap: bool
+    linear: bool
+    pair: Literal["features", "cosine"]
 
 
 @dataclass
 class OptimizerConfig:
     """The keys that both stages of training have."""
 
-    batch_size: int = bounded(POSITIVE)
-    learning_rate: float = bounded(POSITIVE)
-    final_learning_rate: float = MISSING
-    gradient_clip: float = bounded(POSITIVE)
-    patience: int = bounded(POSITIVE)
+    batch_size: Annotated[int, POSITIVE]
+    learning_rate: Annotated[float, POSITIVE]
+    final_learning_rate: float
+    gradient_clip: Annotated[float, POSITIVE]
+    patience: Annotated[int, POSITIVE]
 
 
 @dataclass
 class PretrainConfig(OptimizerConfig):
     """Stage 1: the encoder and all heads together."""
 
-    max_steps: int = bounded(POSITIVE)
-    validate_every: int = bounded(POSITIVE)
-    checkpoint: str = one_of("best", "last")
-    warmup_steps: int = bounded(NOT_NEGATIVE)
-    sampling: float = bounded(ZERO_TO_ONE)
+    max_steps: Annotated[int, POSITIVE]
+    validate_every: Annotated[int, POSITIVE]
+    checkpoint: Literal["best", "last"]
+    warmup_steps: Annotated[int, NOT_NEGATIVE]
+    sampling: Annotated[float, ZERO_TO_ONE]
 
     def check(self) -> None:
         check_final_rate("pretrain", self.learning_rate, self.final_learning_rate)
@@ -89,18 +97,18 @@ class PretrainConfig(OptimizerConfig):
 class FinetuneConfig(OptimizerConfig):
     """Stage 2: the head of each task."""
 
-    max_epochs: int = bounded(POSITIVE)
-    train_encoder: bool = MISSING
-    encoder_dropout: bool = MISSING
-    token_outputs: str = one_of("float32", "float16", "recompute")
-    threshold: str = one_of("argmax", "dev", "bagged")
+    max_epochs: Annotated[int, POSITIVE]
+    train_encoder: bool
+    encoder_dropout: bool
+    token_outputs: Literal["float32", "float16", "recompute"]
+    threshold: Literal["argmax", "dev", "bagged"]
 
     def check(self) -> None:
         check_final_rate("finetune", self.learning_rate, self.final_learning_rate)
         if self.encoder_dropout and self.train_encoder:
             raise InputError(
                 "is for a frozen encoder; finetune.train_encoder=True trains it",
-                key="finetune.encoder_dropout",
+                key="encoder_dropout",
                 value="True",
             )
 
@@ -109,8 +117,8 @@ class FinetuneConfig(OptimizerConfig):
 class LossConfig:
     """The losses of the heads."""
 
-    class_weights: float = bounded(ZERO_TO_ONE)
-    choice: str = one_of("candidates", "pairs")
+    class_weights: Annotated[float, ZERO_TO_ONE]
+    choice: Literal["candidates", "pairs"]
 
 
 @dataclass
@@ -126,27 +134,27 @@ class DistillConfig:
         augment: how many variants of each training row, with words left out, are further rows without targets.
     """
 
-    run: str | None = MISSING
-    weight: float = bounded(ZERO_TO_ONE)
-    temperature: float = bounded(POSITIVE)
-    texts: list[str] = MISSING
-    rows: int = bounded(POSITIVE)
-    augment: int = bounded(NOT_NEGATIVE)
+    run: Annotated[str | None, Role.LOCATION]
+    weight: Annotated[float, ZERO_TO_ONE]
+    temperature: Annotated[float, POSITIVE]
+    texts: Annotated[list[str], Role.LOCATION, Meta(examples=["[novels.txt.gz]"])]
+    rows: Annotated[int, POSITIVE]
+    augment: Annotated[int, NOT_NEGATIVE]
 
     def check(self) -> None:
         for key, value in (("texts", self.texts), ("augment", self.augment)):
             if value and self.run is None:
-                raise InputError("needs a teacher: set distill.run=, or drop it", key=f"distill.{key}", value=value)
+                raise InputError("needs a teacher: set distill.run=, or drop it", key=key, value=value)
 
 
 @dataclass
 class TrainerConfig:
     """The device, the precision and the number of threads to train with."""
 
-    accelerator: str = one_of("auto", "cpu", "gpu", "cuda", "mps")
-    precision: str = one_of("32-true", "16-mixed", "bf16-mixed")
-    force_precision: bool = False
-    threads: int | None = bounded(AT_LEAST_ONE, None)
+    accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
+    precision: Literal["32-true", "16-mixed", "bf16-mixed"]
+    force_precision: Annotated[bool, Role.INDIFFERENT] = False
+    threads: Annotated[int, AT_LEAST_ONE] | None = None
 
 
 @dataclass
@@ -158,52 +166,49 @@ class FloorConfig:
         train_rows: by task id, the largest number of training rows to use.
     """
 
-    word_ngrams: list[int] = MISSING
-    char_ngrams: list[int] = MISSING
-    min_count: int = bounded(POSITIVE)
-    max_features: int = bounded(POSITIVE)
-    grid: dict[str, Any] = MISSING
-    features: str = one_of("pair", "joined")
-    vectorizers: list[str] = MISSING
-    separator: str = MISSING
-    train_rows: dict[str, int] = MISSING
-    choice: str = one_of("candidates", "pairs")
-    keep: bool = MISSING
+    word_ngrams: Annotated[list[int], Meta(examples=["[1,2]"])]
+    char_ngrams: Annotated[list[int], Meta(examples=["[2,5]"])]
+    min_count: Annotated[int, POSITIVE]
+    max_features: Annotated[int, POSITIVE]
+    grid: dict[str, Any]
+    features: Literal["pair", "joined"]
+    vectorizers: Annotated[list[str], Meta(examples=["[counts-1-2,tfidf-1-3]"])]
+    separator: str
+    train_rows: dict[str, Annotated[int, AT_LEAST_ONE]]
+    choice: Literal["candidates", "pairs"]
+    keep: Annotated[bool, Role.INDIFFERENT]
 
     def check(self) -> None:
         for key in ("word_ngrams", "char_ngrams"):
             span = getattr(self, key)
             if len(span) != 2 or not 1 <= span[0] <= span[1]:
-                raise InputError("must be [shortest, longest]", key=f"floor.{key}", value=span)
+                raise InputError("must be [shortest, longest]", key=key, value=span)
         for key, values in self.grid.items():
             if values is not None and (not isinstance(values, list) or not values):
                 raise InputError(
                     "must be a list of values to try, as in [0.1,1], or null for the default",
-                    key=f"floor.grid.{key}",
+                    key=f"grid.{key}",
                     value=values,
                 )
         if not self.vectorizers:
-            raise InputError("must name one or more, as in [counts-1-2,tfidf-1-3]", key="floor.vectorizers", value="[]")
+            raise InputError("must name one or more, as in [counts-1-2,tfidf-1-3]", key="vectorizers", value="[]")
         for name in self.vectorizers:
             lengths = re.fullmatch(r"(?:counts|tfidf)-([1-9])-([1-9])", name)
             if not lengths or lengths[1] > lengths[2]:
                 raise InputError(
                     f"{name!r} must be counts or tfidf with its shortest and longest n-gram, as in tfidf-1-2",
-                    key="floor.vectorizers",
+                    key="vectorizers",
                 )
-        for task, rows in self.train_rows.items():
-            if not AT_LEAST_ONE.holds(rows):
-                raise InputError(AT_LEAST_ONE.problem, key=f"floor.train_rows.{task}", value=rows)
 
 
 @dataclass
 class WordVectorsConfig:
     """Only the method `word_vectors` reads this."""
 
-    number: str = one_of("cosine", "line")
-    algebra: str = one_of("b-a+c", "a-b+c")
-    exclude_question: bool = MISSING
-    ignore_case: bool = MISSING
+    number: Literal["cosine", "line"]
+    algebra: Literal["b-a+c", "a-b+c"]
+    exclude_question: bool
+    ignore_case: bool
 
 
 @dataclass
@@ -214,15 +219,15 @@ class StaticConfig:
         path: the folder of a transformer or a model2vec model, or a name on the Hub; None: word vectors.
     """
 
-    path: str | None = MISSING
-    weighting: str = one_of("none", "tfidf", "sif")
+    path: Annotated[str | None, Role.SOURCE]
+    weighting: Literal["none", "tfidf", "sif"]
 
 
 @dataclass
 class LeadConfig:
     """Only the method `lead` reads this."""
 
-    sentences: int | None = bounded(AT_LEAST_ONE)
+    sentences: Annotated[int, AT_LEAST_ONE] | None
 
 
 @dataclass
@@ -239,19 +244,19 @@ class ImportedConfig:
         seconds: the seconds of the training of a seed.
     """
 
-    predictions: list[str] = MISSING
-    labels: dict[str, dict[str, str]] = MISSING
-    labels_sha256: str | None = MISSING
-    rows: dict[str, list[int]] = MISSING
-    notes: list[str] | None = MISSING
-    title: str | None = MISSING
-    family: str | None = MISSING
-    parameters: int | None = bounded(NOT_NEGATIVE)
-    seconds: float | None = bounded(NOT_NEGATIVE)
-    text: str | None = MISSING
-    hardware: str | None = MISSING
-    link: str | None = MISSING
-    license: str | None = MISSING
+    predictions: Annotated[list[str], Role.LOCATION, Meta(examples=["[seed-1.zip,seed-2.zip]"])]
+    labels: dict[str, dict[str, str]]
+    labels_sha256: Annotated[str | None, Role.INDIFFERENT]
+    rows: dict[str, list[int]]
+    notes: Annotated[list[str] | None, Meta(examples=["[asked twice]"])]
+    title: str | None
+    family: str | None
+    parameters: Annotated[int, NOT_NEGATIVE] | None
+    seconds: Annotated[float, NOT_NEGATIVE] | None
+    text: str | None
+    hardware: str | None
+    link: str | None
+    license: str | None
 
 
 @dataclass
@@ -263,33 +268,33 @@ class EnsembleConfig:
         by_seed: whether each seed of the ensemble averages the models of this seed alone.
     """
 
-    runs: list[str] = MISSING
-    by_seed: bool = MISSING
+    runs: Annotated[list[str], Role.LOCATION, Meta(examples=["[runs/a,runs/b]"])]
+    by_seed: bool
 
 
 @dataclass
 class TransformerConfig:
     """Only the method `transformer` reads this. The defaults are KLEJ's protocol."""
 
-    path: str | None = MISSING
-    tokenizer: str | None = MISSING
-    keep: bool = MISSING
-    epochs: int = bounded(POSITIVE)
-    batch_size: int = bounded(POSITIVE)
-    accumulate: int = bounded(POSITIVE)
-    number_loss: str = one_of("raw", "scaled")
-    learning_rate: float = bounded(POSITIVE)
-    final_learning_rate: float = MISSING
-    warmup: float = bounded(NOT_NEGATIVE)
-    weight_decay: float = bounded(NOT_NEGATIVE)
-    gradient_clip: float = bounded(POSITIVE)
-    checkpoint: str = one_of("best", "last")
-    patience: int | None = bounded(AT_LEAST_ONE)
-    layer_decay: float = bounded(Interval(0, 1, open_low=True))
-    freeze: int = bounded(NOT_NEGATIVE)
-    gradient_checkpointing: bool = MISSING
-    joint: bool = MISSING
-    joint_epochs: int = bounded(POSITIVE)
+    path: Annotated[str | None, Role.SOURCE]
+    tokenizer: Annotated[str | None, Role.SOURCE]
+    keep: Annotated[bool, Role.INDIFFERENT]
+    epochs: Annotated[int, POSITIVE]
+    batch_size: Annotated[int, POSITIVE]
+    accumulate: Annotated[int, POSITIVE]
+    number_loss: Literal["raw", "scaled"]
+    learning_rate: Annotated[float, POSITIVE]
+    final_learning_rate: float
+    warmup: Annotated[float, NOT_NEGATIVE]
+    weight_decay: Annotated[float, NOT_NEGATIVE]
+    gradient_clip: Annotated[float, POSITIVE]
+    checkpoint: Literal["best", "last"]
+    patience: Annotated[int, AT_LEAST_ONE] | None
+    layer_decay: Annotated[float, Meta(gt=0, le=1)]
+    freeze: Annotated[int, NOT_NEGATIVE]
+    gradient_checkpointing: bool
+    joint: bool
+    joint_epochs: Annotated[int, POSITIVE]
 
     @property
     def rows_at_once(self) -> int:
@@ -298,20 +303,18 @@ class TransformerConfig:
 
     def check(self) -> None:
         if self.warmup >= 1 and self.warmup != int(self.warmup):
-            raise InputError(
-                "must be a whole number of steps, or a share below 1", key="transformer.warmup", value=self.warmup
-            )
+            raise InputError("must be a whole number of steps, or a share below 1", key="warmup", value=self.warmup)
         if self.batch_size % self.accumulate:
             raise InputError(
                 f"must divide transformer.batch_size={self.batch_size}",
-                key="transformer.accumulate",
+                key="accumulate",
                 value=self.accumulate,
             )
         check_final_rate("transformer", self.learning_rate, self.final_learning_rate)
         if self.patience is not None and self.checkpoint == "last":
             raise InputError(
                 "is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained",
-                key="transformer.patience",
+                key="patience",
                 value=self.patience,
             )
 
@@ -321,7 +324,7 @@ def check_final_rate(section: str, rate: float, final_rate: float) -> None:
     if not 0 <= final_rate <= rate:
         raise InputError(
             f"must lie between 0 and {section}.learning_rate={rate}",
-            key=f"{section}.final_learning_rate",
+            key="final_learning_rate",
             value=final_rate,
         )
 
@@ -335,8 +338,8 @@ class ResourcesConfig:
         memory: GB; None: an equal share.
     """
 
-    gpu: float | None = MISSING
-    memory: float | None = MISSING
+    gpu: Annotated[float | None, Role.INDIFFERENT]
+    memory: Annotated[float | None, Role.INDIFFERENT]
 
     @property
     def memory_bytes(self) -> int | None:
@@ -348,25 +351,25 @@ class ResourcesConfig:
         if gpu is not None and not (gpu >= 0 and (gpu.is_integer() or (gpu < 1 and gpu == round(gpu, 4)))):
             raise InputError(
                 "must be a share from 0 to 1 with at most four decimals, or a whole number of GPUs",
-                key="resources.gpu",
+                key="gpu",
                 value=gpu,
             )
         if memory is not None and not (memory >= 1e-9 and math.isfinite(memory * 1e9)):
-            raise InputError("must be a number of GB, at least 1e-9 (one byte)", key="resources.memory", value=memory)
+            raise InputError("must be a number of GB, at least 1e-9 (one byte)", key="memory", value=memory)
 
 
 @dataclass
 class SubmissionConfig:
     """Files for a leaderboard."""
 
-    header: str = one_of("task", "target")
-    name: str | None = MISSING
+    header: Literal["task", "target"]
+    name: str | None
 
     def check(self) -> None:
         name = self.name
         if name is not None and (not name.strip(" .") or not name.isprintable() or name[0] == "." or len(name) > 100):
             raise InputError(
-                "names a file; use 1 to 100 printable characters, the first no dot", key="submission.name", value=name
+                "names a file; use 1 to 100 printable characters, the first no dot", key="name", value=name
             )
 
 
@@ -374,41 +377,41 @@ class SubmissionConfig:
 class Config:
     """The whole configuration of a run."""
 
-    suite: str = MISSING
-    method: str = MISSING
-    embeddings: EmbedderOptions = MISSING
-    variant: str = MISSING
-    architecture: str = MISSING
-    preset: str = MISSING
-    boundary_words: bool = MISSING
-    data_dir: str | None = MISSING
-    embeddings_dir: str = MISSING
-    cache_dir: str = MISSING
-    run_dir: str | None = MISSING
-    runs_dir: str = MISSING
-    tasks: list[str] | None = MISSING
-    seeds: list[int] = MISSING
-    seeds_in_parallel: int | None = bounded(AT_LEAST_ONE)
-    engine: str = one_of("processes", "ray")
-    resources: ResourcesConfig = MISSING
-    max_length: int = bounded(POSITIVE)
-    held_out: float = bounded(PART)
-    choose_on_repeats: bool = MISSING
-    encoder: EncoderConfig = MISSING
-    head: HeadConfig = MISSING
-    loss: LossConfig = MISSING
-    distill: DistillConfig = MISSING
-    pretrain: PretrainConfig = MISSING
-    finetune: FinetuneConfig = MISSING
-    trainer: TrainerConfig = MISSING
-    floor: FloorConfig = MISSING
-    word_vectors: WordVectorsConfig = MISSING
-    static: StaticConfig = MISSING
-    lead: LeadConfig = MISSING
-    imported: ImportedConfig = MISSING
-    ensemble: EnsembleConfig = MISSING
-    transformer: TransformerConfig = MISSING
-    submission: SubmissionConfig = MISSING
+    suite: Annotated[str, Role.CHOICE]
+    method: Annotated[str, Role.CHOICE]
+    embeddings: EmbedderOptions
+    variant: Annotated[str, Role.CHOICE]
+    architecture: Annotated[str, Role.CHOICE]
+    preset: Annotated[str, Role.CHOICE]
+    boundary_words: bool
+    data_dir: Annotated[str | None, Role.LOCATION]
+    embeddings_dir: Annotated[str, Role.LOCATION]
+    cache_dir: Annotated[str, Role.LOCATION]
+    run_dir: Annotated[str | None, Role.LOCATION]
+    runs_dir: Annotated[str, Role.LOCATION]
+    tasks: Annotated[list[str] | None, Meta(examples=["[cbd,dyk]"])]
+    seeds: Annotated[list[int], Meta(examples=["[1,2,3]"])]
+    seeds_in_parallel: Annotated[Annotated[int, AT_LEAST_ONE] | None, Role.INDIFFERENT]
+    engine: Annotated[Literal["processes", "ray"], Role.INDIFFERENT]
+    resources: ResourcesConfig
+    max_length: Annotated[int, POSITIVE]
+    held_out: Annotated[float, PART]
+    choose_on_repeats: bool
+    encoder: EncoderConfig
+    head: HeadConfig
+    loss: LossConfig
+    distill: DistillConfig
+    pretrain: PretrainConfig
+    finetune: FinetuneConfig
+    trainer: TrainerConfig
+    floor: FloorConfig
+    word_vectors: WordVectorsConfig
+    static: StaticConfig
+    lead: LeadConfig
+    imported: ImportedConfig
+    ensemble: EnsembleConfig
+    transformer: TransformerConfig
+    submission: SubmissionConfig
 
     @property
     def seeds_at_once(self) -> int:
@@ -429,64 +432,29 @@ class Config:
             )
 
 
-def check_config(config: Config) -> None:
-    """Raise InputError for a value of the right type that makes no sense."""
-    for key, example in LISTS.items():
-        values: Any = reduce(getattr, key.split("."), config)
-        if any(isinstance(value, list | dict) for value in values or ()):  # which OmegaConf accepts
-            raise InputError(f"must be a list of single values, as in {key}={example}", key=key, value=values)
-    check_numbers(asdict(config))
-    check_bounds(config)
+def config_of(content: Mapping[str, Any], options: type[EmbedderOptions]) -> Config:
+    """The configuration that all keys with their values are.
+
+    Args:
+        options: of the embeddings.
+
+    Raises:
+        InputError: as `typed` does.
+    """
+    return typed(Config, {**content, "embeddings": typed(options, content.get("embeddings"), "embeddings.")})
 
 
-# Keys that choose a file of settings, and the suite. Only the command line and sweeps set them: the chosen file is a layer of its own.
-CHOICES = ("suite", "method", "variant", "architecture", "preset")
+def _keys(*roles: Role) -> tuple[str, ...]:
+    """The keys with one of these roles."""
+    return tuple(key for key, hint in declared_keys(Config) if any(role in notes_of(hint) for role in roles))
 
-# Keys that say where the vectors or the transformer are that a run starts from.
-SOURCES = ("embeddings.path", "transformer.path", "transformer.tokenizer", "static.path")
-# Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
-LOCATIONS = (
-    *(
-        "data_dir",
-        "embeddings_dir",
-        "cache_dir",
-        "run_dir",
-        "runs_dir",
-        "embeddings.cache",
-        "imported.predictions",
-        "ensemble.runs",
-        "distill.run",
-        "distill.texts",
-    ),
-    *SOURCES,
-)
-# Keys that do not change the results: locations, how and where seeds run, whether weights are kept, and keys whose effects, the
-# precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).
-INDIFFERENT = (
-    *LOCATIONS,
-    *(
-        "seeds_in_parallel",
-        "engine",
-        "resources.gpu",
-        "resources.memory",
-        "transformer.keep",
-        "floor.keep",
-        "trainer.force_precision",
-        "imported.labels_sha256",
-    ),
-)
 
-# Keys that hold lists, with an example of each.
-LISTS = {
-    "seeds": "[1,2,3]",
-    "tasks": "[cbd,dyk]",
-    "floor.word_ngrams": "[1,2]",
-    "floor.char_ngrams": "[2,5]",
-    "floor.vectorizers": "[counts-1-2,tfidf-1-3]",
-    "imported.predictions": "[seed-1.zip,seed-2.zip]",
-    "imported.notes": "[asked twice]",
-    "ensemble.runs": "[runs/a,runs/b]",
-    "distill.texts": "[novels.txt.gz]",
-}
+CHOICES = _keys(Role.CHOICE)
+# The options of embeddings are declared beside each kind of them.
+SOURCES = ("embeddings.path", *_keys(Role.SOURCE))
+LOCATIONS = ("embeddings.cache", *_keys(Role.LOCATION), *SOURCES)
+# Keys that do not change the results: locations, whose files are compared by content, how and where seeds run, whether weights are kept, and
+# keys whose effects, the precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).
+INDIFFERENT = (*LOCATIONS, *_keys(Role.INDIFFERENT))
 # Keys that hold one value for each task id.
-BY_TASK = ("floor.train_rows", "imported.labels", "imported.rows")
+BY_TASK = tuple(key for key, hint in declared_keys(Config) if get_origin(hint) is dict and get_args(hint)[1] is not Any)

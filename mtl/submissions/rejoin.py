@@ -8,7 +8,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_json, write_text
-from mtl.settings.bounds import check_bounds
+from mtl.base.typed import typed
 from mtl.settings.schema import SubmissionConfig
 from mtl.submissions.check import read_entry, read_submission, submitted_rows
 from mtl.submissions.entry import (
@@ -51,7 +51,7 @@ def rejoin(
         InputError: if `out` exists, for a name that no file can have, and for files that cannot be read.
     """
     try:
-        check_bounds(SubmissionConfig("task", name), "submission.")
+        typed(SubmissionConfig, {"header": "task", "name": name})
     except InputError as error:
         raise error.located(key="--name") from None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

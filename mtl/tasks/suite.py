@@ -6,16 +6,15 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any
-
-from omegaconf import MISSING
+from typing import Any, Literal
 
 from mtl.base.errors import InputError
+from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside
-from mtl.base.untrusted_yaml import read_yaml, typed_content
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.tasks.metrics import METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
-from mtl.tasks.task import DEV_OR_TEST, LEVELS, SCALES, SPLITS, UNSCORED, Scale, Source, Task
+from mtl.tasks.task import DEV_OR_TEST, SCALES, SPLITS, UNSCORED, Scale, Source, Task
 
 
 @dataclass
@@ -63,9 +62,9 @@ class Published:
             one of the task's `also`.
     """
 
-    model: str = MISSING
-    family: str = MISSING
-    split: str = "test"
+    model: str
+    family: str
+    split: Literal["test", "dev"] = "test"
     method: str | None = None
     embeddings: str | None = None
     variant: str | None = None
@@ -106,7 +105,7 @@ class Suite:
         data: the folder of the data files, as a path from the suite file; default: data/{name} in the working directory.
     """
 
-    name: str = MISSING
+    name: str
     title: str = ""
     language: str = "en"
     generated: bool = False
@@ -115,13 +114,13 @@ class Suite:
     embeddings: dict[str, str] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
     source: Source | None = None
-    tasks: dict[str, Task] = MISSING
+    tasks: dict[str, Task] = field(kw_only=True)
     average: list[Any] | None = None
     allow_missing: bool = False
     published: list[Published] = field(default_factory=list)
     submission: Submission = field(default_factory=Submission)
     clean: str | None = None
-    scale: int = 100
+    scale: Literal[100, 1] = 100
 
     @property
     def shown(self) -> Scale:
@@ -193,11 +192,9 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
     Args:
         path: of the file that messages name.
     """
-    suite = typed_content(Suite, raw, path, "suite file")
+    suite = typed(Suite, raw, path=path)
     if not suite.tasks:
         raise InputError("names no task", path=path, key="tasks")
-    if not isinstance(raw.get("language", ""), str):
-        raise InputError("YAML reads no, on and off as truth values; put the code in quotes", path=path, key="language")
     if suite.data is not None and not is_inside(suite.data):
         raise InputError(f"{suite.data!r} must be a folder beside the suite file, without '..'", path=path, key="data")
     suite.data = suite.data and str(path.parent / suite.data)
@@ -210,8 +207,6 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
             )
     if not _is_file_name(suite.name):
         raise InputError(f"{suite.name!r} names folders; use letters, digits, '.', '_' and '-'", path=path, key="name")
-    if suite.scale not in SCALES:
-        raise InputError(f"{suite.scale} must be {' or '.join(map(str, SCALES))}", path=path, key="scale")
     for id, task in suite.tasks.items():
         task.id = str(id)
         task.title = task.title or task.id
@@ -219,7 +214,7 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         task.files = {split: name and name.replace("{task}", task.id) for split, name in files.items()}
         task.source = task.source or suite.source
     for id, task in suite.tasks.items():
-        if problem := _take_answers(task, suite) or _problem(task, raw["tasks"][id]) or _unsafe(task):
+        if problem := _take_answers(task, suite) or _problem(task) or _unsafe(task):
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
         raise InputError(problem, path=path)
@@ -238,8 +233,6 @@ def _suite_problem(suite: Suite) -> str | None:
         if not suite.average or not all(suite.average_groups) or len(set(named)) < len(named):
             return "average: must name at least one task, and none twice"
     for row in suite.published:
-        if row.split not in ("dev", "test"):
-            return f"published: {row.model}: split: {row.split!r} must be dev or test"
         further = {f"also.{id}.{name}": score for id, own in row.also.items() for name, score in own.items()}
         if unknown := [name for own in row.also.values() for name in own if not is_metric(name)]:
             return f"published: {row.model}: also: {unknown[0]!r} is no metric"
@@ -275,17 +268,16 @@ def _take_answers(task: Task, suite: Suite) -> str | None:
     return None
 
 
-def _problem(task: Task, raw: dict[str, Any]) -> str | None:
+def _problem(task: Task) -> str | None:
     """The error in a task's declaration, as "key: message", or None."""
     if not _is_file_name(task.id):
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if task.id == AVERAGE:
         return f"id: {AVERAGE!r} names the average of all tasks; choose another id"
-    return _target_problem(task, raw) or _rows_problem(task)
+    return _target_problem(task) or _rows_problem(task)
 
 
-def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
-    labels = raw.get("labels") or ()
+def _target_problem(task: Task) -> str | None:
     if sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1 or not task.kind:
         return (
             "labels: exactly one of labels (classification), range (regression) and candidates (choice) must be given,"
@@ -293,23 +285,17 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
         )
     if task.kind not in TARGET_KINDS:
         return f"kind: unknown kind {task.kind!r}, expected one of {', '.join(TARGET_KINDS)}"
-    if any(isinstance(label, list | dict) for label in labels):
-        return "labels: must be a list of texts"
     for key in ("labels", "range", "candidates"):
         if getattr(task, key) is not None and key != TARGET_KINDS[task.kind].declared_by:
             return f"{key}: a task of kind {task.kind} has no {key}"
     if problem := TARGET_KINDS[task.kind].cells.problem(task):
         return problem
-    if any(isinstance(label, bool) for label in labels):
-        return "labels: YAML reads yes, no, on, off, true and false as truth values; put them in quotes"
     if task.header is not None and not {*task.text_columns, task.target} <= set(task.header):
         return "header: names the columns of a file without a header, among them those of text and target"
     if task.header is not None and len(set(task.header)) < len(task.header):
         return "header: names a column twice"
     if any(column.endswith("[]") for column in task.text):
         return "text: a column with lists of texts can only be one of candidates"
-    if task.level not in LEVELS:
-        return f"level: {task.level!r} must be {' or '.join(LEVELS)}"
     if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
     if problem := _span_problem(task):
@@ -367,8 +353,6 @@ def _rows_problem(task: Task) -> str | None:
         return "same_source: a task has either group or same_source"
     if unknown := set(task.files) - set(SPLITS):
         return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
-    if task.scored not in (None, "dev", "test", DEV_OR_TEST, UNSCORED):
-        return f"scored: {task.scored!r} must be dev, test, {DEV_OR_TEST} or {UNSCORED}"
     if task.scored == UNSCORED and (task.answered_by is None or task.files["dev"] is not None):
         return f"scored: {UNSCORED} is for a task that another one answers and that has no dev file"
     if task.scored == DEV_OR_TEST and None in (task.files["dev"], task.files["test"]):

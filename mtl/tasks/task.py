@@ -8,10 +8,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import numpy as np
-from omegaconf import MISSING
 
 from mtl.base.files import is_sha256
 from mtl.base.untrusted import is_web_address
@@ -65,7 +65,6 @@ PERCENT = SCALES[100]
 
 SPLITS = ("train", "dev", "test")
 SPAN_ENDS = ("start", "stop")  # the keys of a span
-LEVELS = ("text", "word")
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 
@@ -90,7 +89,7 @@ class Source:
         sha256: the checksum of a zip, where it is known.
     """
 
-    url: str = MISSING
+    url: str
     size: int | None = None
     sha256: str | None = None
 
@@ -124,7 +123,7 @@ class HubSource:
         columns: for each column of the task whose name in the copy differs, that name.
     """
 
-    dataset: str = MISSING
+    dataset: str
     revision: str | None = None
     splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
     columns: dict[str, str] = field(default_factory=dict)
@@ -182,15 +181,15 @@ class Task:
     title: str = ""
     folder: str = ""
     kind: str = ""
-    text: list[str] = MISSING
-    level: str = "text"
+    text: list[str] = field(kw_only=True)
+    level: Literal["text", "word"] = "text"
     candidates: list[str] | None = None
     spans: dict[str, list[str]] | None = None
     header: list[str] | None = None
-    target: str = MISSING
+    target: str = field(kw_only=True)
     labels: list[str] | None = None
     range: list[float] | None = None
-    metric: str = MISSING
+    metric: str = field(kw_only=True)
     positive: str | None = None
     columns: list[str] | None = None
     chance: str | None = None
@@ -199,7 +198,7 @@ class Task:
     group: str | None = None
     same_source: str | None = None
     answered_by: str | None = None
-    scored: str | None = None
+    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None
     files: dict[str, str | None] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     license: str | None = None
@@ -212,7 +211,7 @@ class Task:
     @property
     def scored_split(self) -> str:
         """The split whose targets the predictions are compared with: dev or test. Of an unscored task, test."""
-        return "dev" if self.scored in (None, DEV_OR_TEST) else "test" if self.scored == UNSCORED else str(self.scored)
+        return "dev" if self.scored in (None, DEV_OR_TEST) else "test" if self.scored == UNSCORED else self.scored
 
     @property
     def is_scored(self) -> bool:

@@ -7,7 +7,7 @@ import torch
 from input_errors import raises_input_error
 
 from mtl.base.errors import DivergedError, InputError, resources_as_input
-from mtl.settings.bounds import UnknownKey
+from mtl.base.typed import UnknownKey
 
 
 def allocate() -> None:

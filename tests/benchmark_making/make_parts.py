@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
+from mtl.base.typed import typed
 from mtl.benchmark_making.make.steps import STEPS
 from mtl.benchmark_making.make.table import Origin, Row, Table, Work
-from mtl.settings.bounds import typed_settings
 
 
 def table_of(name: str = "corpus", **columns: Sequence[Any]) -> Table:
@@ -25,8 +25,8 @@ def do(step: str, *tables: Table, **options: Any) -> Table:
 def work_of(step: str, *tables: Table, **options: Any) -> tuple[Table, Work]:
     """What a step returns, and its work: what it dropped and noted."""
     work = Work(Path("recipe.yaml"), 1, step, 1)
-    typed: Any = typed_settings(STEPS[step].options, options, f"steps.1.{step}.")
-    return STEPS[step].run(work, typed, *tables), work
+    made: Any = typed(STEPS[step].options, options, f"steps.1.{step}.")
+    return STEPS[step].run(work, made, *tables), work
 
 
 def column(table: Table, name: str) -> list[Any]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from input_errors import raises_input_error
@@ -17,6 +18,8 @@ from mtl.settings.layers import shipped
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
 
+COLUMNS: dict[str, Any] = {"text": ["x"], "target": "y", "metric": "accuracy"}
+
 
 def examples(groups: Sequence[str | None], labels: Sequence[float] = (0.0,)) -> list[Example]:
     """A row with a text of its own for each group; the labels are repeated."""
@@ -25,7 +28,7 @@ def examples(groups: Sequence[str | None], labels: Sequence[float] = (0.0,)) -> 
 
 
 def held_out(rows: Sequence[Example], share: float = 0.1) -> tuple[list[Example], list[Example]]:
-    return hold_out(Task(kind="labels", labels=["0", "1"]), rows, share)
+    return hold_out(Task(kind="labels", labels=["0", "1"], **COLUMNS), rows, share)
 
 
 def test_a_group_stays_on_one_side() -> None:
@@ -80,7 +83,9 @@ def test_groups_of_one_label_each() -> None:
 def test_many_labels() -> None:
     labels = [float(i % 150) for i in range(6000)]
     dev = hold_out(
-        Task(kind="labels", labels=[str(label) for label in range(150)]), examples([None] * 6000, labels), 0.1
+        Task(kind="labels", labels=[str(label) for label in range(150)], **COLUMNS),
+        examples([None] * 6000, labels),
+        0.1,
     )[1]
     assert len(dev) == 600 and set(Counter(row.target for row in dev).values()) == {4}
 

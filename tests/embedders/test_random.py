@@ -1,5 +1,5 @@
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -7,15 +7,15 @@ import torch
 from embedding_requests import build_request
 
 from mtl.base.errors import InputError
+from mtl.base.typed import typed
 from mtl.data.text import BOUNDARIES, Vocabulary
 from mtl.embedders.random import RandomOptions, random_embeddings
 from mtl.embedders.words import WordEmbeddings
-from mtl.settings.bounds import check_bounds
 
 
 def options(**changes: object) -> RandomOptions:
     given = {"dim": 6, "trainable": True, "init_std": 0.5, "min_count": 2, "dropout": 0.2}
-    return RandomOptions("random", **{**given, **changes})  # type: ignore[arg-type]
+    return RandomOptions(name="random", **{**given, **changes})  # type: ignore[arg-type]
 
 
 def embeddings(suite_file: Path, **changes: object) -> WordEmbeddings:
@@ -68,6 +68,6 @@ def test_the_spread_of_the_first_vectors(suite_file: Path) -> None:
 
 @pytest.mark.parametrize("key", ["dim", "min_count", "max_words", "init_std"])
 def test_options_must_be_positive(key: str) -> None:
-    check_bounds(options(), "embeddings.")
+    assert typed(RandomOptions, asdict(options())) == options()
     with pytest.raises(InputError, match=f"^embeddings.{key}=0: must (be|lie)"):
-        check_bounds(options(**{key: 0}), "embeddings.")
+        typed(RandomOptions, {**asdict(options()), key: 0}, "embeddings.")

@@ -29,7 +29,7 @@ def request(
     suite_file: Path, path: Path, dim: int | None = None, min_count: int = 1, **changes: object
 ) -> EmbeddingsRequest:
     given = {"dropout": 0.2, "dim": dim, "trainable": True, "min_count": min_count, **changes}
-    return build_request(suite_file, StaticOptions("fasttext", **given), path)  # type: ignore[arg-type]
+    return build_request(suite_file, StaticOptions(name="fasttext", **given), path)  # type: ignore[arg-type]
 
 
 def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_word_that_a_run_never_saw(
     ],
 )
 def test_the_audit_s_note_says_which_words_are_unknown(changes: dict[str, int], note: str) -> None:
-    options = StaticOptions("fasttext", 0.2, trainable=True, **{"min_count": 1, **changes})
+    options = StaticOptions(name="fasttext", dropout=0.2, trainable=True, **{"min_count": 1, **changes})
     assert FASTTEXT.audit_note(options) == note
 
 

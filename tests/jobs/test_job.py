@@ -92,7 +92,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("seeds=3", "seeds=3: must be a list, as in seeds=[1,2,3]"),
         ("seeds=true", "seeds=True: must be a list"),
         ("tasks=cbd", "tasks=cbd: must be a list"),
-        ("tasks=[cbd,[dyk]]", "tasks=['cbd', ['dyk']]: must be a list of single values, as in tasks=[cbd,dyk]"),
+        ("tasks=[cbd,[dyk]]", "tasks.1=['dyk']: must be a text"),
         (
             "embeddings.path=v.vec",
             "embeddings.path: random embeddings have no path; set embeddings=fasttext or glove or elmo",
@@ -115,7 +115,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
             "method=bayes: unknown; known: constant, ensemble, fasttext, forest, imported, lead, logistic, lstm, majority, ",
         ),
         ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
-        ("cache_dir=${nowhere}", "cache_dir: Interpolation key 'nowhere' not found"),
+        ("cache_dir=${nowhere}", "cache_dir: holds '${', a reference to another value; write the value itself"),
     ],
 )
 def test_bad_settings_are_one_line(suite_file: Path, setting: str, complaint: str) -> None:
@@ -177,8 +177,11 @@ def test_a_suite_has_settings_for_single_methods(suite_file: Path) -> None:
         ("{lstm: {variant: frozen}}", "config.methods.lstm: variant: only the command line and sweeps choose it"),
         ("{svm: 3}", "config.methods: must hold settings for methods, as in {svm: "),
         ("[svm]", "config.methods: must hold settings for methods, as in {svm: "),
-        ("{svm: {floor: {min_count: x}}}", "config.methods.svm: floor.min_count: "),
-        ("{svm: {floor: {mincount: 3}}}", "config.methods.svm: floor.mincount: "),
+        ("{svm: {floor: {min_count: x}}}", "config.methods.svm: floor.min_count=x: must be a whole number"),
+        (
+            "{svm: {floor: {mincount: 3}}}",
+            "config.methods.svm: unknown key 'floor.mincount'; did you mean floor.min_count?",
+        ),
     ],
 )
 def test_bad_settings_for_single_methods(suite_file: Path, methods: str, complaint: str) -> None:
@@ -220,7 +223,7 @@ def test_an_embeddings_file_may_set_keys_of_the_training(tmp_path: Path) -> None
 def test_a_file_of_the_user_must_set_every_key(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("name: random\ndim: 3\n", encoding="utf-8")
-    with raises_input_error(file=None, key="embeddings.dropout"):
+    with raises_input_error(file="own.yaml", key="embeddings.dropout"):
         load_job({"suite": "klej-sample", "embeddings": str(path)})
     path.write_text("name: random\nglue: 3\n", encoding="utf-8")
     with raises_input_error():
@@ -311,13 +314,22 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
         ("{preset: x, embeddings: {random: 3}}", r"own\.yaml: embeddings: must hold a section for each kind"),
         (
             "{preset: x, embeddings: {elmo: {dim: 3}}}",
-            r"own\.yaml: embeddings\.elmo\.dim: elmo embeddings have no such key",
+            r"own\.yaml: unknown key 'embeddings\.elmo\.dim'; known keys: embeddings\.elmo\.cache, ",
         ),
-        ("{preset: x, embeddings: {cove: {dim: 3}}}", r"own\.yaml: embeddings\.cove: no such embeddings; known: "),
-        ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: embeddings\.random\.missing: "),
+        (
+            "{preset: x, embeddings: {cove: {dim: 3}}}",
+            r"own\.yaml: unknown key 'embeddings\.cove'; did you mean embeddings\.glove\?",
+        ),
+        (
+            "{preset: x, embeddings: {random: {missing: random}}}",
+            r"own\.yaml: unknown key 'embeddings\.random\.missing'; known keys: ",
+        ),
         ("{preset: x, embeddings: {random: {name: fasttext}}}", r"embeddings\.random\.name: only the command line and"),
         ("{preset: x, data_dir: x}", r"own\.yaml: data_dir: only the command line says where files are"),
-        ("{preset: x, encoder: {width: 3}}", r"own\.yaml: encoder\.width: "),
+        (
+            "{preset: x, encoder: {width: 3}}",
+            r"own\.yaml: unknown key 'encoder\.width'; known keys: encoder\.dropout, ",
+        ),
     ],
 )
 def test_a_bad_preset_is_one_line(tmp_path: Path, content: str, complaint: str) -> None:

@@ -51,8 +51,8 @@ def test_a_suite_file_with_damaged_bytes_is_one_line(tmp_path: Path) -> None:
         ("language: sv", "language: sv\npublished: [{model: A, family: b, scores: {betyg: .nan}}]", "betyg is not a finite number"),
         ("labels: [glad, arg]", f"labels: [{', '.join(map(str, range(10_001)))}]", "more than 10,000 values"),
         ("language: sv", f"language: sv\ntitle: {VALUES['deep']}", "nested more than 50 levels deep"),
-        ("range: [0, 10]", "range: [0, [10]]", "tasks.betyg.range: holds a list or a section"),
-        ("language: sv", "language: sv\npublished: [{model: A, family: b, scores: {betyg: [1]}}]", "published.0.scores: holds a list"),
+        ("range: [0, 10]", "range: [0, [10]]", "tasks.betyg.range.1=[10]: must be a number"),
+        ("language: sv", "language: sv\npublished: [{model: A, family: b, scores: {betyg: [1]}}]", "published.0.scores.betyg=[1]: must be a number"),
         ("language: sv", 'language: "\\ud800"', "not YAML"),
     ],
 )  # fmt: skip

@@ -143,15 +143,17 @@ def test_word_vectors_need_a_file_of_vectors(embeddings: str) -> None:
 
 def test_what_a_method_answers() -> None:
     tasks = {
-        "labels": Task(kind="labels", text=["a"], labels=["x", "y"]),
-        "number": Task(kind="number", text=["a", "b"], range=[0, 1]),
-        "summary": Task(kind="text", text=["a"]),
-        "summary of a pair": Task(kind="text", text=["a", "b"]),
-        "similarity": Task(kind="number", text=["a", "b"], range=[0, 1], level="word"),
-        "synonym": Task(kind="choice", text=["a"], candidates=["b[]"], level="word"),
-        "analogy": Task(kind="word", text=["a", "b", "c"], level="word"),
-        "candidates alone": Task(kind="choice", text=[], candidates=["b[]"], level="word"),
-        "opposite": Task(kind="word", text=["a"], level="word"),
+        "labels": Task(kind="labels", text=["a"], labels=["x", "y"], target="y", metric="accuracy"),
+        "number": Task(kind="number", text=["a", "b"], range=[0, 1], target="y", metric="accuracy"),
+        "summary": Task(kind="text", text=["a"], target="y", metric="accuracy"),
+        "summary of a pair": Task(kind="text", text=["a", "b"], target="y", metric="accuracy"),
+        "similarity": Task(kind="number", text=["a", "b"], range=[0, 1], level="word", target="y", metric="accuracy"),
+        "synonym": Task(kind="choice", text=["a"], candidates=["b[]"], level="word", target="y", metric="accuracy"),
+        "analogy": Task(kind="word", text=["a", "b", "c"], level="word", target="y", metric="accuracy"),
+        "candidates alone": Task(
+            kind="choice", text=[], candidates=["b[]"], level="word", target="y", metric="accuracy"
+        ),
+        "opposite": Task(kind="word", text=["a"], level="word", target="y", metric="accuracy"),
     }
 
     def answered(method: str) -> set[str]:

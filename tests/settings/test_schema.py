@@ -1,37 +1,42 @@
 """Values of the right type that make no sense are refused with one line."""
 
-import copy
-from dataclasses import fields, is_dataclass
-from operator import attrgetter
-from typing import Any
+from dataclasses import asdict
+from typing import Any, get_args
 
 import pytest
 from input_errors import raises_input_error
+from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.typed import declared_keys, notes_of
 from mtl.embedders import EMBEDDERS
 from mtl.jobs.job import load_job
-from mtl.settings.schema import BY_TASK, INDIFFERENT, LISTS, LOCATIONS, Config, check_config
+from mtl.settings.schema import BY_TASK, CHOICES, INDIFFERENT, LOCATIONS, Config, config_of
 
 
-def keys(section: type, prefix: str = "") -> dict[str, Any]:
-    """The type of each key by its dotted name."""
-    found: dict[str, Any] = {}
-    for field in fields(section):
-        kind = field.type
-        if is_dataclass(kind):
-            found |= keys(kind, f"{prefix}{field.name}.")
-        else:
-            found[prefix + field.name] = kind
-    return found
-
-
-def test_the_keys_that_the_schema_names_exist() -> None:
-    known = keys(Config)
+def test_what_keys_are_follows_from_their_types() -> None:
+    known = dict(declared_keys(Config))
     for kind in EMBEDDERS.values():
-        known |= keys(kind.options, "embeddings.")
+        known |= dict(declared_keys(kind.options, "embeddings."))
     assert set(INDIFFERENT) <= set(known) and set(LOCATIONS) <= set(INDIFFERENT)
-    assert set(LISTS) == {key for key, kind in known.items() if "list" in str(kind) and key not in BY_TASK}
+    assert CHOICES == ("suite", "method", "variant", "architecture", "preset")
+    assert BY_TASK == ("floor.train_rows", "imported.labels", "imported.rows")
+
+
+def test_every_list_has_an_example() -> None:
+    lists = {key: hint for key, hint in declared_keys(Config) if "list[" in str(hint) and key not in BY_TASK}
+    assert len(lists) == 9
+    for hint in lists.values():
+        assert any(isinstance(note, Meta) and note.examples for note in notes_of(hint)), get_args(hint)
+
+
+def checked(config: Config, **changes: Any) -> Config:
+    """The configuration with these values by dotted key."""
+    content = asdict(config)
+    for key, value in changes.items():
+        section, _, name = key.rpartition(".")
+        (content[section] if section else content)[name] = value
+    return config_of(content, type(config.embeddings))
 
 
 @pytest.fixture(scope="module")
@@ -92,12 +97,9 @@ def defaults() -> Config:
     ],
 )
 def test_a_value_that_makes_no_sense_is_named(defaults: Config, key: str, value: object, complaint: str) -> None:
-    config = copy.deepcopy(defaults)
-    check_config(config)
-    section, _, name = key.rpartition(".")
-    setattr(attrgetter(section)(config) if section else config, name, value)
+    assert checked(defaults) == defaults
     with pytest.raises(InputError) as caught:
-        check_config(config)
+        checked(defaults, **{key: value})
     assert complaint in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -105,9 +107,8 @@ def test_a_value_that_makes_no_sense_is_named(defaults: Config, key: str, value:
     ("gpu", "memory"), [(0.0, 1e-9), (0.2, 0.5), (1.0, 8.0), (2.0, 1e4), (0.0001, None), (None, None)]
 )
 def test_resources(defaults: Config, gpu: float | None, memory: float | None) -> None:
-    config = copy.deepcopy(defaults)
-    config.resources.gpu, config.resources.memory = gpu, memory
-    check_config(config)
+    config = checked(defaults, **{"resources.gpu": gpu, "resources.memory": memory})
+    assert (config.resources.gpu, config.resources.memory) == (gpu, memory)
 
 
 def test_the_dropout_of_an_encoder_that_is_trained_is_not_an_ablation() -> None:

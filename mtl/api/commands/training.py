@@ -196,9 +196,9 @@ def _train_embeddings(arguments: argparse.Namespace) -> None:
 
 
 def _fetch_embeddings(arguments: argparse.Namespace) -> None:
+    from mtl.base.typed import check_known
     from mtl.jobs.job import parse_settings
     from mtl.jobs.text_training import fetch_embeddings
-    from mtl.settings.bounds import check_known
 
     given = parse_settings(arguments.settings)
     check_known(given, {"recipe", "embeddings_dir"})

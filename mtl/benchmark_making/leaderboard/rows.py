@@ -61,7 +61,7 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRo
     tasks = {}
     for task in suite.tasks.values():
         if (path := labelled_file(task, split, gold)) is not None:
-            scored = replace(task, scored=split, breakdown=None)
+            scored = replace(task, scored="test" if split == "test" else "dev", breakdown=None)
             examples = read_split(scored, path, split)
             tasks[task.id] = TaskRows(scored, _rows(scored, split, path, examples), _labelled(scored, examples))
     if not tasks:

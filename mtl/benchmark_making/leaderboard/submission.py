@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.typed import typed
 from mtl.base.untrusted import check_plain_folder, is_web_address
-from mtl.base.untrusted_yaml import read_yaml, typed_content
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.leaderboard.rows import TaskRows
 from mtl.jobs.imports import System
 from mtl.submissions.files import predicted_splits, prediction_names, read_files
@@ -76,7 +77,7 @@ def read_about(folder: Path) -> Entrant:
     path = folder / ABOUT
     if not path.exists():
         return Entrant()
-    about = typed_content(Entrant, read_yaml(path), path, "description of a system")
+    about = typed(Entrant, read_yaml(path), path=path)
     for field in fields(about):
         value = getattr(about, field.name)
         if isinstance(value, str) and (len(value) > LONGEST or not value.isprintable() or not value.strip()):

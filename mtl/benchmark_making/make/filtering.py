@@ -2,14 +2,13 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-
-from omegaconf import MISSING
+from typing import Annotated, Literal
 
 from mtl.base.errors import InputError
+from mtl.base.typed import AT_LEAST_ONE, PART
 from mtl.benchmark_making.make.table import Row, Table, Work
 from mtl.benchmark_making.similarity.mining import near_duplicates
 from mtl.data.columns import LIST
-from mtl.settings.bounds import AT_LEAST_ONE, PART, bounded, one_of
 
 Range = list[float | None]
 
@@ -49,7 +48,7 @@ class Keep:
         number: keep rows whose number lies between these ends.
     """
 
-    column: str = MISSING
+    column: str
     values: list[str] | None = None
     without: list[str] | None = None
     words: Range | None = None
@@ -99,9 +98,9 @@ class Duplicates:
         ngram: the characters of an n-gram.
     """
 
-    columns: list[str] = MISSING
-    near: float | None = bounded(PART, None)
-    ngram: int = bounded(AT_LEAST_ONE, 5)
+    columns: list[str]
+    near: Annotated[float, PART] | None = None
+    ngram: Annotated[int, AT_LEAST_ONE] = 5
 
 
 def duplicates(work: Work, options: Duplicates, table: Table) -> Table:
@@ -142,8 +141,8 @@ class Sample:
 
     column: str | None = None
     values: list[str] | None = None
-    number: int | None = bounded(AT_LEAST_ONE, None)
-    share: float | None = bounded(PART, None)
+    number: Annotated[int, AT_LEAST_ONE] | None = None
+    share: Annotated[float, PART] | None = None
 
     def check(self) -> None:
         check_one_of(self, "number", "share")
@@ -176,10 +175,10 @@ class Top:
         at_least: drop rows with smaller numbers, before they are ranked.
     """
 
-    group: str = MISSING
-    by: str = MISSING
-    most: int = bounded(AT_LEAST_ONE)
-    order: str = one_of("highest", "lowest", default="highest")
+    group: str
+    by: str
+    most: Annotated[int, AT_LEAST_ONE]
+    order: Literal["highest", "lowest"] = "highest"
     at_least: float | None = None
 
 
@@ -210,8 +209,8 @@ class Explode:
         item: the new column, with one item of the list in each row.
     """
 
-    column: str = MISSING
-    item: str = MISSING
+    column: str
+    item: str
 
 
 def explode(work: Work, options: Explode, table: Table) -> Table:

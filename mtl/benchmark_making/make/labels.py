@@ -4,16 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
-from typing import Any
+from typing import Annotated, Literal
 
-from omegaconf import MISSING
+from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.make.filtering import Range, check_range
 from mtl.benchmark_making.make.sources import TAGS, TOKENS
 from mtl.benchmark_making.make.table import SPLIT, Row, Table, Work
 from mtl.data.columns import LIST
-from mtl.settings.bounds import Interval, bounded, one_of
 from mtl.tasks.task import SPLITS
 
 TYPES, ENTITIES = "types[]", "entities[]"
@@ -105,9 +104,9 @@ class Map:
         into: the column that gets the new values; `column` itself without it.
     """
 
-    column: str = MISSING
+    column: str
     values: dict[str, str] = field(default_factory=dict)
-    others: str = one_of("error", "keep", "drop", default="error")
+    others: Literal["error", "keep", "drop"] = "error"
     into: str | None = None
 
 
@@ -155,11 +154,11 @@ class Rename:
         columns: by column, its new name.
     """
 
-    columns: dict[str, Any] = MISSING
+    columns: dict[str, str]
 
     def check(self) -> None:
         for name, new in self.columns.items():
-            if not isinstance(new, str) or not new:
+            if not new:
                 raise InputError("must be the new name, a text", key=f"columns.{name}")
 
 
@@ -189,10 +188,10 @@ class Number:
         decimals: the decimals that the mean is rounded to, half to even; without it, 10.
     """
 
-    columns: list[str] = MISSING
-    into: str = MISSING
+    columns: list[str]
+    into: str
     range: Range | None = None
-    decimals: int | None = bounded(Interval(0, 10), None)
+    decimals: Annotated[int, Meta(ge=0, le=10)] | None = None
 
     def check(self) -> None:
         check_range("range", self.range)

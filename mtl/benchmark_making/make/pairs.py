@@ -4,20 +4,21 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Annotated, Literal
 
 import numpy as np
-from omegaconf import MISSING
+from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import Row, Table, Work
 from mtl.benchmark_making.similarity.comparison import Comparison, SimilarityOptions, Units, sentences, units_of
 from mtl.benchmark_making.similarity.mining import Pairs, joined, most_similar, within_groups
-from mtl.settings.bounds import AT_LEAST_ONE, Interval, bounded, one_of
 
 MOST_PAIRS = 10_000_000
 
 
-@dataclass
+@dataclass(kw_only=True)
 class PairOptions(SimilarityOptions):
     """
     Args:
@@ -34,12 +35,12 @@ class PairOptions(SimilarityOptions):
         into: the new column with the similarity.
     """
 
-    texts: list[str] = MISSING
-    groups: list[str] = MISSING
-    scope: str = one_of("within", "across")
+    texts: list[str]
+    groups: list[str]
+    scope: Literal["within", "across"]
     same: str | None = None
-    order: str = one_of("most_similar", "least_similar", default="most_similar")
-    most: int | None = bounded(AT_LEAST_ONE, None)
+    order: Literal["most_similar", "least_similar"] = "most_similar"
+    most: Annotated[int, AT_LEAST_ONE] | None = None
     at_least: float | None = None
     at_most: float | None = None
     one_per_groups: bool = False
@@ -165,7 +166,7 @@ def _range(values: Sequence[float]) -> dict[str, float]:
     return {"min": min(values), "median": float(median(values)), "max": max(values)}
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Similarity(SimilarityOptions):
     """
     Args:
@@ -173,7 +174,7 @@ class Similarity(SimilarityOptions):
         into: the new column.
     """
 
-    columns: list[str] = MISSING
+    columns: list[str]
     into: str = "similarity"
 
     def check(self) -> None:
@@ -193,7 +194,7 @@ def similarity(work: Work, options: Similarity, table: Table) -> Table:
     return table.with_rows(rows, options.into)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Cut(SimilarityOptions):
     """
     Args:
@@ -202,11 +203,11 @@ class Cut(SimilarityOptions):
         most: sentences that a cut text has at most.
     """
 
-    measure: str = one_of("containment", "dice", "jaccard", default="containment")
-    penalty: float = bounded(Interval(1, 10), 1.2)
-    column: str = MISSING
-    like: str = MISSING
-    most: int = bounded(AT_LEAST_ONE, 10)
+    measure: Literal["containment", "dice", "jaccard"] = "containment"
+    penalty: Annotated[float, Meta(ge=1, le=10)] = 1.2
+    column: str
+    like: str
+    most: Annotated[int, AT_LEAST_ONE] = 10
 
 
 def cut(work: Work, options: Cut, table: Table) -> Table:

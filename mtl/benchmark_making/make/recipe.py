@@ -2,27 +2,20 @@
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
-
-from omegaconf import MISSING
+from typing import Any, Literal
 
 from mtl.base.errors import InputError
+from mtl.base.typed import check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.sheets.form import ORDER, TEMPLATE
-from mtl.benchmark_making.make.sources import Source, Tokens
+from mtl.benchmark_making.make.sources import Source
 from mtl.benchmark_making.make.steps import STEPS, Step
-from mtl.data.records import FORMATS
-from mtl.settings.bounds import check_known, one_of, typed_settings
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import SPLITS
 
 __all__ = ["Recipe", "Use", "Written", "load_recipe"]
-
-Options = TypeVar("Options")
-
-WRITTEN = sorted(set(FORMATS) - {".parquet"})  # the bytes of a parquet file depend on the version of pyarrow
 
 
 @dataclass
@@ -38,14 +31,14 @@ class Form:
         suite: further keys of the suite file.
     """
 
-    name: str = MISSING
+    name: str
     title: str = ""
     language: str = "en"
     seed: int = 1
     sample: str | None = None
-    sources: dict[str, Any] = MISSING
+    sources: dict[str, Source] = field(kw_only=True)
     steps: list[Any] = field(default_factory=list)
-    tasks: dict[str, Any] = MISSING
+    tasks: dict[str, dict[str, Any]] = field(kw_only=True)
     suite: dict[str, Any] = field(default_factory=dict)
 
 
@@ -78,9 +71,9 @@ class Written:
         format: .tsv, .csv or .jsonl.
     """
 
-    table: str = MISSING
+    table: str
     columns: dict[str, str] = field(default_factory=dict)
-    format: str = one_of(*(suffix.removeprefix(".") for suffix in WRITTEN), default="tsv")
+    format: Literal["csv", "jsonl", "tsv"] = "tsv"  # the bytes of a parquet file depend on the version of pyarrow
 
 
 @dataclass(frozen=True)
@@ -129,23 +122,23 @@ def load_recipe(path: Path) -> Recipe:
     """
     raw = read_yaml(path)
     try:
-        form = typed_settings(Form, raw)
+        form = typed(Form, raw)
         if not form.sources or not form.tasks:
             raise InputError("must name at least one", key="sources" if not form.sources else "tasks")
-        sources = {str(name): _source(str(name), given) for name, given in form.sources.items()}
-        uses = _uses(form, list(sources))
-        tasks = {str(id): _section(given, f"tasks.{id}") for id, given in form.tasks.items()}
-        last = uses[-1].into if uses else next(iter(sources))
-        written = {id: _written(id, dict(keys), last) for id, keys in tasks.items()}
-        sheets = {id: _sheet(id, keys.get("sheet", {})) for id, keys in tasks.items()}
-        _check_tables(sources, uses, written)
+        uses = _uses(form, list(form.sources))
+        last = uses[-1].into if uses else next(iter(form.sources))
+        written = {id: _written(id, dict(keys), last) for id, keys in form.tasks.items()}
+        sheets = {id: _sheet(id, keys.get("sheet", {})) for id, keys in form.tasks.items()}
+        _check_tables(form.sources, uses, written)
     except InputError as error:
         raise error.located(path=path) from None
-    keys = {id: {key: value for key, value in own.items() if key not in ("data", "sheet")} for id, own in tasks.items()}
+    keys = {
+        id: {key: value for key, value in own.items() if key not in ("data", "sheet")} for id, own in form.tasks.items()
+    }
     for id, own in keys.items():
         if own_files := sorted({"files", "rows", "folder", "source", "hub"} & set(own)):
             raise InputError("is written by mtl make; leave it out", path=path, key=f"tasks.{id}.{own_files[0]}")
-    recipe = Recipe(path, form, sources, uses, keys, written, sheets)
+    recipe = Recipe(path, form, form.sources, uses, keys, written, sheets)
     suite_of(recipe, dict.fromkeys(recipe.keys, dict.fromkeys(SPLITS, 0)))
     return recipe
 
@@ -159,33 +152,10 @@ def suite_of(recipe: Recipe, files: Mapping[str, Mapping[str, int]]) -> Suite:
     return suite_from(recipe.suite(files), recipe.path)
 
 
-def _typed(kind: type[Options], given: Mapping[str, Any], section: str) -> Options:
-    """An instance of a dataclass of options. Errors of its own `check` name their key without the section, which is added.
-
-    Raises:
-        InputError: as `typed_settings` does, and for options of a step that has none.
-    """
-    if given and not fields(kind):  # type: ignore[arg-type]
-        raise InputError("this step has no such option", key=f"{section}{next(iter(given))}")
-    try:
-        return typed_settings(kind, given, section)
-    except InputError as error:
-        if error.key is None or error.key.startswith(section):
-            raise
-        raise error.located(key=f"{section}{error.key}") from None
-
-
 def _section(given: Any, key: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise InputError("must hold keys and values", key=key)
     return given
-
-
-def _source(name: str, given: Any) -> Source:
-    source = _typed(Source, _section(given, f"sources.{name}"), f"sources.{name}.")
-    if source.tokens is not None:
-        source.tokens = _typed(Tokens, _section(source.tokens, f"sources.{name}.tokens"), f"sources.{name}.tokens.")
-    return source
 
 
 def _uses(form: Form, tables: list[str]) -> list[Use]:
@@ -205,8 +175,7 @@ def _uses(form: Form, tables: list[str]) -> list[Use]:
         into = str(given.pop("into_table", inputs[0] if len(inputs) == 1 else ""))
         if not into:
             raise InputError("several tables become one: name it", key=f"{section}into_table")
-        _refuse_truth_values(given, section)
-        options = _typed(step.options, given, section)
+        options = typed(step.options, given, section)
         uses.append(Use(number, name, step, options, given, inputs, into))
         known.append(into)
     return uses
@@ -231,21 +200,9 @@ def _inputs(given: dict[str, Any], step: Step, last: str, section: str, has_last
     return [str(name) for name in named]
 
 
-def _refuse_truth_values(given: Mapping[str, Any], section: str) -> None:
-    """Raise InputError for a truth value inside a list or a section, where a text is meant."""
-    for key, value in given.items():
-        parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
-        if any(isinstance(part, bool) for part in parts):
-            raise InputError(
-                "YAML reads yes, no, on and off as truth values; put them in quotes", key=f"{section}{key}"
-            )
-        if isinstance(value, dict):
-            _refuse_truth_values({f"{key}.{name}": part for name, part in value.items()}, section)
-
-
 def _written(id: str, keys: dict[str, Any], last: str) -> Written:
     given = {"table": last, **_section(keys.get("data", {}), f"tasks.{id}.data")}
-    return _typed(Written, given, f"tasks.{id}.data.")
+    return typed(Written, given, f"tasks.{id}.data.")
 
 
 def _sheet(id: str, given: Any) -> dict[str, str]:

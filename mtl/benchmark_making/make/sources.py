@@ -4,17 +4,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from omegaconf import MISSING
+from typing import Annotated
 
 from mtl.base.errors import InputError
+from mtl.base.typed import AT_LEAST_ONE
 from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.make.table import Origin, Row, Table, Values
 from mtl.data.columns import LIST
 from mtl.data.files import read_lines
 from mtl.data.records import column_names, read_records
-from mtl.settings.bounds import AT_LEAST_ONE, bounded
 
 TOKENS, TAGS = f"tokens{LIST}", f"tags{LIST}"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
@@ -33,8 +31,8 @@ class Tokens:
         tag: the column of the tags.
     """
 
-    form: int = bounded(AT_LEAST_ONE)
-    tag: int = bounded(AT_LEAST_ONE)
+    form: Annotated[int, AT_LEAST_ONE]
+    tag: Annotated[int, AT_LEAST_ONE]
 
 
 @dataclass
@@ -47,9 +45,9 @@ class Source:
         tokens: for a token file. Any other file's suffix says its format.
     """
 
-    file: str = MISSING
+    file: str
     header: list[str] | None = None
-    tokens: Any = None  # keys of `Tokens`
+    tokens: Tokens | None = None
 
     def check(self) -> None:
         """Raise InputError for a path outside the data folder."""

@@ -5,8 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from omegaconf import MISSING
-
 from mtl.base.errors import InputError
 from mtl.benchmark_making.make.filtering import check_one_of
 from mtl.benchmark_making.make.table import SPLIT, Row, Table, Work
@@ -186,8 +184,8 @@ class SplitByValue:
         splits: by split, the values of its rows; rows with other values are dropped.
     """
 
-    column: str = MISSING
-    splits: dict[str, list[str]] = MISSING
+    column: str
+    splits: dict[str, list[str]]
 
     def check(self) -> None:
         check_splits("splits", self.splits)

@@ -19,14 +19,15 @@ variances of both scores add. benchmarks/power.py and corrected_power.py measure
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
-from omegaconf import MISSING
+from msgspec import Meta
 from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
-from mtl.settings.bounds import LARGEST_NUMBER, Interval, bounded
+from mtl.base.typed import LARGEST_NUMBER
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, rows_parts, total_variance
 from mtl.stats.tails import Variance
 
@@ -165,25 +166,25 @@ class Expectation:
         seed_deviation: the standard deviation over seeds of a system's score × 100.
     """
 
-    rows: int = bounded(Interval(LEAST_GROUPS, LARGEST_NUMBER))
-    accuracy: list[float] = field(default=MISSING)
-    agreement: float = bounded(Interval(0, 100, open_high=True))
-    seeds: int | None = bounded(Interval(LEAST_SEEDS), None)
-    seed_deviation: float | None = bounded(Interval(0, 100), None)
+    rows: Annotated[int, Meta(ge=LEAST_GROUPS, le=LARGEST_NUMBER)]
+    accuracy: list[float]
+    agreement: Annotated[float, Meta(ge=0, lt=100)]
+    seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None
+    seed_deviation: Annotated[float, Meta(ge=0, le=100)] | None = None
 
     def check(self) -> None:
         """Raise InputError for shares that contradict each other, and for seeds without their deviation or the reverse."""
-        if len(self.accuracy) not in (1, 2) or not all(Interval(0, 100).holds(share) for share in self.accuracy):
+        if len(self.accuracy) not in (1, 2) or not all(0 <= share <= 100 for share in self.accuracy):
             raise InputError(
                 "must be one share in per cent, or one for each system, as in [80,83]",
                 key="accuracy",
                 value=self.accuracy,
             )
         one, other = self.accuracy[0], self.accuracy[-1]
-        possible = Interval(abs(one + other - 100), 100 - abs(one - other))
-        if not possible.holds(self.agreement):
+        low, high = abs(one + other - 100), 100 - abs(one - other)
+        if not low <= self.agreement <= high:
             raise InputError(
-                f"{possible.problem} where the systems answer {one:g} and {other:g} % of the rows right",
+                f"must lie between {low:,} and {high:,} where the systems answer {one:g} and {other:g} % of the rows right",
                 key="agreement",
                 value=self.agreement,
             )

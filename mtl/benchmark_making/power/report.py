@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.terminal import MISSING, escaped, markdown_table
+from mtl.base.typed import POSITIVE, check_known, typed
 from mtl.benchmark_making.power.design import NEVER, POWER, Expectation, held_difference, other_rows, same_rows
 from mtl.benchmark_making.power.note import (
     median_of,
@@ -24,7 +27,6 @@ from mtl.reports.board import Leaderboard, Row
 from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.reports.pairs import comparable_samples
 from mtl.runs.finished import find_runs
-from mtl.settings.bounds import POSITIVE, Interval, bounded, check_known, typed_settings
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
 from mtl.stats.families import seed_parts
 from mtl.stats.samples import SampleCache
@@ -45,8 +47,8 @@ class PowerSettings:
     """
 
     suite: str | None = None
-    difference: float = bounded(POSITIVE, 2.0)
-    seeds: int | None = bounded(Interval(LEAST_SEEDS), None)
+    difference: Annotated[float, POSITIVE] = 2.0
+    seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None
 
 
 def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:
@@ -82,7 +84,7 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
     of_runs, expected = (set(kind.__dataclass_fields__) for kind in (PowerSettings, Expectation))
     check_known(given, of_runs | expected)
     if not (expected - set(SHARED)) & set(given):
-        return typed_settings(PowerSettings, given), None
+        return typed(PowerSettings, given), None
     if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
         raise InputError(
             f"a benchmark that does not exist yet needs rows=, accuracy= and agreement=; add {' and '.join(missing)}"
@@ -91,8 +93,8 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
         raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="suite")
     shares = given["accuracy"]
     own = {key: value for key, value in given.items() if key in expected}
-    expectation = typed_settings(Expectation, {**own, "accuracy": shares if isinstance(shares, list) else [shares]})
-    return typed_settings(PowerSettings, {key: given[key] for key in SHARED if key in given}), expectation
+    expectation = typed(Expectation, {**own, "accuracy": shares if isinstance(shares, list) else [shares]})
+    return typed(PowerSettings, {key: given[key] for key in SHARED if key in given}), expectation
 
 
 def power_text(board: Leaderboard, settings: PowerSettings) -> str:

@@ -11,12 +11,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 from scipy.sparse import csr_matrix
 
 from mtl.base.progress import progress
-from mtl.settings.bounds import AT_LEAST_ONE, Interval, bounded, one_of
+from mtl.base.typed import AT_LEAST_ONE
 
 WORD = re.compile(r"\w+")
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+")
@@ -39,11 +41,11 @@ class SimilarityOptions:
         ngram: the characters of an n-gram.
     """
 
-    units: str = one_of("bpe", "words", "characters", default="bpe")
-    measure: str = one_of("containment", "dice", "jaccard", "tfidf", default="containment")
-    penalty: float = bounded(Interval(1, 10), 1.0)
-    merges: int = bounded(Interval(1, 100_000), 4000)
-    ngram: int = bounded(AT_LEAST_ONE, 3)
+    units: Literal["bpe", "words", "characters"] = "bpe"
+    measure: Literal["containment", "dice", "jaccard", "tfidf"] = "containment"
+    penalty: Annotated[float, Meta(ge=1, le=10)] = 1.0
+    merges: Annotated[int, Meta(ge=1, le=100_000)] = 4000
+    ngram: Annotated[int, AT_LEAST_ONE] = 3
 
 
 Units = Callable[[str], list[str]]

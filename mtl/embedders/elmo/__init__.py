@@ -1,13 +1,10 @@
 """ELMo: contextual word vectors from a character-level bidirectional language model (Peters et al. 2018); its registry entry."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from omegaconf import MISSING
+from typing import TYPE_CHECKING, Any, Literal
 
 from mtl.base.lazy import lazy, resolve
 from mtl.embedders.interface import EmbedderKind, VectorFiles
-from mtl.settings.bounds import one_of
 from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
@@ -23,14 +20,14 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(name)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ElmoOptions(EmbedderOptions):
     """The keys of ELMo embeddings; configs/embeddings/elmo.yaml explains them."""
 
     path: str | None = None
-    precision: str = one_of("float16", "float32")
-    exact: bool = MISSING
-    cache: bool = MISSING
+    precision: Literal["float16", "float32"]
+    exact: bool
+    cache: bool
 
 
 ELMO = EmbedderKind(

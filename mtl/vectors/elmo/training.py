@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
+from msgspec import Meta
 from torch import Tensor, nn
 
 from mtl.base.device import exact_arithmetic, threads_of_torch
@@ -16,10 +18,10 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.locks import waiting_lock
 from mtl.base.memory import check_fits
+from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.interface import note_source
-from mtl.settings.bounds import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE, Interval, bounded
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
 from mtl.vectors.pretraining.claims import check_claim, claim_of
 from mtl.vectors.pretraining.resumable import ResumableTraining
@@ -30,8 +32,8 @@ MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
 COPIES = 16  # bytes for a weight in training: itself, its gradient and two moments, in float32
 
 
-COUNT = Interval(1, LARGEST)
-RATE = Interval(0, LARGEST, open_low=True)
+COUNT = Meta(ge=1, le=LARGEST)
+RATE = Meta(gt=0, le=LARGEST)
 
 
 @dataclass
@@ -61,32 +63,34 @@ class ELMoTraining:
         threads: 0: one for each core.
     """
 
-    character_dim: int = bounded(COUNT, 16)
+    character_dim: Annotated[int, COUNT] = 16
     filters: list[list[int]] = field(
         default_factory=lambda: [[1, 16], [2, 16], [3, 32], [4, 64], [5, 128], [6, 128], [7, 128]]
     )
-    n_highway: int = bounded(Interval(0, 100), 1)
-    projection_dim: int = bounded(COUNT, 128)
-    lstm_dim: int = bounded(COUNT, 1024)
-    n_layers: int = bounded(LAYERS, 2)
-    dropout: float = bounded(SHARE, 0.1)
-    max_length: int = bounded(COUNT, 100)
-    min_count: int = bounded(COUNT, 3)
-    held_out: float = bounded(PART, 0.005)
-    epochs: int = bounded(COUNT, 5)
-    max_steps: int | None = bounded(AT_LEAST_ONE, None)
-    batch_tokens: int = bounded(COUNT, 4096)
-    negatives: int = bounded(COUNT, 4096)
-    learning_rate: float = bounded(RATE, 2e-3)
-    final_learning_rate: float = bounded(NOT_NEGATIVE, 2e-4)
-    gradient_clip: float = bounded(RATE, 5.0)
-    validate_every: int = bounded(COUNT, 500)
-    seed: int = bounded(Interval(0, 2**32, open_high=True), 1)
-    threads: int = bounded(Interval(0, LARGEST), 0)
+    n_highway: Annotated[int, Meta(ge=0, le=100)] = 1
+    projection_dim: Annotated[int, COUNT] = 128
+    lstm_dim: Annotated[int, COUNT] = 1024
+    n_layers: Annotated[int, LAYERS] = 2
+    dropout: Annotated[float, SHARE] = 0.1
+    max_length: Annotated[int, COUNT] = 100
+    min_count: Annotated[int, COUNT] = 3
+    held_out: Annotated[float, PART] = 0.005
+    epochs: Annotated[int, COUNT] = 5
+    max_steps: Annotated[int, AT_LEAST_ONE] | None = None
+    batch_tokens: Annotated[int, COUNT] = 4096
+    negatives: Annotated[int, COUNT] = 4096
+    learning_rate: Annotated[float, RATE] = 2e-3
+    final_learning_rate: Annotated[float, NOT_NEGATIVE] = 2e-4
+    gradient_clip: Annotated[float, RATE] = 5.0
+    validate_every: Annotated[int, COUNT] = 500
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
+    threads: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
 
     def check(self) -> None:
         pairs = [
-            pair for pair in self.filters if len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and COUNT.holds(pair[1])
+            pair
+            for pair in self.filters
+            if len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST
         ]
         if not pairs or len(pairs) < len(self.filters):
             raise InputError(

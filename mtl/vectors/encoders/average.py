@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from torch import Tensor
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress, hidden_progress
+from mtl.base.typed import AT_LEAST_ONE, PART, check_choice, typed
 from mtl.base.version import VERSION
 from mtl.data.blocks import encode_blocks, mean_vector, text_blocks
 from mtl.data.dataset import present_tasks, training_texts
@@ -26,7 +27,6 @@ from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
 from mtl.embedders.weighting import WEIGHTINGS, WordCounts
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
-from mtl.settings.bounds import AT_LEAST_ONE, PART, bounded, check_choice, one_of, typed_settings
 from mtl.settings.layers import find_suite
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import Suite, load_suite
@@ -60,16 +60,16 @@ class AverageSettings:
 
     embeddings: str = "fasttext"
     language: str | None = None
-    pooling: str = one_of(*POOLINGS, default="mean")
+    pooling: Literal["mean", "max", "both"] = "mean"
     weighting: str = "none"
     layer: int | None = None
     seed: int = 1
     centre: bool = False
-    max_length: int = bounded(AT_LEAST_ONE, 256)
+    max_length: Annotated[int, AT_LEAST_ONE] = 256
     texts: str | None = None
     suite: str | None = None
     data_dir: str | None = None
-    held_out: float = bounded(PART, PLAIN_HELD_OUT)
+    held_out: Annotated[float, PART] = PLAIN_HELD_OUT
     embeddings_dir: str = "embeddings"
     device: str = "cpu"
 
@@ -101,7 +101,7 @@ class AverageSettings:
 def open_average(name: str, given: Mapping[str, Any]) -> "AverageEncoder":
     """Averaged word vectors with these settings. Raises InputError."""
     embeddings_given = {key.removeprefix(SECTION): value for key, value in given.items() if key.startswith(SECTION)}
-    settings = typed_settings(AverageSettings, {key: given[key] for key in given if not key.startswith(SECTION)})
+    settings = typed(AverageSettings, {key: given[key] for key in given if not key.startswith(SECTION)})
     options = embedder_options(settings.embeddings, embeddings_given)
     optional = {key for kind in EMBEDDERS.values() for key in kind.open_keys if not key.startswith(SECTION)}
     read = EMBEDDERS[options.name].open_keys

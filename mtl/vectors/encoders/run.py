@@ -6,19 +6,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
+from mtl.base.typed import typed
 from mtl.data.blocks import mean_vector
 from mtl.data.dataset import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
 from mtl.model.encoder import POOLINGS
-from mtl.settings.bounds import one_of, typed_settings
 from mtl.vectors.encoders.encoder import Choices, Description
 
 FLOAT = 4  # bytes of a weight
@@ -40,7 +40,7 @@ class RunSettings:
     seed: int | None = None
     task: str | None = None
     device: str = "cpu"
-    pooling: str | None = one_of(*POOLINGS, default=None)
+    pooling: Literal["max", "mean"] | None = None
     centre: bool = False
     data_dir: str | None = None
 
@@ -55,7 +55,7 @@ def open_run(name: str, settings: Mapping[str, Any]) -> "RunEncoder":
     if (Path(name) / "modules.json").is_file():
         message = "is an export, not a run; name the run's folder; docs/how-to/export.md: how mteb scores exports"
         raise InputError(message, path=name)
-    checked = typed_settings(RunSettings, settings)
+    checked = typed(RunSettings, settings)
     predictor = Predictor.load(Path(name), checked.seed, device=checked.device, encoder_task=checked.task)
     return RunEncoder(predictor, checked)
 

@@ -4,18 +4,18 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
+from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.data.blocks import encode_blocks
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
 from mtl.model.encoder import POOLINGS
-from mtl.settings.bounds import AT_LEAST_ONE, bounded, one_of, typed_settings
 from mtl.settings.schema import TrainerConfig
 from mtl.vectors.encoders.encoder import Choices, Description, check_language
 
@@ -38,8 +38,8 @@ class TransformerSettings:
     path: str | None = None
     tokenizer: str | None = None
     language: str | None = None
-    pooling: str = one_of(*POOLINGS, default=TransformerEncoder.pooling)
-    max_length: int = bounded(AT_LEAST_ONE, 256)
+    pooling: Literal["max", "mean"] = "mean"
+    max_length: Annotated[int, AT_LEAST_ONE] = 256
     device: str = "cpu"
 
     def check(self) -> None:
@@ -54,7 +54,7 @@ class TransformerSettings:
 
 def open_transformer(name: str, settings: Mapping[str, Any]) -> "PlainTransformer":
     """The transformer that `path` names. Raises InputError for an unknown key, a bad value, and one that cannot be opened."""
-    return PlainTransformer(typed_settings(TransformerSettings, settings))
+    return PlainTransformer(typed(TransformerSettings, settings))
 
 
 def transformer_choices() -> Choices:
@@ -71,7 +71,7 @@ class PlainTransformer:
         device = device_of(settings.device, "device")
         assert settings.path is not None
         pretrained = open_pretrained(settings.path, settings.tokenizer)
-        trainer = TrainerConfig(settings.device, "32-true")
+        trainer = typed(TrainerConfig, {"accelerator": settings.device, "precision": "32-true"})
         self.encoder = TransformerEncoder(pretrained, settings.max_length, trainer, device, lambda: pretrained.body)
 
     @cached_property

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import check_new_folder, new_folder
+from mtl.base.typed import check_known, typed
 from mtl.data.text import UNKNOWN, moses, tokenized_lines
 from mtl.methods.predictor import Predictor
 from mtl.runs.summary import read_summary
-from mtl.settings.bounds import check_known, typed_settings
 from mtl.vectors.encoders.run import open_run
 from mtl.vectors.export import EXPORT_FORMATS
 from mtl.vectors.export.format import Export, TaskExport
@@ -71,7 +71,7 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
         raise InputError(f"must be one of {', '.join(EXPORT_FORMATS)}", key=f"--format {format}")
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))
-    checked = typed_settings(ExportSettings, {key: value for key, value in settings.items() if key in OWN_KEYS})
+    checked = typed(ExportSettings, {key: value for key, value in settings.items() if key in OWN_KEYS})
     if not run_dir.is_dir():
         raise InputError("no such folder; only runs can be exported, so name a run's folder", path=run_dir)
     if checked.words is not None and Path(checked.words).is_dir():
@@ -118,7 +118,7 @@ def _export_task(
     run_dir: Path, out: Path, write: Callable[[TaskExport, Path], None], settings: Mapping[str, Any], command: str
 ) -> None:
     """Write the model of one task of a fine-tuned transformer. settings: seed, task, license. Raises InputError as `export_run`."""
-    checked = typed_settings(TaskSettings, settings)
+    checked = typed(TaskSettings, settings)
     predictor = Predictor.load(run_dir, checked.seed, checked.task, encoder_task=checked.task)
     if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
         raise InputError(

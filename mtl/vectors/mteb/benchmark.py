@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
-from omegaconf import MISSING
+from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.typed import UnknownKey, typed
 from mtl.base.untrusted import is_web_address
-from mtl.base.untrusted_yaml import read_yaml, typed_content
-from mtl.settings.bounds import UnknownKey, typed_settings
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.settings.layers import find_yaml, shipped
 
 
@@ -44,18 +44,18 @@ class ModelFacts:
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
         if self.name is not None and not (self.name.count("/") == 1 and all(self.name.split("/"))):
-            raise InputError("must be organization/name", key="model.name", value=self.name)
+            raise InputError("must be organization/name", key="name", value=self.name)
         if self.release_date is not None:
             try:
                 date.fromisoformat(self.release_date)
             except ValueError:
                 raise InputError(
-                    "must be a date, as in 2026-11-22", key="model.release_date", value=self.release_date
+                    "must be a date, as in 2026-11-22", key="release_date", value=self.release_date
                 ) from None
         if self.open_weights and self.license is None:
-            raise InputError("needs a licence; set model.license=", key="model.open_weights", value="true")
+            raise InputError("needs a licence; set model.license=", key="open_weights", value="true")
         if self.reference is not None and not is_web_address(self.reference):
-            raise InputError("must begin with https:// or http://", key="model.reference", value=self.reference)
+            raise InputError("must begin with https:// or http://", key="reference", value=self.reference)
 
 
 @dataclass
@@ -70,7 +70,7 @@ class MtebSettings:
     """
 
     benchmark: str = "pl-mteb"
-    tasks: list[str] | None = None
+    tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None
     data_dir: str | None = None
     runs_dir: str = "runs"
     model: ModelFacts = field(default_factory=ModelFacts)
@@ -84,13 +84,7 @@ def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any
     """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
     own = _own_keys()
     facts = {key.removeprefix(MODEL): value for key, value in given.items() if key.startswith(MODEL)}
-    # A date is the only value that YAML reads as something else than these keys have.
-    dated = {key: value.isoformat() if isinstance(value, date) else value for key, value in facts.items()}
-    tasks = given.get("tasks")
-    if tasks is not None and not isinstance(tasks, list):
-        raise InputError("must be a list, as in [PpcPC,SICK-R-PL]", key="tasks", value=tasks)
-    settings = typed_settings(MtebSettings, {key: value for key, value in given.items() if key in own})
-    settings.model = typed_settings(ModelFacts, dated, MODEL)
+    settings = typed(MtebSettings, {"model": facts, **{key: value for key, value in given.items() if key in own}})
     others = {key: value for key, value in given.items() if key not in own and not key.startswith(MODEL)}
     return settings, {RENAMED.get(key, key): value for key, value in others.items()}
 
@@ -132,10 +126,10 @@ class TaskType:
         metric: the name of the score in mteb's result files that the benchmark reports.
     """
 
-    title: str = MISSING
-    metric: str = MISSING
-    metric_title: str = MISSING
-    tasks: dict[str, BenchmarkTask] = MISSING
+    title: str
+    metric: str
+    metric_title: str
+    tasks: dict[str, BenchmarkTask]
 
 
 @dataclass
@@ -146,9 +140,9 @@ class PublishedRow:
         source: where they were published.
     """
 
-    model: str = MISSING
-    family: str = MISSING
-    source: str = MISSING
+    model: str
+    family: str
+    source: str
     average: float | None = None
     average_by_type: float | None = None
     scores: dict[str, float] = field(default_factory=dict)
@@ -164,11 +158,11 @@ class Benchmark:
         types: in the order of the table.
     """
 
-    name: str = MISSING
-    title: str = MISSING
-    languages: list[str] = MISSING
+    name: str
+    title: str
+    languages: list[str]
     model_languages: dict[str, str] = field(default_factory=dict)
-    types: dict[str, TaskType] = MISSING
+    types: dict[str, TaskType] = field(kw_only=True)
     published: list[PublishedRow] = field(default_factory=list)
 
     @property
@@ -227,7 +221,7 @@ def load_benchmark(path: Path) -> Benchmark:
     content = read_yaml(path)
     if not isinstance(content.get("types", {}), dict):
         raise InputError("must hold types of tasks by name, as in configs/mteb/pl-mteb.yaml", path=path, key="types")
-    benchmark = typed_content(Benchmark, content, path, "benchmark file")
+    benchmark = typed(Benchmark, content, path=path)
     if problem := _problem(benchmark):
         raise InputError(problem, path=path)
     return benchmark

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_json, write_text
+from mtl.base.typed import UnknownKey
 from mtl.base.untrusted import read_json
-from mtl.settings.bounds import UnknownKey
 from mtl.vectors.encoders.encoder import Choices, SentenceEncoder
 from mtl.vectors.mteb.benchmark import (
     Benchmark,

@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.typed import PART, SHARE, check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.settings.bounds import PART, SHARE, Interval, bounded, check_known, one_of, typed_settings
 from mtl.settings.layers import find_yaml, shipped
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # have the ids from 0 on
 BUDGET = {"max_steps", "max_minutes"}
 LARGEST = 2**31 - 1
-COUNT = Interval(1, LARGEST)
-AMOUNT = Interval(0, LARGEST)
+COUNT = Meta(ge=1, le=LARGEST)
+AMOUNT = Meta(ge=0, le=LARGEST)
 
 
 @dataclass
@@ -58,40 +60,40 @@ class PretrainingSettings:
         threads: of the CPU; 0: one for each core.
     """
 
-    vocab_size: int = bounded(Interval(len(SPECIAL_TOKENS) + 1, LARGEST))
-    max_length: int = bounded(Interval(8, LARGEST))
-    num_layers: int = bounded(COUNT)
-    hidden_size: int = bounded(COUNT)
-    num_heads: int = bounded(COUNT)
-    batch_size: int = bounded(COUNT)
-    learning_rate: float = bounded(AMOUNT)
-    vocabulary: str = one_of("wordpiece", "bpe", default="wordpiece")
-    alphabet: int = bounded(COUNT, 1000)
-    min_count: int = bounded(COUNT, 2)
+    vocab_size: Annotated[int, Meta(ge=len(SPECIAL_TOKENS) + 1, le=LARGEST)]
+    max_length: Annotated[int, Meta(ge=8, le=LARGEST)]
+    num_layers: Annotated[int, COUNT]
+    hidden_size: Annotated[int, COUNT]
+    num_heads: Annotated[int, COUNT]
+    batch_size: Annotated[int, COUNT]
+    learning_rate: Annotated[float, AMOUNT]
+    vocabulary: Literal["wordpiece", "bpe"] = "wordpiece"
+    alphabet: Annotated[int, COUNT] = 1000
+    min_count: Annotated[int, COUNT] = 2
     lowercase: bool = False
-    documents: str = one_of("line", "block", default="line")
-    min_tokens: int = bounded(AMOUNT, 0)
-    segments: str = one_of("packed", "document", default="packed")
-    held_out: float = bounded(PART, 0.01)
-    intermediate_size: int | None = bounded(COUNT, None)
-    initial_deviation: float = bounded(PART, 0.02)
-    positions: str = one_of("random", "sinusoids", default="random")
-    dropout: float = bounded(SHARE, 0.1)
-    mask_share: float = bounded(PART, 0.15)
+    documents: Literal["line", "block"] = "line"
+    min_tokens: Annotated[int, AMOUNT] = 0
+    segments: Literal["packed", "document"] = "packed"
+    held_out: Annotated[float, PART] = 0.01
+    intermediate_size: Annotated[int, COUNT] | None = None
+    initial_deviation: Annotated[float, PART] = 0.02
+    positions: Literal["random", "sinusoids"] = "random"
+    dropout: Annotated[float, SHARE] = 0.1
+    mask_share: Annotated[float, PART] = 0.15
     whole_words: bool = True
-    max_steps: int | None = bounded(COUNT, None)
-    max_minutes: float | None = bounded(Interval(0, LARGEST, open_low=True), None)
-    accumulate: int = bounded(COUNT, 1)
-    warmup: float = bounded(AMOUNT, 0.1)
-    final_learning_rate: float = bounded(AMOUNT, 0.0)
-    beta2: float = bounded(PART, 0.999)
-    weight_decay: float = bounded(AMOUNT, 0.01)
-    gradient_clip: float = bounded(AMOUNT, 1.0)
-    precision: str = one_of("32-true", "bf16-mixed", default="32-true")
+    max_steps: Annotated[int, COUNT] | None = None
+    max_minutes: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None
+    accumulate: Annotated[int, COUNT] = 1
+    warmup: Annotated[float, AMOUNT] = 0.1
+    final_learning_rate: Annotated[float, AMOUNT] = 0.0
+    beta2: Annotated[float, PART] = 0.999
+    weight_decay: Annotated[float, AMOUNT] = 0.01
+    gradient_clip: Annotated[float, AMOUNT] = 1.0
+    precision: Literal["32-true", "bf16-mixed"] = "32-true"
     force_precision: bool = False
-    validate_every: int = bounded(COUNT, 500)
-    seed: int = bounded(AMOUNT, 1)
-    threads: int = bounded(AMOUNT, 0)
+    validate_every: Annotated[int, COUNT] = 500
+    seed: Annotated[int, AMOUNT] = 1
+    threads: Annotated[int, AMOUNT] = 0
 
     def check(self) -> None:
         if self.final_learning_rate > self.learning_rate:
@@ -130,4 +132,4 @@ def read_settings(config: str, given: Mapping[str, Any]) -> PretrainingSettings:
         raise error.located(path=path) from None
     if BUDGET & set(given):  # the budget that the command names replaces that of the file
         content = {key: value for key, value in content.items() if key not in BUDGET}
-    return typed_settings(PretrainingSettings, {**content, **given})
+    return typed(PretrainingSettings, {**content, **given})

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from mtl.base.device import to_device
 from mtl.base.errors import InputError
+from mtl.base.typed import typed
 from mtl.settings.schema import TrainerConfig
 from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
@@ -129,7 +130,8 @@ class MaskedLanguageModelling(ResumableTraining):
         self.held_out, self.chosen = held_out_segments(len(segments), settings)
         self.order = Order(segments.lengths[self.chosen], settings.batch_size, settings.seed)
         self.rate = Rate(settings)
-        self.precision = TrainerConfig(device.type, settings.precision, settings.force_precision)
+        precision = {"precision": settings.precision, "force_precision": settings.force_precision}
+        self.precision = typed(TrainerConfig, {"accelerator": device.type, **precision})
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
 

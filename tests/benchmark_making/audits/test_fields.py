@@ -99,7 +99,9 @@ def test_unlabelled_and_few_rows_are_not_tried(tmp_path: Path) -> None:
 
 def test_inputs_are_not_tried() -> None:
     spans = {"first.text": ["first.word"]}
-    task = Task(text=["first.text", "second.text"], target="label", candidates=["answers[]"], spans=spans)
+    task = Task(
+        text=["first.text", "second.text"], target="label", candidates=["answers[]"], spans=spans, metric="accuracy"
+    )
     columns = [
         "first.text",
         "first.id",

@@ -312,7 +312,7 @@ BAD: dict[str, tuple[Damage, str]] = {
     "zip": (lambda f: (f / "a.zip").write_bytes(b"PK"), "a.zip"),
     "two zips": (lambda f: [(f / name).write_bytes(b"PK") for name in ("a.zip", "b.zip")], "has 2 zips"),
     "yaml": (lambda f: (f / "system.yaml").write_text("title: [a"), "system.yaml:"),
-    "unknown key": (lambda f: (f / "system.yaml").write_text("titel: a"), "system.yaml: titel"),
+    "unknown key": (lambda f: (f / "system.yaml").write_text("titel: a"), "system.yaml: unknown key 'titel'; did you mean title?"),
     "link to code": (lambda f: (f / "system.yaml").write_text("link: 'javascript:alert(1)'"), "system.yaml: link: must begin with"),
     "date": (lambda f: (f / "system.yaml").write_text("date: 2026-13-01"), "system.yaml: date: "),
     "long title": (lambda f: (f / "system.yaml").write_text(f"title: {'a' * 301}"), "system.yaml: title: must be one line"),

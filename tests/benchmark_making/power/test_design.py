@@ -9,8 +9,8 @@ import pytest
 from input_errors import raises_input_error
 from scipy import stats
 
+from mtl.base.typed import typed
 from mtl.benchmark_making.power.design import NEVER, Design, Expectation, SeedSpread, other_rows, same_rows
-from mtl.settings.bounds import typed_settings
 from mtl.stats.comparison import Sample, compare, estimate, sample
 from mtl.stats.resampling import RowSet
 
@@ -128,19 +128,19 @@ def test_a_true_difference_of_the_stated_size_is_shown_in_most_cases(seeds: int)
 
 
 def test_an_expectation_against_closed_formulas() -> None:
-    expectation = typed_settings(Expectation, {"rows": 1000, "accuracy": [80, 84], "agreement": 85})
+    expectation = typed(Expectation, {"rows": 1000, "accuracy": [80, 84], "agreement": 85})
     same = (0.15 - 0.04**2) / 1000
     other = (0.8 * 0.2 + 0.84 * 0.16) / 1000
     for design, variance in ((expectation.same_rows(), same), (expectation.other_rows(), other)):
         assert design.smallest_difference() == pytest.approx(100 * (1.96 + 0.8416) * variance**0.5, rel=0.005)
         assert design.groups_for(2.0) == pytest.approx(1000 * variance * ((1.96 + 0.8416) / 0.02) ** 2, rel=0.005)
-    both = typed_settings(Expectation, {"rows": 1000, "accuracy": [80], "agreement": 85})
+    both = typed(Expectation, {"rows": 1000, "accuracy": [80], "agreement": 85})
     assert both.same_rows().smallest_difference() > expectation.same_rows().smallest_difference()
 
 
 def test_an_expectation_with_seeds() -> None:
     given = {"rows": 10**9, "accuracy": [80], "agreement": 85}
-    expectation = typed_settings(Expectation, {**given, "seeds": 5, "seed_deviation": 2})
+    expectation = typed(Expectation, {**given, "seeds": 5, "seed_deviation": 2})
     assert power_of(expectation.same_rows().smallest_difference(), (2 * 4 / 5) ** 0.5, 8) == pytest.approx(
         0.8, abs=1e-3
     )
@@ -163,4 +163,4 @@ def test_an_expectation_with_seeds() -> None:
 )
 def test_expectations_that_make_no_sense(change: dict[str, object], key: str | None) -> None:
     with raises_input_error(key=key):
-        typed_settings(Expectation, {"rows": 1000, "accuracy": [80], "agreement": 85, **change})
+        typed(Expectation, {"rows": 1000, "accuracy": [80], "agreement": 85, **change})

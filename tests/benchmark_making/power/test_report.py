@@ -140,7 +140,7 @@ def test_the_command_on_an_expectation(capsys: pytest.CaptureFixture[str]) -> No
         ({"rows": 1000}, None),
         ({"agrement": 85}, None),
         ({"rows": 1000, "accuracy": 80, "agreement": 85, "suite": "klej"}, "suite"),
-        ({"rows": 1000, "accuracy": "high", "agreement": 85}, "accuracy"),
+        ({"rows": 1000, "accuracy": "high", "agreement": 85}, "accuracy.0"),
         ({"difference": 0}, "difference"),
         ({"seeds": 2}, "seeds"),
     ],

@@ -15,7 +15,7 @@ CPU = torch.device("cpu")
 
 
 def options(cache: bool = True) -> ElmoOptions:
-    return ElmoOptions("elmo", dropout=0.2, precision="float32", exact=True, cache=cache)
+    return ElmoOptions(name="elmo", dropout=0.2, precision="float32", exact=True, cache=cache)
 
 
 def build(folder: Path, cache_dir: Path, cache: bool = True) -> ElmoEmbeddings:

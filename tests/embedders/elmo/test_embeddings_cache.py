@@ -147,7 +147,7 @@ def test_each_format_version_has_its_own_folder(
     elmo_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = TokenizedTexts(["a b"], "pl", 9)
-    options = ElmoOptions("elmo", dropout=0.2, precision="float16", exact=True, cache=True)
+    options = ElmoOptions(name="elmo", dropout=0.2, precision="float16", exact=True, cache=True)
     request = EmbeddingsRequest(options, texts, np.array([0]), elmo_files[0].parent, tmp_path, torch.device("cpu"))
     for version in (1, 2):
         monkeypatch.setattr("mtl.embedders.elmo.embeddings.FORMAT", version)

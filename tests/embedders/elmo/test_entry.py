@@ -3,11 +3,12 @@ from pathlib import Path
 from elmo_files import write_elmo
 from input_errors import raises_input_error
 
+from mtl.base.typed import typed
 from mtl.embedders.elmo import ELMO, ElmoOptions
-from mtl.settings.bounds import check_bounds
 
 assert ELMO.files is not None
 FILES = ELMO.files
+OPTIONS = {"name": "elmo", "dropout": 0.2, "exact": True, "cache": True}
 
 
 def test_a_folder_holds_an_elmo_once_its_weights_are_there(tmp_path: Path) -> None:
@@ -29,6 +30,6 @@ def test_only_a_file_in_the_folder_s_place_is_a_problem(tmp_path: Path) -> None:
 
 def test_the_precision_is_one_of_two() -> None:
     for precision in ("float16", "float32"):
-        check_bounds(ElmoOptions("elmo", dropout=0.2, precision=precision, exact=True, cache=True))
+        typed(ElmoOptions, {**OPTIONS, "precision": precision})
     with raises_input_error(key="embeddings.precision"):
-        check_bounds(ElmoOptions("elmo", dropout=0.2, precision="float64", exact=True, cache=True), "embeddings.")
+        typed(ElmoOptions, {**OPTIONS, "precision": "float64"}, "embeddings.")

@@ -86,7 +86,7 @@ def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
         ),
         (
             {"published": [{"model": "m", "family": "f", "source": "s", "scores": {"SweRecClassification": "x"}}]},
-            "Value 'x' of type 'str' could not be converted to Float",
+            "published.0.scores.SweRecClassification=x: must be a number",
         ),
     ],
 )

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from mtl.base.errors import InputError
-from mtl.settings.bounds import UnknownKey
+from mtl.base.typed import UnknownKey
 from mtl.vectors.mteb.benchmark import read_settings, unknown_key
 
 
@@ -26,7 +26,7 @@ def test_other_keys_are_the_encoders() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("tasks", "CBD", r"tasks=CBD: must be a list, as in \[PpcPC,SICK-R-PL\]"),
+        ("tasks", "CBD", r"tasks=CBD: must be a list, as in tasks=\[PpcPC,SICK-R-PL\]"),
         ("model.name", "plain", "must be organization/name"),
         ("model.release_date", "soon", "must be a date"),
         ("model.open_weights", True, "needs a licence"),

@@ -1,10 +1,12 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mtl.benchmark_making.audits.sheets.draft import find_license
 from mtl.tasks.task import Task
 
+COLUMNS: dict[str, Any] = {"text": ["x"], "target": "y", "metric": "accuracy"}
 TABLE = """\
 # Data
 
@@ -33,15 +35,15 @@ TABLE = """\
 )
 def test_readme_of_the_data(tmp_path: Path, readme: str, id: str, license: str | None) -> None:
     (tmp_path / "README.md").write_text(readme, encoding="utf-8")
-    assert find_license(Task(id=id, folder=id), tmp_path) == license
+    assert find_license(Task(id=id, folder=id, **COLUMNS), tmp_path) == license
 
 
 def test_the_nearest_source_counts(tmp_path: Path) -> None:
-    task = Task(id="one", folder="sub")
+    task = Task(id="one", folder="sub", **COLUMNS)
     assert find_license(task, tmp_path) is None
     (tmp_path / "README.md").write_text("License: far\n", encoding="utf-8")
     assert find_license(task, tmp_path) == "far"
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/README.md").write_text("License: near\n", encoding="utf-8")
     assert find_license(task, tmp_path) == "near"
-    assert find_license(Task(id="one", folder="sub", license="own"), tmp_path) == "own"
+    assert find_license(Task(id="one", folder="sub", license="own", **COLUMNS), tmp_path) == "own"

@@ -1,0 +1,215 @@
+"""Dataclasses from what people write: YAML files, and settings `key=value`.
+
+The type of a field says what it takes, as in `Annotated[int, AT_LEAST_ONE]`, `Literal["best", "last"]` or `list[str] | None`. msgspec converts
+and checks single values, but it does not name a key in a dictionary, nor the values of a Literal. So sections and lists are read here, and each
+error is one line that names the whole key and says what is allowed. A dataclass may have a method `check`, which raises InputError for values
+that do not go together; its keys are those of the dataclass.
+"""
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path, PurePath
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted import TYPES
+
+Content = TypeVar("Content")
+
+POSITIVE = Meta(gt=0)
+NOT_NEGATIVE = Meta(ge=0)
+AT_LEAST_ONE = Meta(ge=1)
+SHARE = Meta(ge=0, lt=1)
+PART = Meta(gt=0, lt=1)
+ZERO_TO_ONE = Meta(ge=0, le=1)
+SIZE = Meta(ge=1, le=2**16)  # units of a layer: larger ones would fill any machine's memory before an error is raised
+LAYERS = Meta(ge=1, le=100)
+LARGEST_NUMBER = 10**15  # of whole numbers; no library takes larger ones
+
+
+class UnknownKey(InputError):
+    """A key that does not exist.
+
+    Attributes:
+        unknown: the key, without the section.
+        known: those that exist.
+        section: what stands before the names of all of them in messages.
+    """
+
+    def __init__(self, key: str, known: Iterable[str], section: str = "") -> None:
+        self.unknown, self.known, self.section = key, set(known), section
+        close = difflib.get_close_matches(key, sorted(self.known), 1)
+        close = close or [name for name in sorted(self.known) if name.rpartition(".")[2] == key]
+        names = [f"{section}{name}" for name in close or sorted(self.known)]
+        advice = (
+            f"did you mean {names[0]}?"
+            if close
+            else f"known keys: {', '.join(names)}"
+            if names
+            else "none is known here"
+        )
+        super().__init__(f"unknown key {section + key!r}; {advice}")
+
+
+def typed(kind: type[Content], content: Any, section: str = "", path: Path | str | None = None) -> Content:
+    """An instance of a dataclass with these values; fields without one have their defaults.
+
+    Args:
+        kind: the dataclass.
+        content: values by the names of fields, and dictionaries of them for sections. A section may be an instance already.
+        section: what stands before the keys in messages, as in "embeddings.".
+        path: the file that messages name.
+
+    Raises:
+        InputError: for an unknown key, a value that its field does not take, a field without a value, and as `check` does.
+    """
+    try:
+        return cast(Content, _section(kind, content, section.removesuffix(".")))
+    except InputError as error:
+        if path is None:
+            raise
+        raise error.located(path=path) from None
+
+
+def check_known(given: Iterable[Any], keys: Collection[str], section: str = "") -> None:
+    """Raise UnknownKey for a key that is not in `keys`. section: as in `typed`."""
+    if unknown := sorted(set(map(str, given)) - set(keys)):
+        raise UnknownKey(unknown[0], keys, section)
+
+
+def check_choice(key: str, value: Any, choices: Collection[str]) -> None:
+    """Raise InputError unless the value is one of the choices."""
+    if value not in choices:
+        raise InputError(f"must be one of {', '.join(choices)}", key=key, value=value)
+
+
+@cache
+def field_types(kind: type) -> dict[str, Any]:
+    """By the fields of a dataclass, their types with what `Annotated` says of them."""
+    types = get_type_hints(kind, include_extras=True)
+    return {item.name: types[item.name] for item in fields(kind)}
+
+
+def declared_keys(kind: type, section: str = "") -> Iterator[tuple[str, Any]]:
+    """Each key of a dataclass and of its sections by its dotted name, with its type."""
+    for name, hint in field_types(kind).items():
+        if is_dataclass(hint):
+            yield from declared_keys(cast(type, hint), f"{section}{name}.")
+        else:
+            yield f"{section}{name}", hint
+
+
+def notes_of(hint: Any) -> tuple[Any, ...]:
+    """What `Annotated` says of a type."""
+    return hint.__metadata__ if get_origin(hint) is Annotated else ()
+
+
+def in_words(bounds: Meta) -> str:
+    """The numbers that bounds allow.
+
+    >>> in_words(AT_LEAST_ONE), in_words(POSITIVE), in_words(SHARE), in_words(PART)
+    ('at least 1', 'greater than 0', 'at least 0 and less than 1', 'between 0 and 1')
+    """
+    low, high = (pair[0] if pair[1] is None else pair[1] for pair in ((bounds.ge, bounds.gt), (bounds.le, bounds.lt)))
+    if high is None:
+        return f"{'at least' if bounds.gt is None else 'greater than'} {low:,}"
+    half_open = bounds.gt is None and bounds.le is None
+    return f"at least {low:,} and less than {high:,}" if half_open else f"between {low:,} and {high:,}"
+
+
+def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
+    """A value of a type. example: of a list, for messages."""
+    kind, parts = get_origin(hint) or hint, get_args(hint)
+    if kind in (Union, UnionType) and NoneType in parts:
+        return None if value is None else _value(Union[tuple(set(parts) - {NoneType})], value, key, example)  # noqa: UP007
+    if kind is Annotated and (get_origin(parts[0]) or is_dataclass(parts[0])) and get_origin(parts[0]) is not Literal:
+        given = (note.examples or [] for note in parts[1:] if isinstance(note, Meta))
+        examples = [f", as in {key}={text}" for texts in given for text in texts]
+        return _value(parts[0], value, key, "".join(examples))
+    if is_dataclass(kind):
+        return _section(cast(type, kind), value, key)
+    if kind is dict or (kind is Any and isinstance(value, dict)):
+        inner = parts[1] if parts else Any
+        return {name: _value(inner, part, f"{key}.{name}") for name, part in _items(value, key)}
+    if kind is list or (kind is Any and isinstance(value, list)):
+        if not isinstance(value, list | tuple):
+            raise InputError(f"must be a list{example}", key=key, value=_shown(value))
+        return [_value(parts[0] if parts else Any, part, f"{key}.{number}") for number, part in enumerate(value)]
+    return _single(hint, value, key)
+
+
+def _section(kind: type, value: Any, key: str) -> Any:
+    """A dataclass. key: of the section; empty: the whole."""
+    if isinstance(value, kind):
+        return value
+    types, section = field_types(kind), f"{key}." if key else ""
+    given = dict(_items(value, key))
+    check_known(given, types, section)
+    values = {name: _value(types[name], part, section + name) for name, part in given.items()}
+    for item in fields(kind):
+        if item.name not in values and item.default is item.default_factory is MISSING:
+            raise InputError("has no value", key=section + item.name)
+        if isinstance(values.get(item.name), dict) and item.default_factory is not MISSING:
+            values[item.name] = item.default_factory() | values[item.name]
+    made = kind(**values)
+    try:
+        if hasattr(made, "check"):
+            made.check()
+    except InputError as error:
+        raise error.located(key=error.key and section + error.key) from None
+    return made
+
+
+def _items(value: Any, key: str) -> Iterable[tuple[str, Any]]:
+    if not isinstance(value, Mapping):
+        raise InputError("must hold keys and values", key=key or None)
+    for name in value:
+        if not isinstance(name, str):
+            raise InputError("a key must be a text; put it in quotes", key=f"{key}.{name}".removeprefix("."))
+    return value.items()
+
+
+def _single(hint: Any, value: Any, key: str) -> Any:
+    """A value that is neither a list nor a section."""
+    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if plain is str:
+        if isinstance(value, bool):
+            raise InputError("YAML reads yes, no, on, off, true and false as truth values; put it in quotes", key=key)
+        value = str(value) if isinstance(value, int | float | date | PurePath) else value
+    if isinstance(value, str) and "${" in value:
+        raise InputError("holds '${', a reference to another value; write the value itself", key=key)
+    problem = None
+    try:
+        made = msgspec.convert(value, hint, strict=False)
+    except msgspec.ValidationError:
+        made, problem = value, f"must {_allowed(hint, plain, value)}"
+    if isinstance(made, int) and abs(made) > LARGEST_NUMBER:
+        raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
+    if problem is not None:
+        raise InputError(problem, key=key, value=_shown(value))
+    return made
+
+
+def _allowed(hint: Any, plain: Any, value: Any) -> str:
+    """What a value must do that is none of a type, as in "be a number". plain: the type without its bounds."""
+    if get_origin(plain) is Literal:
+        return f"be one of {', '.join(map(str, get_args(plain)))}"
+    try:
+        msgspec.convert(value, plain, strict=False)
+    except msgspec.ValidationError:
+        return f"be {TYPES.get(plain.__name__, plain.__name__)}"
+    words = next(in_words(note) for note in notes_of(hint) if isinstance(note, Meta))
+    return f"{'lie' if words.startswith('between') else 'be'} {words}"
+
+
+def _shown(value: Any) -> Any:
+    """A value as a message has it: what is long is cut."""
+    text = str(value)
+    return f"{text[:100]}…" if len(text) > 100 else value

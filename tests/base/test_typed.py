@@ -1,0 +1,124 @@
+"""Dataclasses from content that people wrote."""
+
+import math
+from dataclasses import dataclass, field, make_dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from msgspec import Meta
+
+from mtl.base.errors import InputError
+from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, POSITIVE, SHARE, ZERO_TO_ONE, typed
+
+
+@pytest.mark.parametrize(
+    ("bounds", "inside", "outside"),
+    [
+        (POSITIVE, (1e-300, 1, math.inf), (0, -1, math.nan)),
+        (NOT_NEGATIVE, (0, 1), (-1e-300, math.nan)),
+        (AT_LEAST_ONE, (1, 2), (0, 0.5)),
+        (SHARE, (0, 0.999), (1, -0.1)),
+        (PART, (1e-9, 0.999), (0, 1)),
+        (ZERO_TO_ONE, (0, 1), (-0.1, 1.1)),
+        (LAYERS, (1, 100), (0, 101)),
+    ],
+)
+def test_the_ends_belong_to_the_bounds_or_not(
+    bounds: Meta, inside: tuple[float, ...], outside: tuple[float, ...]
+) -> None:
+    Number = make_dataclass("Number", [("value", Annotated[float, bounds])])
+    for value in inside:
+        assert typed(Number, {"value": value}).value == value
+    for value in outside:
+        with pytest.raises(InputError, match="^value=.*: must (be|lie) "):
+            typed(Number, {"value": value})
+
+
+@dataclass
+class Sizes:
+    width: int
+    share: Annotated[float, SHARE] = 0.5
+    name: Literal["a", "b"] | None = None
+    whole: bool = False
+    title: str = ""
+    words: Annotated[list[str] | None, Meta(examples=["[x,y]"])] = None
+    rows: dict[str, Annotated[int, AT_LEAST_ONE]] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        if self.width == 13:
+            raise InputError("brings bad luck", key="width")
+
+
+@dataclass
+class Outer:
+    sizes: Sizes
+    parts: list[Sizes] = field(default_factory=list)
+
+
+def test_types_and_defaults() -> None:
+    given = {"width": "3", "share": "1e-4", "whole": "true", "title": 2026, "words": ("x", 1.5, Path("y"))}
+    assert typed(Sizes, given) == Sizes(3, 1e-4, None, True, "2026", ["x", "1.5", "y"])
+    assert typed(Sizes, {"width": 1, "title": date(2026, 11, 25), "name": "a"}) == Sizes(
+        1, name="a", title="2026-11-25"
+    )
+    assert typed(Outer, {"sizes": Sizes(1), "parts": [{"width": 2}]}) == Outer(Sizes(1), [Sizes(2)])
+
+
+def test_lists_and_sections_are_copies() -> None:
+    given: dict[str, Any] = {"width": 1, "extra": {"a": [1]}, "words": ["x"]}
+    made = typed(Sizes, given)
+    given["extra"]["a"].append(2)
+    given["words"].append("y")
+    assert (made.extra, made.words) == ({"a": [1]}, ["x"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"width": 1, "heigth": 2}, "unknown key 's.heigth'; known keys: s.extra, s.name, s.rows, s.share, s.title, s.whole,"),
+        ({"withd": 1}, "unknown key 's.withd'; did you mean s.width?"),
+        ({1: 1}, "s.1: a key must be a text; put it in quotes"),
+        ({"share": 0.5}, "s.width: has no value"),
+        ({"width": "wide"}, "s.width=wide: must be a whole number"),
+        ({"width": 2.5}, "s.width=2.5: must be a whole number"),
+        ({"width": True}, "s.width=True: must be a whole number"),
+        ({"width": None}, "s.width=None: must be a whole number"),
+        ({"width": 10**400}, "s.width: is too large a number; the largest is 1,000,000,000,000,000"),
+        ({"width": [1]}, "s.width=[1]: must be a whole number"),
+        ({"width": 13}, "s.width: brings bad luck"),
+        ({"share": "half"}, "s.share=half: must be a number"),
+        ({"share": 1}, "s.share=1: must be at least 0 and less than 1"),
+        ({"share": 10**400}, "s.share: is too large a number"),
+        ({"name": "c"}, "s.name=c: must be one of a, b"),
+        ({"whole": "perhaps"}, "s.whole=perhaps: must be true or false"),
+        ({"whole": 5}, "s.whole=5: must be true or false"),
+        ({"title": False}, "s.title: YAML reads yes, no, on, off, true and false as truth values; put it in quotes"),
+        ({"title": "${oc.env:HOME}"}, "s.title: holds '${', a reference to another value; write the value itself"),
+        ({"title": b"x"}, "s.title=b'x': must be a text"),
+        ({"words": "x"}, "s.words=x: must be a list, as in s.words=[x,y]"),
+        ({"words": ["x", ["y"]]}, "s.words.1=['y']: must be a text"),
+        ({"rows": 3}, "s.rows: must hold keys and values"),
+        ({"rows": {"a": 0}}, "s.rows.a=0: must be at least 1"),
+        ({"extra": {"a": [{"b": 10**16}]}}, "s.extra.a.0.b: is too large a number"),
+        ({"width": "x" * 1000}, f"s.width={'x' * 100}…: must be a whole number"),
+    ],
+)  # fmt: skip
+def test_a_value_that_its_field_does_not_take_is_named(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        typed(Sizes, given, "s.")
+    assert str(caught.value).startswith(message)
+
+
+def test_keys_of_inner_sections_are_whole() -> None:
+    for given, message in [
+        ({"sizes": 3}, "x.yaml: sizes: must hold keys and values"),
+        ({"sizes": {"width": 1}, "parts": [{"width": 13}]}, "x.yaml: parts.0.width: brings bad luck"),
+        ({"sizes": {"withd": 1}}, "x.yaml: unknown key 'sizes.withd'; did you mean sizes.width?"),
+        ([], "x.yaml: must hold keys and values"),
+    ]:
+        with pytest.raises(InputError) as caught:
+            typed(Outer, given, path=Path("x.yaml"))
+        assert str(caught.value) == message
