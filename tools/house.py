@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs/assets/house.svg"
-WIDTH, BOX, HEIGHT, GAP, ROW = 760, 124, 34, 18, 74  # pixels
+WIDTH, BOX, HEIGHT, GAP, ROW = 520, 140, 34, 18, 74  # pixels
 STYLE = (
     "text{font:13px sans-serif;text-anchor:middle;fill:#222}.lines{font-size:10px;fill:#666}"
     "rect{fill:#f4f1ea;stroke:#8a7f6a}.wing{fill:#e8f0f6;stroke:#4a7a9c;stroke-dasharray:5 3}line{stroke:#b9b2a3}"
