@@ -20,7 +20,7 @@ sys.meta_path[:] = [finder for finder in sys.meta_path if not finder.__module__.
 @pytest.mark.slow
 @pytest.mark.skipif(not WINGS, reason="this is such a copy")
 def test_the_core_passes_its_tests_without_the_wings(tmp_path: Path) -> None:
-    for name in ("mtl", "tests", "configs", "embeddings", "docs", "tools"):
+    for name in ("mtl", "tests", "configs", "embeddings", "docs", "tools", "benchmarks"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", *WINGS))
     for name in ("pyproject.toml", "setup.cfg", "Makefile", "README.md", "mkdocs.yml"):
         shutil.copy(ROOT / name, tmp_path)
