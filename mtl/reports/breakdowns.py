@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 
 from mtl.reports.board import Breakdown, Row, Score
-from mtl.runs.finished import Run
+from mtl.runs.finished import FinishedRun
 from mtl.tasks.metrics import weighted_scores
 from mtl.tasks.task import Task
 
@@ -21,7 +21,7 @@ FEWEST_RUNS = 2
 
 
 def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
-    """The breakdowns of all runs among a leaderboard's rows: by the columns that tasks name, and by how many runs answer a row right."""
+    """The breakdowns of the runs among a leaderboard's rows: by the columns that tasks name, and by how many runs answer a row right."""
     return [*_by_columns(rows), *_by_hardness(rows)]
 
 
@@ -66,9 +66,9 @@ def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
         masks = [np.ones(len(share), dtype=bool), share == 0, (share > 0) & (share < 1), share == 1]
         parts = [(name, mask) for name, mask in zip((ALL, *HARD_PARTS), masks, strict=True) if mask.any()]
         table = Breakdown(task, HARD, [(name, int(mask.sum())) for name, mask in parts], 0, metric="accuracy")
-        for number, own in by_row.items():
-            by_part = [100 * own[:, mask].mean(axis=1) for _, mask in parts]
-            table.scores[number] = [Score(float(np.median(each)), each.min(), each.max()) for each in by_part]
+        for number, is_right in by_row.items():
+            by_part = [100 * is_right[:, mask].mean(axis=1) for _, mask in parts]
+            table.scores[number] = [Score(float(np.median(shares)), shares.min(), shares.max()) for shares in by_part]
         tables.append(table)
     return tables
 
@@ -89,17 +89,17 @@ def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
     of its values.
     """
     values = [values_of(cell) for cell in cells]
-    counts = Counter(value for own in values for value in own)
+    counts = Counter(value for row in values for value in row)
     frequent = sorted(counts, key=lambda value: (-counts[value], value))
     parts = {ALL: np.ones(len(cells), dtype=bool)}
     if 0 < sum(map(bool, values)) < len(cells):
-        parts[ANY] = np.array([bool(own) for own in values])
-    parts |= {value: np.array([value in own for own in values]) for value in frequent[:MOST_VALUES]}
+        parts[ANY] = np.array([bool(row) for row in values])
+    parts |= {value: np.array([value in row for row in values]) for value in frequent[:MOST_VALUES]}
     return parts, len(frequent[MOST_VALUES:])
 
 
-def _scores(run: Run, task: Task, masks: np.ndarray) -> list[Score]:
-    """The run's score on each part: median, minimum and maximum over seeds. masks: 1 for the rows of a part, (parts, rows)."""
+def _scores(run: FinishedRun, task: Task, masks: np.ndarray) -> list[Score]:
+    """The run's score on each part, whose rows are 1 in its mask, (parts, rows): median, minimum and maximum over seeds."""
     rows = run.rows(task)
     by_seed = np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)])
     return [Score(median(scores), min(scores), max(scores)) for scores in by_seed.T.tolist()]

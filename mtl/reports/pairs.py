@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 from mtl.reports.board import PairTests, Row, rank
-from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, Sample, compare
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, PairTest, Sample, compare
 from mtl.stats.families import ColumnTests, all_tails, family_tests, with_holm
 from mtl.stats.ranks import rank_intervals
 from mtl.tasks.suite import AVERAGE
@@ -16,11 +16,9 @@ MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
     """The tests between the runs among these rows, with Holm's correction for all of them together.
 
-    If the rows have none of them, every pair is compared; of more than MOST_FOR_PAIRS runs, every run with the run
-    that has the best average of its split.
-
     Args:
-        references: names of runs to compare every run with.
+        references: names of runs to compare every run with. If the rows have none of them, every pair is compared; of more than
+            MOST_FOR_PAIRS runs, every run with the run that has the best average of its split.
     """
     runs = [number for number, row in enumerate(rows) if row.samples]
     named = [number for number in runs if rows[number].name in references]
@@ -29,10 +27,10 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     pairs = [(second, first) for first, second in combinations(runs, 2)]
     if references_tested:
         pairs = [
-            (one, other)
-            for other in references_tested
-            for one in runs
-            if one != other and not (one in references_tested and one < other)
+            (run, reference)
+            for reference in references_tested
+            for run in runs
+            if run != reference and not (run in references_tested and run < reference)
         ]
     tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
     groups = comparable_samples(rows)
@@ -40,11 +38,11 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     whole = all_tails(family) if by_score else None
     positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
     tails = {}
-    for ((one, other), column), test in tests.items():
+    for (pair, column), test in tests.items():
         if test.p is not None:
-            group = column, rows[one].comparable[column]
-            tails[(one, other), column] = float(family[group].tail[positions[group][one], positions[group][other]])
-    comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
+            group = column, rows[pair[0]].comparable[column]
+            tails[pair, column] = float(family[group].tail[positions[group][pair[0]], positions[group][pair[1]]])
+    comparisons: dict[tuple[int, int], dict[str, PairTest]] = {}
     for (pair, column), test in with_holm(tests, tails, whole).items():
         comparisons.setdefault(pair, {})[column] = test
     number = len(tails) if whole is None else len(whole)
@@ -129,7 +127,7 @@ def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
     return sorted(best.values())
 
 
-def _compared(one: Row, other: Row) -> dict[str, Comparison]:
+def _compared(one: Row, other: Row) -> dict[str, PairTest]:
     """One row minus another: the tasks that both have on the same rows, and the average if these are all that it counts in both."""
     shared = (column for column, key in one.comparable.items() if other.comparable.get(column) == key)
     return {column: compare(one.samples[column], other.samples[column]) for column in shared}

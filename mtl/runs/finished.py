@@ -26,7 +26,7 @@ Finished = TypeVar("Finished")
 
 
 @dataclass(frozen=True)
-class Run:
+class FinishedRun:
     """A finished run.
 
     Args:
@@ -38,7 +38,7 @@ class Run:
     summary: Summary
     suite: Suite
 
-    def named(self, name: str) -> "Run":
+    def named(self, name: str) -> "FinishedRun":
         """The same run under another name."""
         return replace(self, name=name)
 
@@ -91,9 +91,8 @@ class Run:
 
     def recorded_key(self, task: Task) -> str | None:
         """A key that is equal for the same rows in the same groups; None for a run that did not record groups."""
-        if (recorded := self._recorded.get(task.id)) is None:
-            return None
-        return hashlib.sha256(repr((recorded["texts"], recorded["groups"])).encode()).hexdigest()
+        recorded = self._recorded.get(task.id)
+        return None if recorded is None else _hash((recorded["texts"], recorded["groups"]))
 
     def recorded_rows(self, task: Task) -> tuple[str, np.ndarray] | None:
         """The `recorded_key`, and the groups of the rows that the task is scored on.
@@ -139,7 +138,6 @@ class Run:
 
     @cached_property
     def _rows_keys(self) -> dict[str, str]:
-        """The `rows_key` of each task."""
         keys, held_out = {}, read_json(self.folder.held_out, dict[str, list[Count]])
         for task in self.tasks:
             split = self.split(task)
@@ -147,8 +145,8 @@ class Run:
             lines = held_out.get(task.id) if split == "dev" else None
             if recorded := self._recorded.get(task.id):
                 lines = recorded.get("lines", lines)
-            scored = [mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix()))]
-            keys[task.id] = hashlib.sha256(repr((scored[0] if scored else None, lines)).encode()).hexdigest()
+            scored = (mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix())))
+            keys[task.id] = _hash((next(scored, None), lines))
         return keys
 
     @cached_property
@@ -156,12 +154,8 @@ class Run:
         return self.folder.read_scored_rows()
 
 
-def open_run(path: Path) -> Run:
-    """The finished run in a folder, which gives it its name.
-
-    Raises:
-        InputError: if there is none, or if one of its files is damaged.
-    """
+def open_run(path: Path) -> FinishedRun:
+    """The finished run in a folder, which gives it its name. Raises InputError if there is none, or if one of its files is damaged."""
     if not path.is_dir():
         raise InputError("no such folder", path=path)
     if not (path / "config.yaml").exists():
@@ -169,25 +163,20 @@ def open_run(path: Path) -> Run:
     if not (path / "summary.json").exists():
         raise InputError("this run is not finished; give its command again", path=path)
     run = _read(RunFolder(path), Path(path.resolve().name), {})
-    run.check_records()
     run.check()
     return run
 
 
-def find_runs(runs_dir: Path, check: Callable[[Run], None] = Run.check) -> list[Run]:
-    """Every finished run in a folder and below, in order of path.
+def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun.check) -> list[FinishedRun]:
+    """Every finished run in a folder and below, in order of path. Raises InputError if the folder does not exist.
 
     Args:
         check: raises InputError if the predictions of a run are damaged.
-
-    Raises:
-        InputError: if the folder does not exist.
     """
     suites: dict[bytes, Suite] = {}
 
-    def read(path: Path) -> Run:
+    def read(path: Path) -> FinishedRun:
         run = _read(RunFolder(path), path.relative_to(runs_dir), suites)
-        run.check_records()
         check(run)
         return run
 
@@ -220,15 +209,28 @@ def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished
     return finished
 
 
-def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:
-    """The run in a folder. where: the folder's path relative to the folder that was searched. suites: those that were read before,
-    by the content of their files; new ones are added. Raises InputError if the run is damaged, or of another version of mtl.
+def read_suite(folder: RunFolder, suites: dict[bytes, Suite]) -> Suite:
+    """The suite of a run. Raises InputError if its file is missing or damaged.
+
+    Args:
+        suites: those that were read before, by the content of their files; a new one is added.
     """
-    check_plain_folder(folder.path)
-    folder.read_inputs()
-    summary = read_summary(folder.summary)
-    parts = where.parts[1:] if len(where.parts) > 1 and where.parts[0] == summary["suite"] else where.parts
     content = read_bytes(folder.suite, YAML_LIMIT) if folder.suite.exists() else b""
     if content not in suites:
         suites[content] = load_suite(folder.suite)
-    return Run("/".join(parts) or folder.path.resolve().name, folder, summary, suites[content])
+    return suites[content]
+
+
+def _read(folder: RunFolder, path: Path, suites: dict[bytes, Suite]) -> FinishedRun:
+    """The run in a folder whose path relative to the folder that was searched is `path`. Raises InputError if it cannot be read."""
+    check_plain_folder(folder.path)
+    folder.read_inputs()
+    summary = read_summary(folder.summary)
+    parts = path.parts[1:] if len(path.parts) > 1 and path.parts[0] == summary["suite"] else path.parts
+    run = FinishedRun("/".join(parts) or folder.path.resolve().name, folder, summary, read_suite(folder, suites))
+    run.check_records()
+    return run
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()

@@ -14,7 +14,6 @@ from mtl.base.errors import InputError
 from mtl.base.untrusted_yaml import read_yaml_texts
 from mtl.data.columns import text
 from mtl.tasks.suite import Suite
-from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -85,17 +84,12 @@ class Answers:
     """The answers to one task."""
 
     def __init__(self, task: Task, spellings: Mapping[str, str]) -> None:
-        """
-        Args:
-            spellings: the task's part of what `check_labels` returns.
-        """
+        """Read answers with the task's part of what `check_labels` returns."""
         self._cells = target_kind(task).cells
         labels = task.labels or []
-        alike = Counter(
-            map(_folded, labels)
-        )  # of labels that differ in letter case alone, only the exact spelling counts
-        own = {_folded(label): label for label in labels if alike[_folded(label)] == 1}
-        self._meanings = {**own, **spellings}
+        # Of labels that differ in letter case alone, only the exact spelling counts.
+        counts = Counter(map(_folded, labels))
+        self._meanings = {_folded(label): label for label in labels if counts[_folded(label)] == 1} | dict(spellings)
 
     def targets(
         self, answers: Sequence[str], gold: np.ndarray, candidates: np.ndarray | None
@@ -110,17 +104,10 @@ class Answers:
         targets, unfit = [], 0
         for row, answer in enumerate(answers):
             count = None if candidates is None else int(candidates[row])
-            target = self._target(answer, count)
-            if target is None:
+            try:
+                targets.append(self._cells.parse(self._meanings.get(_folded(answer), answer.strip()), count))
+            except ValueError:  # it fits no label
                 unfit += 1
                 known = gold[row] is not None and gold[row] == gold[row]  # NaN is not
-                target = self._cells.wrong(gold[row] if known else None, count)
-            targets.append(target)
+                targets.append(self._cells.wrong(gold[row] if known else None, count))
         return np.array(targets, dtype=self._cells.dtype), unfit
-
-    def _target(self, answer: str, candidates: int | None) -> Target | None:
-        """What an answer means; None if it fits no label."""
-        try:
-            return self._cells.parse(self._meanings.get(_folded(answer), answer.strip()), candidates)
-        except ValueError:
-            return None

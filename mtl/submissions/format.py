@@ -58,8 +58,7 @@ class SubmissionFormat:
 
     Attributes:
         write: writes a seed's submission, and returns what its user should know, one line each.
-        check: compares a submission, zipped or as a folder, with the suite and a data folder. Raises InputError for files that cannot be
-            read.
+        check: compares a submission, a zip or a folder, with the suite and a data folder. Raises InputError if it cannot be read.
         problem: returns the error in the suite's declaration, as "key: message", or None.
     """
 

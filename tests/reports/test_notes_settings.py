@@ -9,10 +9,10 @@ from run_folders import make_run, right
 
 from mtl.base.files import write_json
 from mtl.reports.notes import settings_spreads
-from mtl.runs.finished import Run, find_runs
+from mtl.runs.finished import FinishedRun, find_runs
 
 
-def made(folder: Path) -> list[Run]:
+def made(folder: Path) -> list[FinishedRun]:
     """Three settings of one model, one of them with seeds in two runs; and one setting of another model."""
     for name, share, settings, seeds in (
         ("a", 0.9, ["pretrain.learning_rate=0.1"], (1, 2, 3)),
