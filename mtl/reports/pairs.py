@@ -32,7 +32,12 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
             for run in runs
             if run != reference and not (run in references_tested and run < reference)
         ]
-    tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
+    tests: dict[tuple[tuple[int, int], str], PairTest] = {}
+    for first, second in pairs:
+        run, reference = rows[first], rows[second]
+        for column, key in run.comparable.items():
+            if reference.comparable.get(column) == key:  # of an average, also the tasks that it counts
+                tests[(first, second), column] = compare(run.samples[column], reference.samples[column])
     groups = comparable_samples(rows)
     family = family_tests(groups)
     whole = all_tails(family) if by_score else None
@@ -125,9 +130,3 @@ def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
     for number in sorted(runs, key=lambda number: rank(rows[number]), reverse=True):
         best.setdefault(rows[number].split_of(AVERAGE), number)
     return sorted(best.values())
-
-
-def _compared(one: Row, other: Row) -> dict[str, PairTest]:
-    """One row minus another: the tasks that both have on the same rows, and the average if these are all that it counts in both."""
-    shared = (column for column, key in one.comparable.items() if other.comparable.get(column) == key)
-    return {column: compare(one.samples[column], other.samples[column]) for column in shared}

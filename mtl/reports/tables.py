@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from mtl.reports.board import Group, Leaderboard, Row, Score
+from mtl.reports.board import Group, Leaderboard, Row
 from mtl.reports.leaderboard import RUN_COSTS
 from mtl.tasks.suite import AVERAGE
 
@@ -55,14 +55,11 @@ def _group(board: Leaderboard, group: Group) -> str:
     """The scores of a group, and their mean."""
     lines = []
     for line in group.lines:
-        scores = [
-            _number(board, score.median, line.row.mark(id)) if (score := line.scores.get(id)) else "--"
-            for id in group.columns
-        ]
+        scores = {id: _number(board, score.median, line.row.mark(id)) for id, score in line.scores.items()}
         mean = "--" if line.mean is None else _number(board, line.mean, line.mark)
-        lines.append((line.row, [*([mean] if group.has_mean else []), *scores]))
+        lines.append((line.row, [mean] * group.has_mean + [scores.get(id, "--") for id in group.columns]))
     columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
-    titles = [["Model", "Split", *(["mean"] if group.has_mean else []), *columns]]
+    titles = [["Model", "Split", *["mean"] * group.has_mean, *columns]]
     return _table(board, lines, titles, " ".join([f"{board.title}, {group.title}.", *board.marks[:1]]), f"-{group.id}")
 
 
@@ -125,34 +122,28 @@ def render_scores(boards: Sequence[Leaderboard]) -> str:
     for board in boards:
         for row in board.rows:
             for column in board.columns:
-                lines += [_score_line(board, row, column, *cells) for cells in _score_cells(board, row, column)]
+                lines += _score_lines(board, row, column)
     return csv_text(lines)
 
 
-def _score_cells(board: Leaderboard, row: Row, column: str) -> Iterator[tuple[str, Score, Iterable[float]]]:
-    """Each metric of a column with the row's score by it, and the scores × 100 of the seeds where they are known."""
-    if (score := row.score(column)) is None:
+def _score_lines(board: Leaderboard, row: Row, column: str) -> Iterator[list[Any]]:
+    """A line for each metric of a column that the row has a score by."""
+    if (main := row.score(column)) is None:
         return
+    value, metric_id = board.scale.value, board.columns[column].metric_id
     recorded = row.run.summary["tasks"][column] if row.run and column != AVERAGE else None
-    yield board.columns[column].metric_id, score, recorded["scores"].values() if recorded else ()
-    for metric, further in row.further.get(column, {}).items():
-        yield metric, further, recorded["also"][metric]["scores"].values() if recorded else ()
-
-
-def _score_line(
-    board: Leaderboard, row: Row, column: str, metric: str, score: Score, by_seed: Iterable[float]
-) -> list[Any]:
-    value = board.scale.value
-    source = "run" if row.run else "published"
-    return [
-        *(board.name, row.name, row.label, row.family, source, row.split_of(column), column),
-        *(metric, value(score.median), value(score.min), value(score.max)),
-        *(map(value, score.interval) if score.interval else ("", "")),
-        " ".join(str(value(score)) for score in by_seed),
-        "yes" if row.missing and column == AVERAGE else "no",
-        "yes" if "†" in row.mark(column) else "no",
-        board.scale.perfect,
-    ]
+    for metric, score in [(metric_id, main), *row.further.get(column, {}).items()]:
+        by_metric = recorded["also"][metric] if recorded and score is not main else recorded
+        by_seed = by_metric["scores"].values() if by_metric else ()
+        yield [
+            *(board.name, row.name, row.label, row.family, "run" if row.run else "published"),
+            *(row.split_of(column), column, metric, value(score.median), value(score.min), value(score.max)),
+            *(map(value, score.interval) if score.interval else ("", "")),
+            " ".join(str(value(score)) for score in by_seed),
+            "yes" if row.missing and column == AVERAGE else "no",
+            "yes" if "†" in row.mark(column) else "no",
+            board.scale.perfect,
+        ]
 
 
 def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:

@@ -39,12 +39,6 @@ class Variance:
     seeds_freedom: np.ndarray
     counted: np.ndarray
 
-    @property
-    def total(self) -> np.ndarray:
-        """The estimate of the whole, (values,)."""
-        whole: np.ndarray = self.rows + np.maximum(0.0, self.seeds - self.counted)
-        return whole
-
     def p(self, values: np.ndarray) -> np.ndarray:
         """The probability of a value at least as far from 0 if 0 is expected, (values,). Without a variance it is 0.
 

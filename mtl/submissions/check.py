@@ -105,11 +105,7 @@ def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str
 
 
 def _entry_problems(
-    path: Path,
-    suite: Suite,
-    contents: Mapping[str, bytes],
-    template: Content | None,
-    figures: Figures,
+    path: Path, suite: Suite, contents: Mapping[str, bytes], template: Content | None, figures: Figures
 ) -> list[str]:
     """What is wrong with the submission's entry, and the missing tasks that it does not say are left out."""
     try:

@@ -270,8 +270,14 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
     """
     filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():
-        if facts.get(fact) is not None:
-            _put(filled, key.split("."), facts[fact])
+        if (value := facts.get(fact)) is not None:
+            *outer, last = key.split(".")
+            block = filled
+            for name in outer:
+                if not isinstance(block.setdefault(name, {}), dict):
+                    block[name] = {}
+                block = block[name]
+            block[last] = value
     tasks = filled[TASKS]
     for id, splits in figures.items():
         for split, values in splits.items():
@@ -308,12 +314,3 @@ def unfilled(value: Any, key: str = "") -> Iterator[str]:
 def _emptied(value: Any) -> Any:
     """The same objects with null for every other value."""
     return {name: _emptied(item) for name, item in value.items()} if isinstance(value, dict) else None
-
-
-def _put(entry: dict[str, Any], keys: Sequence[str], value: Any) -> None:
-    *outer, last = keys
-    for key in outer:
-        if not isinstance(entry.setdefault(key, {}), dict):
-            entry[key] = {}
-        entry = entry[key]
-    entry[last] = value

@@ -94,7 +94,13 @@ def joined_predictions(
     rows = [row for rows_file in (file, *ours.values()) for row in rows_file.rows]
     id = next((id for id in suite.submission.ids if all(row.get(id) is not None for row in rows)), None)
     keys = {name: submitted.keys(id) for name, submitted in ours.items()}
-    predictions = {name: _predictions(submitted) for name, submitted in ours.items()}
+    predictions = {
+        name: [
+            (row[PREDICTION], target)
+            for target, row in zip(submitted.predictions.tolist(), submitted.rows, strict=True)
+        ]
+        for name, submitted in ours.items()
+    }
     wanted = file.keys(id)
     if keys.get(split) == wanted:
         return predictions[split], []
@@ -118,8 +124,3 @@ def joined_predictions(
     if (further := len(problems) - MOST_PROBLEMS) > 1:
         problems = [*problems[:MOST_PROBLEMS], f": {further} further rows of this kind"]
     return joined, problems
-
-
-def _predictions(file: RowFile) -> list[Prediction]:
-    targets = file.predictions.tolist()  # first: it raises for a row that is none, or that has no valid prediction
-    return list(zip((row[PREDICTION] for row in file.rows), targets, strict=True))

@@ -33,11 +33,7 @@ def test_the_deviation_is_over_the_medians_of_settings(tmp_path: Path) -> None:
     assert found.keys == ["pretrain.batch_size", "pretrain.learning_rate"]
     scores = {run.name: {id: [*of["scores"].values()] for id, of in run.summary["tasks"].items()} for run in runs}
     for id, deviation in found.deviations.items():
-        medians = [
-            median(scores["a"][id]),
-            median(scores["b"][id]),
-            median([*scores["c"][id], *scores["c-later"][id]]),
-        ]
+        medians = [median(scores["a"][id]), median(scores["b"][id]), median([*scores["c"][id], *scores["c-later"][id]])]
         assert deviation == pytest.approx(np.std(medians)) and deviation > 1
     assert found.average == pytest.approx(fmean(found.deviations.values())) and len(found.deviations) == 9
 

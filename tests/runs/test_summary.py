@@ -83,10 +83,7 @@ def test_what_a_seed_cost_and_where_it_ran() -> None:
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        (
-            {"method": "svm"},
-            ["svm", None, None, None, None, "floor", "TF-IDF + linear SVM", "svm", "settings"],
-        ),
+        ({"method": "svm"}, ["svm", None, None, None, None, "floor", "TF-IDF + linear SVM", "svm", "settings"]),
         (
             {"embeddings": "elmo", "variant": "attention", "architecture": "jiant"},
             [
