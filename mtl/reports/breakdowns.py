@@ -41,11 +41,9 @@ def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
 
 
 def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
-    """By whether no seed of a run, some, or every seed of every run answers a row right (after Swayamdipta et al. 2020, dataset cartography).
-
-    Of tasks with right and wrong answers, and of the first runs on the same rows as the first run of the task. A run that gives all rows the same
-    answer says nothing about single rows, and is left out.
-    """
+    """By whether no seed of a run, some, or every seed of every run answers a row right (after Swayamdipta et al. 2020, dataset cartography)."""
+    # Of tasks with right and wrong answers, and of the first runs on the same rows as the first run of the task. A run that gives all
+    # rows the same answer says nothing about single rows, and is left out.
     answers: dict[str, tuple[Task, str, dict[int, np.ndarray]]] = {}
     for number, row in enumerate(rows):
         for task in row.run.tasks if row.run else ():
@@ -83,11 +81,7 @@ def values_of(cell: str) -> list[str]:
 
 
 def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
-    """The rows of each part, bool (rows,), by value; and how many values are left out.
-
-    The parts are all rows, all rows with a value if some have none, and each value, the most frequent first. A row counts for each
-    of its values.
-    """
+    """The rows of each part, bool (rows,), by value, and how many values are left out. A row counts for each of its values."""
     values = [values_of(cell) for cell in cells]
     counts = Counter(value for row in values for value in row)
     frequent = sorted(counts, key=lambda value: (-counts[value], value))

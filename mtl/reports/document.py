@@ -78,7 +78,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "settings": settings_spreads,
         "ranked": {column: len(intervals) for column, intervals in board.tests.ranks.items()},
         "comparisons": {
-            f"r{one}|r{other}": {
+            f"r{first}|r{second}": {
                 column: {
                     "difference": _short(comparison.difference, scale),
                     "low": _short(comparison.low, scale),
@@ -90,7 +90,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
                 }
                 for column, comparison in tests.items()
             }
-            for (one, other), tests in board.tests.comparisons.items()
+            for (first, second), tests in board.tests.comparisons.items()
         },
     }
 
@@ -227,13 +227,8 @@ def _classes(run: FinishedRun, task: Task) -> dict[str, Any]:
 
 
 def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
-    return {
-        "split": split,
-        "median": _short(score.median, scale),
-        "min": _short(score.min, scale),
-        "max": _short(score.max, scale),
-        "interval": _pair(score.interval, scale),
-    }
+    median, least, most = (_short(value, scale) for value in (score.median, score.min, score.max))
+    return {"split": split, "median": median, "min": least, "max": most, "interval": _pair(score.interval, scale)}
 
 
 def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float] | None:
@@ -241,8 +236,7 @@ def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float] | N
 
 
 def _short(score: float, scale: Scale) -> float:
-    """A score × 100 or a difference of two on the scale, with three more decimals than the page shows: rounding it again to those
-    that are shown changes no last digit."""
+    """A score × 100 or a difference on the scale, with three more decimals than the page shows, so that it may round it again."""
     return round(scale.value(float(score)), scale.decimals + 3)
 
 

@@ -83,10 +83,9 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) 
         record = summary["tasks"][task.id]
         interval = _interval(samples[task.id], lowest_score(task))
         scores[task.id] = Score(record["median"], record["min"], record["max"], interval)
+        also = {name: values for name, values in record.get("also", {}).items() if is_metric(name)}
         further[task.id] = {
-            name: Score(also["median"], also["min"], also["max"])
-            for name, also in record.get("also", {}).items()
-            if is_metric(name)
+            name: Score(values["median"], values["min"], values["max"]) for name, values in also.items()
         }
     means: dict[str, Score] = {}
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
@@ -170,13 +169,12 @@ def _metric_group(metric: str, tasks: Sequence[Task], rows: Sequence[Row]) -> Gr
     """The group of one metric. The mean is that of the medians; a row without all of the tasks has none."""
     lines = []
     for row in rows:
-        scores = {}
-        for task in tasks:
-            by_metric = {**row.further.get(task.id, {}), task.metric: row.scores.get(task.id)}
-            if score := by_metric.get(metric):
-                scores[task.id] = score
+        by_task = {
+            task.id: row.scores.get(task.id) if task.metric == metric else row.further.get(task.id, {}).get(metric)
+            for task in tasks
+        }
+        scores = {id: score for id, score in by_task.items() if score}
         mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
         if scores:
-            reduced = any(task.id in row.reduced for task in tasks)
-            lines.append(GroupLine(row, scores, mean, "†" if reduced else ""))
+            lines.append(GroupLine(row, scores, mean, "†" if {task.id for task in tasks} & set(row.reduced) else ""))
     return Group(metric, metric_named(metric).title, {task.id: task.title for task in tasks}, lines, len(tasks) > 1)

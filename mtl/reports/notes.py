@@ -132,10 +132,8 @@ def _spread(title: str, runs: Sequence[FinishedRun], suite: Suite) -> SettingsSp
 
 
 def _setting(run: FinishedRun) -> dict[str, Any]:
-    """The values that make a run's setting, by dotted key: those that its method reads and that are not null.
-
-    All keys of a run of an earlier version, which does not say what its method reads, count.
-    """
+    """The values that make a run's setting, by dotted key: those that its method reads and that are not null."""
+    # All keys of a run of an earlier version, which does not say what its method reads, count.
     read = run.summary.get("reads")
     return {
         key: value

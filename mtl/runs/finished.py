@@ -64,11 +64,8 @@ class FinishedRun:
         return read_predicted(task, self.folder.predictions(seed, split or self.split(task), task.id))
 
     def curves(self, seed: int) -> Iterator[tuple[str, str | None, list[dict[str, float]]]]:
-        """The learning curves of one seed: each stage, pretrain or finetune, its task, and its validations.
-
-        The task is None for stage 1, which trains all. A validation has the keys step, seconds, dev/average (× 100), in stage 1
-        dev/TASK, and, after the first step, train/loss.
-        """
+        """The learning curves of one seed: each stage, pretrain or finetune, its task, None for stage 1, and its validations, with the keys
+        step, seconds, dev/average (× 100), in stage 1 dev/TASK, and, after the first step, train/loss."""
         for file in self.folder.stages(seed):
             first = file.parent.parent == self.folder.seed(seed)
             points = read_stage(file)["curve"]
@@ -95,10 +92,7 @@ class FinishedRun:
         return None if recorded is None else _hash((recorded["texts"], recorded["groups"]))
 
     def recorded_rows(self, task: Task) -> tuple[str, np.ndarray] | None:
-        """The `recorded_key`, and the groups of the rows that the task is scored on.
-
-        Groups are numbers from 0, int64 (rows,). None for a run that did not record them.
-        """
+        """The `recorded_key`, and the groups of the scored rows, numbers from 0, int64 (rows,); None for a run that did not record them."""
         if (key := self.recorded_key(task)) is None:
             return None
         recorded = self._recorded[task.id]["groups"]
@@ -116,10 +110,9 @@ class FinishedRun:
         """Raise InputError unless every seed has a prediction for each scored row, and each scored row a group."""
         for task in self.tasks:
             rows, split = len(self.rows(task).targets), self.split(task)
-            if (recorded := self.recorded_rows(task)) and recorded[1].shape != (rows,):
-                raise InputError(
-                    f"{task.id}: {len(recorded[1])} groups for {rows} {split} rows", path=self.folder.scored_rows
-                )
+            if (recorded := self.recorded_rows(task)) and (groups := len(recorded[1])) != rows:
+                problem = f"{task.id}: {groups} groups for {rows} {split} rows"
+                raise InputError(problem, path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, split, task.id)
                 if (count := len(read_predicted(task, file))) != rows:

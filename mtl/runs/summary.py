@@ -115,21 +115,19 @@ def summarize(
 ) -> dict[str, Any]:
     """The summary of a run.
 
-    `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them).
-    `partial` is true if one of these is missing. `missing` lists all tasks of the suite that are not in the run,
-    `unanswered` those of the suite that the method cannot answer. `reduced` lists the tasks whose splits have other
-    sizes than the published ones, or changed files, or that are scored on a sample of their rows, or whose head belongs
-    to such a task; `changed` has the changed splits of those that have the published sizes. `not_above_constant` lists
-    those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict the
-    same for every scored row. A task's `also` has the further metrics that every seed has.
+    `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true if one of
+    these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that the method cannot
+    answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a sample
+    of their rows, or whose head belongs to such a task; `changed` has the changed splits of those that have the published sizes.
+    `not_above_constant` lists those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict
+    the same for every scored row. A task's `also` has the further metrics that every seed has.
 
     Args:
         method: what the method says of itself (`mtl.methods.method.MethodKind.summary`).
         seeds: the content of each seed's scores.json; scores are × 100 on the split that the task is scored on.
         rows: the number of rows in the files, by task id and split.
         constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.metrics`) on the scored split.
-        changed: by task id, the splits whose files differ from those whose checksums the suite names
-            (`mtl.data.files`).
+        changed: by task id, the splits whose files differ from those whose checksums the suite names (`mtl.data.files`).
     """
     by_task: dict[str, Any] = {}
     tasks = [task for task in tasks if task.is_scored]

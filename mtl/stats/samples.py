@@ -151,15 +151,10 @@ class SampleCache:
         if not path.exists():
             return None
         try:
-            arrays = read_arrays(path)
-            tasks = len(run.tasks)
+            arrays, tasks = read_arrays(path), len(run.tasks)
+            expected = {"keys": ("U", (2, tasks)), "counts": ("i", (2, tasks)), "means": ("f", (2, tasks, RESAMPLES))}
             forms = {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}
-            if forms != {
-                "keys": ("U", (2, tasks)),
-                "counts": ("i", (2, tasks)),
-                "means": ("f", (2, tasks, RESAMPLES)),
-                "counted": ("f", (tasks + 1,)),
-            }:
+            if forms != {**expected, "counted": ("f", (tasks + 1,))}:
                 raise ValueError("other arrays than expected")
         except (OSError, ValueError, KeyError, InputError) as error:
             self._warn(path, error)

@@ -232,11 +232,8 @@ def parse_entry(path: str, content: bytes) -> dict[str, Any]:
 
 
 def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
-    """The entry's figures for a data file, by name: those of the measures that its task has. The result is empty if the rows are
-    not the official ones or have no targets.
-
-    Scores are on the suite's scale: if `suite.scale` is 1, they lie between 0 and 1.
-    """
+    """The entry's figures for a data file, by name: those of the measures that its task has, on the scale `suite.scale`; none if the rows are
+    not the official ones or have no targets."""
     if not file.labelled or not file.is_official(split):
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
@@ -253,8 +250,7 @@ def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Targe
 
 
 def _measured(task: Task, metrics: Sequence[str]) -> str | None:
-    """Which of a measure's metrics stands in the entry of this task: the first that it has, and of those after the first only its own
-    `metric`. None if it has none."""
+    """Which of a measure's metrics stands in the entry of this task: the first, or else, of the others, only the task's `metric`."""
     first, *substitutes = metrics
     if first in (ROWS, task.metric, *(task.also or ())):
         return first

@@ -28,10 +28,7 @@ Unfit = dict[str, dict[str, int]]
 
 
 def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:
-    """The predictions for these rows in a zip or a folder.
-
-    Args:
-        contents: the content of its files by name.
+    """The predictions for these rows in a zip or a folder, from the content of its files by name.
 
     Raises:
         InputError: which names the file and the line, for two files of the same rows, and for a file that is of another form than its name.

@@ -102,14 +102,11 @@ def test_a_run_of_another_version_is_refused_before_its_data_are_read(tmp_path: 
     """To prepare the vectors of an unfinished run may take hours."""
     folder = make_run(tmp_path / "run", right(0.5))
     write_json(folder.inputs, {**read_json(folder.inputs), "format": "2"})
-    for finished in (True, False):
-        if not finished:
-            folder.summary.unlink()
-        job = load_job(
-            {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
-        )
+    settings = {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
+    for _ in ("finished", "unfinished"):
         with raises_input_error(file="run"):
-            run_baseline(job)
+            run_baseline(load_job(settings))
+        folder.summary.unlink(missing_ok=True)
 
 
 def test_the_records_of_trainings_that_have_ended(tmp_path: Path) -> None:
