@@ -5,15 +5,12 @@ from typing import Any
 
 import pytest
 import report_sample
-from kinds_suite import write_kinds_suite
 from report_browser import Opener, in_browser, own_row, own_rows, row_id
-from run_folders import make_run, right
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from mtl.reports.document import document
-from mtl.reports.leaderboard import leaderboard
-from mtl.runs.finished import find_runs
+from mtl.reports.leaderboard import Leaderboard
 
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028 & <img src=x onerror=alert(1)>"
 
@@ -266,20 +263,9 @@ def test_suites_are_chosen_by_name(opened: Opener) -> None:
     assert opened(report).status() == "The report has no suite."
 
 
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The report of a suite with a task of each target kind, some of them scored on test."""
-    path = tmp_path_factory.mktemp("kinds")
-    suite = write_kinds_suite(path)
-    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
-    make_run(path / "runs/svm", right(0.4), [f"suite={suite}", "method=svm"])
-    make_run(path / "runs/words", right(0.4), [f"suite={suite}", "method=tree"], tasks=["answer", "opposite"])
-    return document([leaderboard(find_runs(path / "runs"))], "now", "mtl report runs")
-
-
 @in_browser
-def test_tasks_without_a_chart_are_not_offered_one(opened: Opener, kinds: dict[str, Any]) -> None:
-    page = opened(kinds)
+def test_tasks_without_a_chart_are_not_offered_one(opened: Opener, kinds: Leaderboard) -> None:
+    page = opened(document([kinds], "now", "mtl report runs"))
     for name, tasks in (("lstm", ["mood", "stars", "answer", "opposite", "mood-elsewhere"]), ("svm", None)):
         run = row_id(page, name)
         page.key(f"open:{run}").click()
@@ -299,8 +285,9 @@ def test_tasks_without_a_chart_are_not_offered_one(opened: Opener, kinds: dict[s
 
 
 @in_browser
-def test_the_page_names_the_splits_that_scores_are_on(opened: Opener, kinds: dict[str, Any]) -> None:
-    page = opened(kinds)
+def test_the_page_names_the_splits_that_scores_are_on(opened: Opener, kinds: Leaderboard) -> None:
+    report = document([kinds], "now", "mtl report runs")
+    page = opened(report)
     lead, svm = page.find("#lead").text, row_id(page, "svm")
     assert "3 own runs, scored on the validation data (dev) and the test data (test)." in lead
     assert page.find(f"tr[data-row={svm}] .split").text == "dev, test"
@@ -308,13 +295,13 @@ def test_the_page_names_the_splits_that_scores_are_on(opened: Opener, kinds: dic
     assert "own run, median, dev, test" in page.find("#figures").text
     assert "dev is the validation data" in page.find("#notes").text
     # Without a score on dev nothing says that there is one.
-    suite = kinds["suites"][0]
+    suite = report["suites"][0]
     on_test = [task for task in suite["tasks"] if task["id"] in ("opposite", "mood-elsewhere")]
     rows = copy.deepcopy(own_rows(suite))
     for row in rows:
         row["split"] = "test"
         row["scores"] = {task["id"]: row["scores"][task["id"]] for task in on_test if task["id"] in row["scores"]}
-    page = opened({**kinds, "suites": [{**suite, "tasks": on_test, "rows": rows, "notes": [], "comparisons": {}}]})
+    page = opened({**report, "suites": [{**suite, "tasks": on_test, "rows": rows, "notes": [], "comparisons": {}}]})
     assert "3 own runs, scored on the test data (test)." in page.find("#lead").text
     assert "dev" not in page.find("#notes").text and "own run, median, test" in page.find("#figures").text
 

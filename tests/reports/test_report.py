@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alpha_suite import write_alpha_suite
-from kinds_suite import write_kinds_suite
 from run_folders import ROWS, gold_of, make_run, right
 
 from mtl.api.cli import main
-from mtl.reports.board import Row
+from mtl.reports.board import Row, cost_cell
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.reports.markdown import render_markdown
@@ -173,25 +172,12 @@ def test_document(board: Leaderboard) -> None:
     assert set(suite["comparisons"]) <= {f"{a['id']}|{b['id']}" for a in suite["rows"] for b in suite["rows"]}
 
 
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
-    """A suite with a task of each target kind, some of them scored on test."""
-    path = tmp_path_factory.mktemp("kinds")
-    suite = write_kinds_suite(path)
-    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
-    make_run(path / "runs/svm", right(0.4), [f"suite={suite}", "method=svm"])
-    return leaderboard(find_runs(path / "runs"))
-
-
-ON_TEST = ("opposite", "mood-elsewhere")
-
-
 def test_every_form_names_the_split_of_each_score(kinds: Leaderboard) -> None:
     scores = lines_of(render_scores([kinds]))
     of_task = {line["task"]: line["split"] for line in scores if line["name"] == "lstm"}
     assert of_task == {
         **{"average": "dev, test", "mood": "dev", "stars": "dev", "answer": "dev"},
-        **dict.fromkeys(ON_TEST, "test"),
+        **{"opposite": "test", "mood-elsewhere": "test"},
     }
     text = render_markdown([kinds], "now", "mtl report")
     lines = [line for line in text.splitlines() if line.startswith("| lstm")]
@@ -199,7 +185,7 @@ def test_every_form_names_the_split_of_each_score(kinds: Leaderboard) -> None:
     assert "Scores × 100 on" not in text and "on the split that each row names" in text
     assert "LSTM, random, frozen (lstm) & dev, test & " in render_latex([kinds], "now", "mtl report")
     rows = document([kinds], "now", "mtl report")["suites"][0]["rows"]
-    assert [row["split"] for row in rows] == ["dev, test"] * 2
+    assert [row["split"] for row in rows] == ["dev, test"] * 3
     assert {id: score["split"] for id, score in rows[0]["scores"].items()} == {
         id: split for id, split in of_task.items() if id != "average"
     }
@@ -376,3 +362,19 @@ def test_versions_are_escaped_in_markdown(board: Leaderboard) -> None:
     run = replace(row.run, summary={**row.run.summary, "versions": versions})
     text = render_markdown([replace(board, rows=[replace(row, run=run)])], "", "mtl report")
     assert "mtl \\<script\\>, !\\[x\\](http://evil) 1" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "cell"),
+    [
+        ("parameters", 46_123_456, "46,123,456"),
+        ("parameters_without_embeddings", 0, "0"),
+        ("pretrain_seconds", None, "–"),
+        ("finetune_seconds", 65.4, "1 min 05 s"),
+        ("seconds_per_task", 2.0, "2 s"),
+        ("peak_memory", 3 * 2**29, "1.6 GB"),
+        ("sentences_per_second", 1234.5, "1,234"),
+    ],
+)
+def test_costs_in_words(key: str, value: float | None, cell: str) -> None:
+    assert cost_cell(key, value) == cell
