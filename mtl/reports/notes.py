@@ -77,11 +77,11 @@ def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> li
     unanswered = _by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
     lacking = [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()]
     below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
-    same = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
+    constant = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
     for title, tasks in (
         ("Tasks that a method does not answer", lacking),
         ("Not above the best constant answer, with its score", below),
-        ("The same prediction for every row", same),
+        ("The same prediction for every row", constant),
     ):
         notes += [f"{title}: {listed(tasks, MOST_NAMED, '; ')}."] if tasks else []
     if suite.generated:

@@ -40,7 +40,8 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
                 tests[(first, second), column] = compare(run.samples[column], reference.samples[column])
     groups = comparable_samples(rows)
     family = family_tests(groups)
-    whole = all_tails(family) if by_score else None
+    # Where the references were chosen by their scores, the correction is for the tests of every pair.
+    family_tails = all_tails(family) if by_score else None
     positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
     tails = {}
     for (pair, column), test in tests.items():
@@ -48,9 +49,9 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
             group = column, rows[pair[0]].comparable[column]
             tails[pair, column] = float(family[group].tail[positions[group][pair[0]], positions[group][pair[1]]])
     comparisons: dict[tuple[int, int], dict[str, PairTest]] = {}
-    for (pair, column), test in with_holm(tests, tails, whole).items():
+    for (pair, column), test in with_holm(tests, tails, family_tails).items():
         comparisons.setdefault(pair, {})[column] = test
-    number = len(tails) if whole is None else len(whole)
+    number = len(tails) if family_tails is None else len(family_tails)
     return PairTests(comparisons, references_tested, by_score, number, {} if named else _ranks(groups, family))
 
 

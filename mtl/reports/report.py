@@ -51,7 +51,7 @@ def write_report(
     if not runs and not any(further.values()):
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     check_references(references, runs)
-    boards = [leaderboard(same, cache, references) for same in by_suite(runs)]
+    boards = [leaderboard(group, cache, references) for group in by_suite(runs)]
     shown = [*boards, *chain.from_iterable(further.values())]
     generated = now().strftime("%Y-%m-%d %H:%M UTC")
     forms = {

@@ -60,7 +60,7 @@ class FinishedRun:
         return np.array([self.seed_predictions(task, seed) for seed in self.summary["seeds"]])
 
     def seed_predictions(self, task: Task, seed: int, split: str | None = None) -> np.ndarray:
-        """One seed's predictions for the rows of a split, (rows,). split: None: the one that the task is scored on."""
+        """One seed's predictions for the rows of a split, (rows,); without one, of the split that the task is scored on."""
         return read_predicted(task, self.folder.predictions(seed, split or self.split(task), task.id))
 
     def curves(self, seed: int) -> Iterator[tuple[str, str | None, list[dict[str, float]]]]:

@@ -129,8 +129,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")
-    if same := same_answers(summary):
-        notes.append(f"The same prediction for every row: {same}.")
+    if constant := same_answers(summary):
+        notes.append(f"The same prediction for every row: {constant}.")
     if suite.generated:
         notes.append(
             "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."

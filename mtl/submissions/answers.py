@@ -14,6 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.untrusted_yaml import read_yaml_texts
 from mtl.data.columns import text
 from mtl.tasks.suite import Suite
+from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -101,7 +102,7 @@ class Answers:
             gold: (rows,), NaN or None where it is not known.
             candidates: int64 (rows,), the number of candidates of each row of a choice.
         """
-        targets, unfit = [], 0
+        targets, unfit = list[Target | None](), 0
         for row, answer in enumerate(answers):
             count = None if candidates is None else int(candidates[row])
             try:

@@ -66,7 +66,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     data = {task.id: files for task in suite.tasks.values() if (files := data_files(task, data_dir))}
     if not data:
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
-    contents, others = read_submission(path, suite)
+    contents, foreign = read_submission(path, suite)
     problems = [
         f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
         for name, content in contents.items()
@@ -91,7 +91,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         remark = target_kind(task).cells.remark
         notes += [f"{files[split].name}: {note}" for split, rows in predicted.items() if (note := remark(rows))]
     problems += _entry_problems(path, suite, contents, read_template(suite, data_dir), figures)
-    problems += foreign_problems(path, suite, others, "a submission")
+    problems += foreign_problems(path, suite, foreign, "a submission")
     return Checked(problems, data_remarks(compared, data_dir), notes)
 
 

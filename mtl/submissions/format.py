@@ -109,11 +109,11 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, names: Mapping[str, Ta
         names: the tasks by the names of the files that it must have.
         indexed: whether the number of the row stands before each prediction.
     """
-    contents, others = read_files(path, names.__contains__)
-    if not contents and others and all("/" in name for name in others):
-        return Checked([f"{path}: its files are in a folder, as in {others[0]}; zip the files without a folder"])
+    contents, foreign = read_files(path, names.__contains__)
+    if not contents and foreign and all("/" in name for name in foreign):
+        return Checked([f"{path}: its files are in a folder, as in {foreign[0]}; zip the files without a folder"])
     problems = [f"{path}/{name}: is missing" for name in names if name not in contents]
-    problems += foreign_problems(path, suite, others, "test predictions")
+    problems += foreign_problems(path, suite, foreign, "test predictions")
     notes = []
     for name, task in names.items():
         if name not in contents:

@@ -104,7 +104,7 @@ def joined_predictions(
     wanted = file.keys(id)
     if keys.get(split) == wanted:
         return predictions[split], []
-    by_key = {name: defaultdict[str, list[Prediction]](list) for name in ours}
+    by_key: dict[str, dict[str, list[Prediction]]] = {name: defaultdict(list) for name in ours}
     for name in ours:
         for key, prediction in zip(keys[name], predictions[name], strict=True):
             by_key[name][key].append(prediction)

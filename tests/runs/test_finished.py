@@ -50,6 +50,11 @@ def recorded(**further: object) -> Callable[[Path], None]:
     return written(json.dumps({"dyk": {"texts": "", "groups": None, **further}}))
 
 
+def summarized(**changes: object) -> Callable[[Path], None]:
+    """Changes values of a summary, which then contradicts itself."""
+    return lambda file: write_json(file, {**read_json(file), **changes})
+
+
 NOT_RECORDED = "scored_rows.json: dyk: not rows as mtl baseline records them"
 
 
@@ -76,6 +81,9 @@ NOT_RECORDED = "scored_rows.json: dyk: not rows as mtl baseline records them"
             "accuracy: must be keys",
         ),
         ("scored_rows.json", written("[]"), "scored_rows.json: it must be keys and values"),
+        ("summary.json", summarized(seeds=[1, 1]), "seeds: names a seed twice"),
+        ("summary.json", summarized(seeds=[1, 4]), "tasks.cbd: its scores are not those of the seeds"),
+        ("summary.json", summarized(reduced=["ar"]), "reduced: 'ar' is not one of the run's tasks"),
     ],
 )
 def test_a_damaged_run_is_left_out(
