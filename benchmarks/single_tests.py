@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.runs.finished import Run, find_runs
+from mtl.runs.finished import FinishedRun, find_runs
 from mtl.stats.comparison import Resampled, compare, over_tasks, sample
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups, row_weights
 from mtl.stats.samples import RecordedGroups
@@ -108,7 +108,7 @@ def average(tasks: Sequence[SeedScores]) -> SeedScores:
     return SeedScores(np.mean([of.by_seed for of in tasks], axis=0), over_tasks([of.resampled for of in tasks]))
 
 
-def split_run(run: Run, repetitions: int, rng: np.random.Generator) -> None:
+def split_run(run: FinishedRun, repetitions: int, rng: np.random.Generator) -> None:
     """Print the rates of a run's seeds, split into two runs."""
     grouped: dict[str, SeedScores] = {}
     single: dict[str, SeedScores] = {}

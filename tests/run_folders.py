@@ -36,6 +36,21 @@ def facts(config: Config, suite: Suite) -> MethodFacts:
     return METHODS[config.method].summary(config, suite)
 
 
+def summary_of(
+    job: Job,
+    seeds: Mapping[int, Mapping[str, Any]],
+    tasks: Sequence[Task] | None = None,
+    rows: Mapping[str, Mapping[str, int]] | None = None,
+    constants: Mapping[str, float] | None = None,
+    changed: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """The summary of seeds whose scores.json say this; unless told otherwise, on the published numbers of rows, with constants of 0."""
+    tasks = job.tasks if tasks is None else tasks
+    sizes = {task.id: (rows or {}).get(task.id, task.rows) for task in tasks}
+    constants = {**dict.fromkeys(sizes, 0.0), **(constants or {})}
+    return summarize(job.suite, tasks, job.config, facts(job.config, job.suite), seeds, sizes, constants, changed)
+
+
 def answers_of(task: Task) -> np.ndarray:
     """Some answers to the task, all different: its labels, whole numbers in its range, candidates, or words."""
     number = task.bounds[0] + np.arange(5) if task.range else ()
@@ -85,9 +100,7 @@ def make_run(
     rows = {t.id: {**(t.rows or {t.scored_split: ROWS})} for t in chosen}
     for id in reduced:
         rows[id]["train"] -= 1
-    summary = summarize(
-        job.suite, chosen, job.config, facts(job.config, job.suite), done, rows, {task.id: CONSTANT for task in chosen}
-    )
+    summary = summary_of(job, done, chosen, rows, dict.fromkeys(rows, CONSTANT))
     summary |= {"held_out": {id: len(lines) for id, lines in held_out.items()}, "config": flatten_config(job.config)}
     files = [task.path(task.scored_split, Path()) or task.path("train", Path()) for task in chosen]
     summary["inputs"] = {file.as_posix(): dev for file in files if file}

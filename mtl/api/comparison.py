@@ -229,7 +229,7 @@ def _resampled(cache_dir: str | PathLike[str] | None) -> Path | None:
     return None if cache_dir is None else Path(cache_dir, "resampled")
 
 
-def _records(runs: Compared | Iterable[Compared] | Mapping[str, Compared]) -> list[finished.Run]:
+def _records(runs: Compared | Iterable[Compared] | Mapping[str, Compared]) -> list[finished.FinishedRun]:
     """The finished runs that are meant, each with a name of its own. Raises InputError."""
     if isinstance(runs, Mapping):
         return [record.named(name) for name, each in runs.items() for record in [_only(name, each)]]
@@ -245,7 +245,7 @@ def _records(runs: Compared | Iterable[Compared] | Mapping[str, Compared]) -> li
     ]
 
 
-def _found(each: Compared) -> Sequence[finished.Run]:
+def _found(each: Compared) -> Sequence[finished.FinishedRun]:
     if isinstance(each, Run):
         return [each.record]
     if not isinstance(each, str | PathLike):
@@ -258,7 +258,7 @@ def _found(each: Compared) -> Sequence[finished.Run]:
     return records
 
 
-def _only(name: Any, each: Compared) -> finished.Run:
+def _only(name: Any, each: Compared) -> finished.FinishedRun:
     records = _found(each)
     if len(records) > 1:
         raise InputError(f"holds {len(records)} runs; name one", key=f"runs.{name}", value=each)

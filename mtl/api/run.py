@@ -45,7 +45,7 @@ class Run:
         {'seed': [1, 1], 'row': [0, 1], 'prediction': ['1', '1'], 'gold': ['1', '0']}
     """
 
-    def __init__(self, record: finished.Run) -> None:
+    def __init__(self, record: finished.FinishedRun) -> None:
         self.record = record
 
     @property
@@ -233,7 +233,7 @@ def run_job(job: "Job", command: str) -> Run:
     if was_finished:
         return open(folder.path)
     # The suite as it is declared: that of a job has chosen the splits that are there.
-    return Run(finished.Run(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
+    return Run(finished.FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
 
 
 @resources_as_input()

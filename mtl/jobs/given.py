@@ -10,7 +10,7 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
-from mtl.submissions.lines import ID, Lines
+from mtl.submissions.lines import ID, PredictionLines
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
@@ -27,7 +27,7 @@ class GivenPredictions:
     """
 
     name: str
-    lines: Mapping[tuple[str, str], Lines]
+    lines: Mapping[tuple[str, str], PredictionLines]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -63,7 +63,7 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite) -> list[GivenPredi
                 raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"{key}.{id}")
             for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
                 ids = [row[ID] for row in rows] if ID in rows[0] else None
-                lines[id, split] = Lines(f"{key}.{id}.{split}", [row[PREDICTION] for row in rows], ids=ids)
+                lines[id, split] = PredictionLines(f"{key}.{id}.{split}", [row[PREDICTION] for row in rows], ids=ids)
         seeds.append(GivenPredictions(f"predictions-{number + 1}", lines))
     return seeds
 

@@ -12,8 +12,8 @@ from typing import TypeVar
 from mtl.base.clock import format_duration
 from mtl.base.files import format_bytes
 from mtl.base.terminal import MISSING
-from mtl.runs.finished import Run
-from mtl.stats.comparison import Comparison, Sample
+from mtl.runs.finished import FinishedRun
+from mtl.stats.comparison import PairTest, Sample
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale, Task
 
@@ -44,7 +44,6 @@ COSTS = {
     "memory": "memory",
     "dim": "dim",
 }
-
 
 AnyRow = TypeVar("AnyRow", bound="Row")
 
@@ -84,13 +83,10 @@ class Column:
     """A column of scores: a task, or a mean.
 
     Args:
-        title: the title in the header.
         metric: the metric's title.
-        metric_id: its id.
         task: the task's id. Where encoders were evaluated on several versions of a task's rows, there is a column for each version.
         averaged: whether the average counts the task.
         average_group: equal for the tasks that the average counts as one.
-        labels: the labels of a classification task.
         range: the range of a regression task's gold targets.
     """
 
@@ -142,7 +138,7 @@ class Row:
     splits: Mapping[str, str] = field(default_factory=dict)
     further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
     cost: Mapping[str, float | None] | None = None
-    run: Run | None = None
+    run: FinishedRun | None = None
     samples: Mapping[str, Sample] = field(default_factory=dict)
     comparable: Mapping[str, str] = field(default_factory=dict)
     page: str | None = None
@@ -166,8 +162,8 @@ class Row:
         return self.means.get(column) or self.scores.get(column)
 
     def mark(self, column: str) -> str:
-        """*: a mean without some of its tasks. †: a task whose data differs from the published data, or a mean with such a task.
-        ‡: a task with training rows that the encoder has seen, or a mean with such a task."""
+        """The marks of a score: * for a mean without some of its tasks, † for a task whose data differs from the published data, ‡ for a
+        task with training rows that the encoder has seen; † and ‡ also for a mean with such a task."""
         return self.marks.get(column, "")
 
     def split_of(self, column: str) -> str:
@@ -226,7 +222,6 @@ class SettingsSpread:
     """The spread of one model's dev scores × 100 over its settings.
 
     Args:
-        title: the title of the model.
         settings: how many there are.
         keys: those of the configuration in which the settings differ.
         deviations: by task id, the population standard deviation of the settings' dev scores.
@@ -248,13 +243,13 @@ class PairTests:
         comparisons: by the indices of two rows (first minus second), then by task id and AVERAGE; only what can be compared.
         references: the indices of the rows that every run was compared with; empty: every pair.
         by_score: whether the references were chosen by their scores.
-        family: for how many tests Holm's correction is made. If the references were chosen by their scores, the choice depends on the
-            tests of every pair, so these are counted; otherwise those that are made.
+        family: for how many tests Holm's correction is made: those that are made, or, if the references were chosen by their scores, those
+            of every pair, as the choice depends on them.
         ranks: the interval of each run's rank, by task id or AVERAGE, and by the index of the row; only of columns whose runs are all on
             the same rows, and none if the user names references.
     """
 
-    comparisons: Mapping[tuple[int, int], Mapping[str, Comparison]] = field(default_factory=dict)
+    comparisons: Mapping[tuple[int, int], Mapping[str, PairTest]] = field(default_factory=dict)
     references: Sequence[int] = ()
     by_score: bool = False
     family: int = 0
@@ -263,12 +258,7 @@ class PairTests:
     @property
     def made(self) -> int:
         """The number of tests: of the comparisons of runs that both have enough seeds."""
-        return tests_in(test for tests in self.comparisons.values() for test in tests.values())
-
-
-def tests_in(comparisons: Iterable[Comparison]) -> int:
-    """How many of the comparisons are tests: there is none of a run with too few seeds."""
-    return sum(comparison.p is not None for comparison in comparisons)
+        return sum(test.p is not None for tests in self.comparisons.values() for test in tests.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,12 +266,10 @@ class Leaderboard:
     """The rows on one suite or benchmark, by family; in each family, our rows come before published ones.
 
     Args:
-        name: the name of the suite or benchmark; in labels of LaTeX.
         columns: by id: AVERAGE, then the tasks.
         marks: notes that explain the scores and marks in the table.
         facts: the other notes: how intervals and tests are computed, and what the scored rows are.
-        groups: the tables of groups in Markdown and LaTeX.
-        page_groups: those of the page; None: `groups`.
+        page_groups: the groups on the page; None: `groups`.
         table: the columns of the main table in Markdown and LaTeX, where `columns` are too many for one table; else None.
         groups_title: the title above the groups; None: that of groups by metric, and likewise `groups_note`, the page's note below it.
         unscored: tasks of the benchmark without a column: every average lacks them.
@@ -319,10 +307,7 @@ class Leaderboard:
         return [*self.marks, *self.facts]
 
     def is_best(self, row: Row, column: str) -> bool:
-        """Whether no comparable row has a better score, after rounding to the digit that is shown.
-
-        Scores on the same split are comparable. Scores with a mark are comparable only if all have it for the same reason.
-        """
+        """Whether no row on the same split has a better score, after rounding. Marked scores compare only if marked for the same reason."""
         return row in self._best[column].get(row.split_of(column), ())
 
     @cached_property
@@ -334,7 +319,7 @@ class Leaderboard:
             for row in self.rows:
                 if row.score(column):
                     by_split.setdefault(row.split_of(column), []).append(row)
-            best[column] = {split: self._best_of(scored, column) for split, scored in by_split.items()}
+            best[column] = {split: self._best_of(rows, column) for split, rows in by_split.items()}
         return best
 
     def _best_of(self, scored: Sequence[Row], column: str) -> set[Row]:
@@ -342,13 +327,9 @@ class Leaderboard:
         compared = [row for row in scored if not row.mark(column)] or scored
         if len(compared) < 2 or len({row.reasons.get(column) for row in compared}) > 1:
             return set()
-        rounded = {
-            row: round(self.scale.value(score.median), self.scale.decimals)
-            for row in compared
-            if (score := row.score(column))
-        }
-        most = max(rounded.values())
-        return {row for row, value in rounded.items() if value == most}
+        scores = {row: score for row in compared if (score := row.score(column))}
+        rounded = {row: round(self.scale.value(score.median), self.scale.decimals) for row, score in scores.items()}
+        return {row for row, value in rounded.items() if value == max(rounded.values())}
 
 
 def by_family(rows: Iterable[AnyRow]) -> list[AnyRow]:

@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 
 from mtl.reports.board import Breakdown, Row, Score
-from mtl.runs.finished import Run
+from mtl.runs.finished import FinishedRun
 from mtl.tasks.metrics import weighted_scores
 from mtl.tasks.task import Task
 
@@ -21,7 +21,7 @@ FEWEST_RUNS = 2
 
 
 def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
-    """The breakdowns of all runs among a leaderboard's rows: by the columns that tasks name, and by how many runs answer a row right."""
+    """The breakdowns of the runs among a leaderboard's rows: by the columns that tasks name, and by how many runs answer a row right."""
     return [*_by_columns(rows), *_by_hardness(rows)]
 
 
@@ -41,11 +41,9 @@ def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
 
 
 def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
-    """By whether no seed of a run, some, or every seed of every run answers a row right (after Swayamdipta et al. 2020, dataset cartography).
-
-    Of tasks with right and wrong answers, and of the first runs on the same rows as the first run of the task. A run that gives all rows the same
-    answer says nothing about single rows, and is left out.
-    """
+    """By whether no seed of a run, some, or every seed of every run answers a row right (after Swayamdipta et al. 2020, dataset cartography)."""
+    # Of tasks with right and wrong answers, and of the first runs on the same rows as the first run of the task. A run that gives all
+    # rows the same answer says nothing about single rows, and is left out.
     answers: dict[str, tuple[Task, str, dict[int, np.ndarray]]] = {}
     for number, row in enumerate(rows):
         for task in row.run.tasks if row.run else ():
@@ -66,9 +64,9 @@ def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
         masks = [np.ones(len(share), dtype=bool), share == 0, (share > 0) & (share < 1), share == 1]
         parts = [(name, mask) for name, mask in zip((ALL, *HARD_PARTS), masks, strict=True) if mask.any()]
         table = Breakdown(task, HARD, [(name, int(mask.sum())) for name, mask in parts], 0, metric="accuracy")
-        for number, own in by_row.items():
-            by_part = [100 * own[:, mask].mean(axis=1) for _, mask in parts]
-            table.scores[number] = [Score(float(np.median(each)), each.min(), each.max()) for each in by_part]
+        for number, is_right in by_row.items():
+            by_part = [100 * is_right[:, mask].mean(axis=1) for _, mask in parts]
+            table.scores[number] = [Score(float(np.median(shares)), shares.min(), shares.max()) for shares in by_part]
         tables.append(table)
     return tables
 
@@ -83,23 +81,19 @@ def values_of(cell: str) -> list[str]:
 
 
 def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
-    """The rows of each part, bool (rows,), by value; and how many values are left out.
-
-    The parts are all rows, all rows with a value if some have none, and each value, the most frequent first. A row counts for each
-    of its values.
-    """
+    """The rows of each part, bool (rows,), by value, and how many values are left out. A row counts for each of its values."""
     values = [values_of(cell) for cell in cells]
-    counts = Counter(value for own in values for value in own)
+    counts = Counter(value for row in values for value in row)
     frequent = sorted(counts, key=lambda value: (-counts[value], value))
     parts = {ALL: np.ones(len(cells), dtype=bool)}
     if 0 < sum(map(bool, values)) < len(cells):
-        parts[ANY] = np.array([bool(own) for own in values])
-    parts |= {value: np.array([value in own for own in values]) for value in frequent[:MOST_VALUES]}
+        parts[ANY] = np.array([bool(row) for row in values])
+    parts |= {value: np.array([value in row for row in values]) for value in frequent[:MOST_VALUES]}
     return parts, len(frequent[MOST_VALUES:])
 
 
-def _scores(run: Run, task: Task, masks: np.ndarray) -> list[Score]:
-    """The run's score on each part: median, minimum and maximum over seeds. masks: 1 for the rows of a part, (parts, rows)."""
+def _scores(run: FinishedRun, task: Task, masks: np.ndarray) -> list[Score]:
+    """The run's score on each part, whose rows are 1 in its mask, (parts, rows): median, minimum and maximum over seeds."""
     rows = run.rows(task)
     by_seed = np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)])
     return [Score(median(scores), min(scores), max(scores)) for scores in by_seed.T.tolist()]

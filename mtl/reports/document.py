@@ -7,7 +7,7 @@ import numpy as np
 
 from mtl.base.version import VERSION
 from mtl.reports.board import FAMILIES, Breakdown, Group, Leaderboard, Row, Score, rank
-from mtl.runs.finished import Run
+from mtl.runs.finished import FinishedRun
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
@@ -18,21 +18,22 @@ MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration 
 
 
 def document(boards: Sequence[Leaderboard], generated: str, command: str, title: str = "mtl report") -> dict[str, Any]:
-    """Everything that the page can show. Numbers are rounded, and scores are on their leaderboard's scale; strings are plain text without
-    markup."""
-    return {
-        "title": title,
-        "generated": generated,
-        "command": command,
-        "version": VERSION,
-        "suites": [*map(_suite, boards)],
-    }
+    """Everything that the page can show. Numbers are rounded, and scores on their leaderboard's scale; strings are text without markup."""
+    suites = [*map(_suite, boards)]
+    return {"title": title, "generated": generated, "command": command, "version": VERSION, "suites": suites}
 
 
 def _suite(board: Leaderboard) -> dict[str, Any]:
-    scale, detailed = board.scale, _detailed(board)
+    scale = board.scale
+    detailed = sorted((row for row in board.rows if row.run), key=rank, reverse=True)[:MOST_DETAILED]
     ids = {row: f"r{number}" for number, row in enumerate(board.rows)}
     groups = board.groups if board.page_groups is None else board.page_groups
+    settings_spreads = []
+    for spread in board.settings:
+        average = None if spread.average is None else _short(spread.average, scale)
+        deviations = {id: _short(deviation, scale) for id, deviation in spread.deviations.items()}
+        shown = {"title": spread.title, "settings": spread.settings, "keys": list(spread.keys)}
+        settings_spreads.append({**shown, "average": average, "deviations": deviations})
     return {
         "name": board.name,
         "title": board.title,
@@ -61,7 +62,12 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         ],
         "notes": [*board.facts, *_detail_note(board, detailed)],
         "rows": [
-            {**_row(row, id, scale, row in detailed), "ranks": _ranks(board, number)}
+            {
+                **_row(row, id, scale, row in detailed),
+                "ranks": {
+                    column: list(ranks[number]) for column, ranks in board.tests.ranks.items() if number in ranks
+                },
+            }
             for number, (row, id) in enumerate(ids.items())
         ],
         "references": [f"r{number}" for number in board.tests.references],
@@ -69,10 +75,10 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "groups_title": board.groups_title,
         "groups_note": board.groups_note,
         "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
-        "settings": _settings(board),
+        "settings": settings_spreads,
         "ranked": {column: len(intervals) for column, intervals in board.tests.ranks.items()},
         "comparisons": {
-            f"r{one}|r{other}": {
+            f"r{first}|r{second}": {
                 column: {
                     "difference": _short(comparison.difference, scale),
                     "low": _short(comparison.low, scale),
@@ -84,25 +90,19 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
                 }
                 for column, comparison in tests.items()
             }
-            for (one, other), tests in board.tests.comparisons.items()
+            for (first, second), tests in board.tests.comparisons.items()
         },
     }
 
 
-def _detailed(board: Leaderboard) -> set[Row]:
-    """The runs that are shown with all details: those with the best average."""
-    runs = [row for row in board.rows if row.run]
-    return set(sorted(runs, key=rank, reverse=True)[:MOST_DETAILED])
-
-
-def _detail_note(board: Leaderboard, detailed: set[Row]) -> list[str]:
+def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
     """A note on the runs that are shown without all details, if there are any."""
-    if not (others := sum(row.run is not None for row in board.rows) - len(detailed)):
-        return []
-    return [
+    further = sum(row.run is not None for row in board.rows) - len(detailed)
+    note = (
         f"This page holds learning curves, predictions, data and configuration of the {len(detailed)} runs with the best average. Those "
-        f"of the other {others:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
-    ]
+        f"of the other {further:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
+    )
+    return [note] if further else []
 
 
 def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]:
@@ -137,21 +137,6 @@ def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
     }
 
 
-def _settings(board: Leaderboard) -> list[dict[str, Any]]:
-    """The spread of each model over its settings."""
-    scale = board.scale
-    return [
-        {
-            "title": spread.title,
-            "settings": spread.settings,
-            "keys": list(spread.keys),
-            "average": None if spread.average is None else _short(spread.average, scale),
-            "deviations": {id: _short(sd, scale) for id, sd in spread.deviations.items()},
-        }
-        for spread in board.settings
-    ]
-
-
 def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     return {
@@ -161,11 +146,7 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
         "page": row.page,
         "source": "run" if row.ours else "published",
         "family": row.family,
-        "method": summary.get("method"),
-        "embeddings": summary.get("embeddings"),
-        "variant": summary.get("variant"),
-        "architecture": summary.get("architecture"),
-        "preset": summary.get("preset"),
+        **{key: summary.get(key) for key in ("method", "embeddings", "variant", "architecture", "preset")},
         "size": summary.get("hidden_size"),
         "split": row.split,
         "average_split": row.split_of(AVERAGE),
@@ -183,36 +164,27 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
     }
 
 
-def _ranks(board: Leaderboard, number: int) -> dict[str, list[int]]:
-    """The intervals of a row's rank by column. number: the index of the row."""
-    return {column: list(intervals[number]) for column, intervals in board.tests.ranks.items() if number in intervals}
-
-
-def _outline(run: Run, scale: Scale) -> dict[str, Any]:
+def _outline(run: FinishedRun, scale: Scale) -> dict[str, Any]:
     """The details that the page holds of every run."""
-    summary = run.summary
-    by_seed = {
-        seed: {id: record["scores"][str(seed)] for id, record in summary["tasks"].items()} for seed in summary["seeds"]
-    }
+    summary, seeds = run.summary, []
+    for seed in summary["seeds"]:
+        scores = {id: record["scores"][str(seed)] for id, record in summary["tasks"].items()}
+        mean = run.suite.mean(scores)
+        shown = {id: _short(score, scale) for id, score in scores.items()}
+        seeds.append({"seed": seed, "scores": shown, "average": None if mean is None else _short(mean, scale)})
+    versions: dict[str, list[str]] = {}
+    for recorded in summary["versions"]:
+        for name, version in recorded.items():
+            versions.setdefault(name, []).append(version)
     return {
-        "seeds": [
-            {
-                "seed": seed,
-                "scores": {id: _short(score, scale) for id, score in scores.items()},
-                "average": None if (mean := run.suite.mean(scores)) is None else _short(mean, scale),
-            }
-            for seed, scores in by_seed.items()
-        ],
-        "versions": {
-            name: ", ".join(dict.fromkeys(some[name] for some in summary["versions"] if name in some))
-            for name in dict.fromkeys(name for some in summary["versions"] for name in some)
-        },
+        "seeds": seeds,
+        "versions": {name: ", ".join(dict.fromkeys(values)) for name, values in versions.items()},
         "machine": "; ".join(summary["machine"]),
         "command": summary["command"],
     }
 
 
-def _details(run: Run, scale: Scale) -> dict[str, Any]:
+def _details(run: FinishedRun, scale: Scale) -> dict[str, Any]:
     """The details that need much space."""
     summary = run.summary
     return {
@@ -223,7 +195,7 @@ def _details(run: Run, scale: Scale) -> dict[str, Any]:
     }
 
 
-def _curves(run: Run, seed: int, scale: Scale) -> list[dict[str, Any]]:
+def _curves(run: FinishedRun, seed: int, scale: Scale) -> list[dict[str, Any]]:
     """The learning curves of one seed: stage 1 with each task's scores, then stage 2 of each task, which starts at step 0."""
     curves = []
     for stage, task, rows in run.curves(seed):
@@ -239,7 +211,7 @@ def _curves(run: Run, seed: int, scale: Scale) -> list[dict[str, Any]]:
     return curves
 
 
-def _classes(run: Run, task: Task) -> dict[str, Any]:
+def _classes(run: FinishedRun, task: Task) -> dict[str, Any]:
     """The chart of the seed with the median score: a confusion matrix (rows are gold labels), or points (gold target, prediction)."""
     scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
     seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
@@ -255,13 +227,8 @@ def _classes(run: Run, task: Task) -> dict[str, Any]:
 
 
 def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
-    return {
-        "split": split,
-        "median": _short(score.median, scale),
-        "min": _short(score.min, scale),
-        "max": _short(score.max, scale),
-        "interval": _pair(score.interval, scale),
-    }
+    median, least, most = (_short(value, scale) for value in (score.median, score.min, score.max))
+    return {"split": split, "median": median, "min": least, "max": most, "interval": _pair(score.interval, scale)}
 
 
 def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float] | None:
@@ -269,8 +236,7 @@ def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float] | N
 
 
 def _short(score: float, scale: Scale) -> float:
-    """A score × 100 or a difference of two on the scale, with three more decimals than the page shows: rounding it again to those
-    that are shown changes no last digit."""
+    """A score × 100 or a difference on the scale, with three more decimals than the page shows, so that it may round it again."""
     return round(scale.value(float(score)), scale.decimals + 3)
 
 

@@ -6,11 +6,11 @@ from statistics import fmean
 
 from mtl.base.progress import progress
 from mtl.base.wings import wings
-from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, PairTests, Row, Score, by_family, single
+from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
 from mtl.reports.breakdowns import breakdowns
 from mtl.reports.notes import interval_note, mark_notes, run_notes, settings_spreads
 from mtl.reports.pairs import pair_tests, tests_note
-from mtl.runs.finished import Run
+from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import splits_text
 from mtl.stats.comparison import Sample, estimate
 from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
@@ -21,7 +21,9 @@ from mtl.tasks.task import Task
 RUN_COSTS = tuple(COSTS)[:6]  # the costs that a run records
 
 
-def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, references: Collection[str] = ()) -> Leaderboard:
+def leaderboard(
+    runs: Sequence[FinishedRun], cache: SampleCache | None = None, references: Collection[str] = ()
+) -> Leaderboard:
     """The leaderboard of runs on one suite.
 
     Args:
@@ -42,7 +44,7 @@ def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, reference
     tests = pair_tests(rows, references)
     ungrouped = [run.name for run in runs if recorded.lacks(run)]
     columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
-    notes = [*tests_note(rows, tests), *_wing_notes(columns, rows, tests, suite)]
+    wing_notes = [note for wing in wings() if wing.notes for note in wing.notes(columns, rows, tests, suite.shown)]
     return Leaderboard(
         suite.name,
         suite.title,
@@ -50,7 +52,7 @@ def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, reference
         columns,
         rows,
         marks=mark_notes(suite, rows),
-        facts=[interval_note(), *notes, *run_notes(suite, rows, ungrouped)],
+        facts=[interval_note(), *tests_note(rows, tests), *wing_notes, *run_notes(suite, rows, ungrouped)],
         tests=tests,
         groups=metric_groups(suite, rows),
         breakdowns=breakdowns(rows),
@@ -58,14 +60,9 @@ def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, reference
     )
 
 
-def _wing_notes(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, suite: Suite) -> list[str]:
-    """What wings say of the tests."""
-    return [note for wing in wings() if wing.notes for note in wing.notes(columns, rows, tests, suite.shown)]
-
-
-def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
+def by_suite(runs: Sequence[FinishedRun]) -> list[list[FinishedRun]]:
     """Runs grouped by suite: the same name, tasks, targets, metrics and average. Runs of a group may be scored on different rows."""
-    groups: dict[str, list[Run]] = {}
+    groups: dict[str, list[FinishedRun]] = {}
     for run in runs:
         tasks = [(t.id, t.kind, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
         groups.setdefault(repr((run.suite.name, tasks, run.suite.average_groups)), []).append(run)
@@ -73,31 +70,22 @@ def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def _column(task: Task, suite: Suite) -> Column:
-    metric = metric_named(task.metric).title
-    return Column(
-        task.title,
-        metric,
-        task.metric,
-        task.id,
-        task.id in suite.averaged,
-        next((group[0] for group in suite.average_groups if task.id in group), ""),
-        task.labels,
-        task.range,
-    )
+    metric, averaged = metric_named(task.metric).title, task.id in suite.averaged
+    group = next((group[0] for group in suite.average_groups if task.id in group), "")
+    return Column(task.title, metric, task.metric, task.id, averaged, group, task.labels, task.range)
 
 
-def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
-    """The row of a run. same_title: whether another run has the same title."""
+def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) -> Row:
+    """The row of a run, with its name in the label if another run has the same title."""
     summary = run.summary
     scores, further = {}, {}
     for task in run.tasks:
         record = summary["tasks"][task.id]
         interval = _interval(samples[task.id], lowest_score(task))
         scores[task.id] = Score(record["median"], record["min"], record["max"], interval)
+        also = {name: values for name, values in record.get("also", {}).items() if is_metric(name)}
         further[task.id] = {
-            name: Score(also["median"], also["min"], also["max"])
-            for name, also in record.get("also", {}).items()
-            if is_metric(name)
+            name: Score(values["median"], values["min"], values["max"]) for name, values in also.items()
         }
     means: dict[str, Score] = {}
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
@@ -111,7 +99,10 @@ def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
         splits[AVERAGE] = splits_text({"tasks": {id: summary["tasks"][id] for id in averaged}})
     missing, reduced = run.suite.lacking(scores), summary["reduced"]
     reduced_average = [id for id in reduced if id in averaged]
-    sampled = {id: run.rows_key(run.suite.tasks[id]) for id in run.samples}
+    rows_keys = {task.id: run.rows_key(task) for task in run.tasks}
+    sampled = {id: rows_keys[id] for id in run.samples}
+    sampled_average = [sampled[id] for id in averaged if id in sampled]
+    average_key = {AVERAGE: repr([(id, rows_keys[id]) for id in averaged])} if averaged else {}
     named = same_title and run.name != summary["folder"]
     return Row(
         name=run.name,
@@ -122,33 +113,20 @@ def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
         means=means,
         missing=missing,
         reduced=reduced,
-        marks={
-            **dict.fromkeys(reduced, "†"),
-            AVERAGE: ("*" if missing else "") + ("†" if reduced_average else ""),
-        },
-        reasons={
-            **sampled,
-            AVERAGE: (*missing, "", *reduced_average, *(sampled[id] for id in averaged if id in sampled)),
-        },
+        marks={**dict.fromkeys(reduced, "†"), AVERAGE: ("*" if missing else "") + ("†" if reduced_average else "")},
+        reasons={**sampled, AVERAGE: (*missing, "", *reduced_average, *sampled_average)},
         sampled=sampled,
         splits=splits,
         further=further,
         cost={key: summary["cost"].get(key) for key in RUN_COSTS},
         run=run,
         samples=samples,
-        comparable=_row_keys(run),
+        comparable={**rows_keys, **average_key},
     )
 
 
-def _row_keys(run: Run) -> dict[str, str]:
-    """By task id, and by AVERAGE if there is one, a key that is equal for runs with this score on the same rows."""
-    keys = {task.id: run.rows_key(task) for task in run.tasks}
-    averaged = [(id, keys[id]) for id in run.suite.averaged if id in keys]
-    return {**keys, AVERAGE: repr(averaged)} if averaged else keys
-
-
 def _interval(sample: Sample, least: float) -> tuple[float, float]:
-    """The interval of a score, cut at the lowest and highest value of the metric. least: the lowest × 100."""
+    """The interval of a score, cut at the least and the highest value × 100 of the metric."""
     low, high = estimate(sample).interval
     return max(low, least), min(high, 100.0)
 
@@ -162,7 +140,7 @@ def _published_row(row: Published, suite: Suite) -> Row:
         split=row.split,
         scores={id: single(value) for id, value in row.scores.items()},
         means={} if row.average is None else {AVERAGE: single(row.average)},
-        further={id: {name: single(value) for name, value in own.items()} for id, own in row.also.items()},
+        further={id: {name: single(value) for name, value in also.items()} for id, also in row.also.items()},
         missing=missing,
         marks={AVERAGE: "*" if missing else ""},
         reasons={AVERAGE: (*missing, "")},
@@ -191,13 +169,12 @@ def _metric_group(metric: str, tasks: Sequence[Task], rows: Sequence[Row]) -> Gr
     """The group of one metric. The mean is that of the medians; a row without all of the tasks has none."""
     lines = []
     for row in rows:
-        scores = {}
-        for task in tasks:
-            by_metric = {**row.further.get(task.id, {}), task.metric: row.scores.get(task.id)}
-            if score := by_metric.get(metric):
-                scores[task.id] = score
+        by_task = {
+            task.id: row.scores.get(task.id) if task.metric == metric else row.further.get(task.id, {}).get(metric)
+            for task in tasks
+        }
+        scores = {id: score for id, score in by_task.items() if score}
         mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
         if scores:
-            reduced = any(task.id in row.reduced for task in tasks)
-            lines.append(GroupLine(row, scores, mean, "†" if reduced else ""))
+            lines.append(GroupLine(row, scores, mean, "†" if {task.id for task in tasks} & set(row.reduced) else ""))
     return Group(metric, metric_named(metric).title, {task.id: task.title for task in tasks}, lines, len(tasks) > 1)

@@ -7,6 +7,21 @@ from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, SettingsSpread, cost_cell
 from mtl.tasks.suite import AVERAGE
 
+SIGNS = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
+TESTS_NOTE = (
+    "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ undecided, "
+    "? too few seeds, – not on the same rows."
+)
+RANKS_NOTE = (
+    "The ranks that a run may have, 1 for the best, among the runs that were tested against each other: those that are better by the tests with"
+    " Holm's correction come before it, those that are worse after it. Runs that no test separates share their ranks. All intervals hold at once"
+    " with a probability of at least 95 %."
+)
+SETTINGS_NOTE = (
+    "The population standard deviation of the dev scores of a model's settings (each the median over its seeds); AVG is its mean over"
+    " the tasks of the average."
+)
+
 
 def scores_and_tests(board: Leaderboard) -> str:
     """The scores with the notes on their marks, and the paired tests."""
@@ -40,39 +55,20 @@ def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
         for part, (value, rows) in enumerate(breakdown.parts)
     ]
     title = f"### {escaped(breakdown.task.title)} by {escaped(breakdown.column)}"
-    parts = [title, markdown_table([["", "rows", *names], *body])]
-    return "\n\n".join(
-        parts + ([f"Less frequent values, not shown: {breakdown.left_out}."] if breakdown.left_out else [])
-    )
+    further = f"\n\nLess frequent values, not shown: {breakdown.left_out}." if breakdown.left_out else ""
+    return f"{title}\n\n{markdown_table([['', 'rows', *names], *body])}{further}"
 
 
 def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> str:
     """A table of the standard deviations: a row for each model, a column for each task, and their average."""
     show = board.scale.show
-    body = [
-        [
-            escaped(spread.title),
-            str(spread.settings),
-            MISSING if spread.average is None else show(spread.average),
-            *(
-                show(sd) if (sd := spread.deviations.get(id)) is not None else MISSING
-                for id in board.columns
-                if id != AVERAGE
-            ),
-        ]
-        for spread in spreads
-    ]
-    keys = [
-        f"- {escaped(spread.title)}: the settings differ in {escaped(', '.join(spread.keys))}." for spread in spreads
-    ]
-    header = ["", "settings", *_titles(board.columns)]
-    return "\n\n".join([SETTINGS_NOTE, markdown_table([header, *body]), "\n".join(keys)])
-
-
-SETTINGS_NOTE = (
-    "The population standard deviation of the dev scores of a model's settings (each the median over its seeds); AVG is its mean over"
-    " the tasks of the average."
-)
+    body, keys = [["", "settings", *_titles(board.columns)]], []
+    for spread in spreads:
+        title = escaped(spread.title)
+        cells = [spread.average, *(spread.deviations.get(id) for id in board.columns if id != AVERAGE)]
+        body.append([title, str(spread.settings), *(MISSING if cell is None else show(cell) for cell in cells)])
+        keys.append(f"- {title}: the settings differ in {escaped(', '.join(spread.keys))}.")
+    return "\n\n".join([SETTINGS_NOTE, markdown_table(body), "\n".join(keys)])
 
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
@@ -145,41 +141,27 @@ def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
 
 def _tests(board: Leaderboard) -> str:
     """A row for each pair of runs: the difference of their scores and the verdict of the test."""
-    sign = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
     body = []
-    for (one, other), tests in board.tests.comparisons.items():
+    for (first, second), tests in board.tests.comparisons.items():
         cells = [
-            f"{board.scale.difference(test.difference)} {sign[test.verdict] * (1 + test.holds)}"
+            f"{board.scale.difference(test.difference)} {SIGNS[test.verdict] * (1 + test.holds)}"
             if (test := tests.get(column))
             else MISSING
             for column in board.columns
         ]
-        body.append([f"{escaped(board.rows[one].name)} − {escaped(board.rows[other].name)}", *cells])
-    legend = (
-        "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ undecided, "
-        "? too few seeds, – not on the same rows."
-    )
-    return f"{legend}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
+        body.append([f"{escaped(board.rows[first].name)} − {escaped(board.rows[second].name)}", *cells])
+    return f"{TESTS_NOTE}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
 
 
 def _ranks(board: Leaderboard, ranks: Mapping[str, Mapping[int, tuple[int, int]]]) -> str:
     """A row for each run, a column for each task: the interval of its rank."""
-    numbers = [number for number in range(len(board.rows)) if any(number in intervals for intervals in ranks.values())]
+    by_column = [ranks.get(column, {}) for column in board.columns]
     body = [
-        [
-            escaped(board.rows[number].name),
-            *(rank_text(ranks.get(column, {}).get(number)) for column in board.columns),
-        ]
-        for number in numbers
+        [escaped(row.name), *(rank_text(intervals.get(number)) for intervals in by_column)]
+        for number, row in enumerate(board.rows)
+        if any(number in intervals for intervals in ranks.values())
     ]
     return f"{RANKS_NOTE}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
-
-
-RANKS_NOTE = (
-    "The ranks that a run may have, 1 for the best, among the runs that were tested against each other: those that are better by the tests with"
-    " Holm's correction come before it, those that are worse after it. Runs that no test separates share their ranks. All intervals hold at once"
-    " with a probability of at least 95 %."
-)
 
 
 def rank_text(interval: tuple[int, int] | None) -> str:
@@ -193,12 +175,11 @@ def rank_text(interval: tuple[int, int] | None) -> str:
 def _origin(row: Row) -> str:
     assert row.run
     summary = row.run.summary
-    versions = "; ".join(
-        ", ".join(f"{name} {version}" for name, version in some.items()) for some in summary["versions"]
-    )
+    seeds, machine = ", ".join(map(str, summary["seeds"])), "; ".join(summary["machine"])
+    versions = "; ".join(", ".join(map(" ".join, recorded.items())) for recorded in summary["versions"])
     return (
-        f"- {escaped(row.name)}: seeds {', '.join(map(str, summary['seeds']))}; {escaped('; '.join(summary['machine']))}; {escaped(versions)}; "
-        f"configuration and SHA-256 of the data in {escaped(str(row.run.folder.summary))}; {_code(summary['command'])}"
+        f"- {escaped(row.name)}: seeds {seeds}; {escaped(machine)}; {escaped(versions)}; configuration and SHA-256 of the data in"
+        f" {escaped(str(row.run.folder.summary))}; {_code(summary['command'])}"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mtl.base.files import listed
 from mtl.reports.board import Row, SettingsSpread
-from mtl.runs.finished import Run
+from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import below_constant, same_answers
 from mtl.settings.layers import matches
 from mtl.settings.schema import INDIFFERENT
@@ -16,6 +16,8 @@ from mtl.stats.resampling import RESAMPLES
 from mtl.tasks.suite import Suite
 
 MOST_NAMED = 20  # runs in one note; the others are counted
+# Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
+SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
 
 
 def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
@@ -34,30 +36,18 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     partial = _by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
     notes += [f"* AVG is partial, without {ids}: {listed(names, MOST_NAMED)}." for ids, names in partial.items()]
     if reduced := sorted({id for row in rows for id in row.reduced}, key=list(suite.tasks).index):
+        files = {id for row in rows if row.run for id in row.run.summary.get("changed", ())}
+        named = ", ".join(id for id in suite.tasks if id in files)
+        changed = f", or changed files, by their checksums ({named})" if files else ""
+        sampled = ", or a sample of the rows, as the notes on runs say" if any(row.sampled for row in rows) else ""
         notes.append(
-            f"† other split sizes than the published ones{_changed(suite, rows)}{_sampled(rows)}, not comparable with published scores: "
+            f"† other split sizes than the published ones{changed}{sampled}, not comparable with published scores: "
             f"{', '.join(reduced)}; an average with † includes such a task."
         )
     bold = "Bold: the best of each split."
     if any(row.missing or row.reduced for row in rows):
         bold += " Marked scores compare only with those marked for the same reason."
     return [*notes, bold]
-
-
-def _changed(suite: Suite, rows: Sequence[Row]) -> str:
-    """In words, the tasks with files that differ from those whose checksums the suite names; empty if there are none."""
-    changed = {id for row in rows if row.run for id in row.run.summary.get("changed", ())}
-    return (
-        f", or changed files, by their checksums ({', '.join(id for id in suite.tasks if id in changed)})"
-        if changed
-        else ""
-    )
-
-
-def _sampled(rows: Sequence[Row]) -> str:
-    """In words, that some scores are on a sample of the rows; empty if none are."""
-    sampled = any(row.sampled for row in rows)
-    return ", or a sample of the rows, as the notes on runs say" if sampled else ""
 
 
 def interval_note() -> str:
@@ -74,8 +64,8 @@ def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> li
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
     noted = _by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
     notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in noted.items()]
-    if more := notes[MOST_NAMED:]:
-        notes[MOST_NAMED:] = [f"There are {len(more):,} more notes of single runs, in the runs' summary.json."]
+    if further := len(notes[MOST_NAMED:]):
+        notes[MOST_NAMED:] = [f"There are {further:,} more notes of single runs, in the runs' summary.json."]
     if ungrouped:
         notes.append(
             "Runs that did not record which scored rows belong together (their rows are resampled one by one, each task separately): "
@@ -85,15 +75,13 @@ def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> li
         counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         notes.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
     unanswered = _by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
+    lacking = [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()]
     below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
-    same = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
+    constant = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
     for title, tasks in (
-        (
-            "Tasks that a method does not answer",
-            [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()],
-        ),
+        ("Tasks that a method does not answer", lacking),
         ("Not above the best constant answer, with its score", below),
-        ("The same prediction for every row", same),
+        ("The same prediction for every row", constant),
     ):
         notes += [f"{title}: {listed(tasks, MOST_NAMED, '; ')}."] if tasks else []
     if suite.generated:
@@ -110,54 +98,45 @@ def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return by_text
 
 
-# Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
-SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
-
-
-def settings_spreads(runs: Sequence[Run], suite: Suite) -> list[SettingsSpread]:
+def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[SettingsSpread]:
     """The spread of each model of which two or more settings have scores on the same tasks and the same rows.
 
     Runs with the same title are runs of one model, as the runs of a sweep's grid are. The score of a setting is the median over its
     seeds; each seed's is that of its best checkpoint, as in the paper, which has one seed.
     """
-    models: dict[tuple[Any, ...], list[Run]] = {}
+    models: dict[tuple[Any, ...], list[FinishedRun]] = {}
     for run in runs:
         rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
         models.setdefault((run.summary["title"], rows), []).append(run)
-    spreads = (_spread(title, own, suite) for (title, _), own in models.items())
+    spreads = (_spread(title, settings, suite) for (title, _), settings in models.items())
     return [spread for spread in spreads if spread is not None]
 
 
-def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | None:
+def _spread(title: str, runs: Sequence[FinishedRun], suite: Suite) -> SettingsSpread | None:
     """The spread over the settings of these runs, which have the same tasks; None if all have the same setting."""
-    settings: dict[str, list[Run]] = {}
+    by_setting: dict[str, list[FinishedRun]] = {}
     for run in runs:
-        settings.setdefault(repr(sorted(_setting(run).items())), []).append(run)
+        by_setting.setdefault(repr(sorted(_setting(run).items())), []).append(run)
+    settings = list(by_setting.values())
     if len(settings) < 2:
         return None
-    configs = [_setting(same[0]) for same in settings.values()]
+    configs = [_setting(runs[0]) for runs in settings]
     recorded = dict.fromkeys(key for config in configs for key in config)
     keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
     deviations = {}
     for task in runs[0].tasks:
-        scores = [[score for run in same for score in run.dev_scores(task)] for same in settings.values()]
+        scores = [[score for run in runs for score in run.dev_scores(task)] for runs in settings]
         if all(scores):
             deviations[task.id] = pstdev(map(median, scores))
     return SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations))
 
 
-def _setting(run: Run) -> dict[str, Any]:
-    """The values that make a run's setting, by dotted key: those that its method reads and that are not null.
-
-    All keys of a run of an earlier version, which does not say what its method reads, count.
-    """
+def _setting(run: FinishedRun) -> dict[str, Any]:
+    """The values that make a run's setting, by dotted key: those that its method reads and that are not null."""
+    # All keys of a run of an earlier version, which does not say what its method reads, count.
     read = run.summary.get("reads")
     return {
         key: value
         for key, value in run.summary["config"].items()
-        if value is not None and _makes_setting(key) and (read is None or matches(key, read))
+        if value is not None and not matches(key, SAME_MODEL) and (read is None or matches(key, read))
     }
-
-
-def _makes_setting(key: str) -> bool:
-    return key not in SAME_MODEL and not key.startswith(tuple(name for name in SAME_MODEL if name.endswith(".")))

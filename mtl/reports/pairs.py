@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 from mtl.reports.board import PairTests, Row, rank
-from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, Sample, compare
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, PairTest, Sample, compare
 from mtl.stats.families import ColumnTests, all_tails, family_tests, with_holm
 from mtl.stats.ranks import rank_intervals
 from mtl.tasks.suite import AVERAGE
@@ -16,11 +16,9 @@ MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
     """The tests between the runs among these rows, with Holm's correction for all of them together.
 
-    If the rows have none of them, every pair is compared; of more than MOST_FOR_PAIRS runs, every run with the run
-    that has the best average of its split.
-
     Args:
-        references: names of runs to compare every run with.
+        references: names of runs to compare every run with. If the rows have none of them, every pair is compared; of more than
+            MOST_FOR_PAIRS runs, every run with the run that has the best average of its split.
     """
     runs = [number for number, row in enumerate(rows) if row.samples]
     named = [number for number in runs if rows[number].name in references]
@@ -29,25 +27,31 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     pairs = [(second, first) for first, second in combinations(runs, 2)]
     if references_tested:
         pairs = [
-            (one, other)
-            for other in references_tested
-            for one in runs
-            if one != other and not (one in references_tested and one < other)
+            (run, reference)
+            for reference in references_tested
+            for run in runs
+            if run != reference and not (run in references_tested and run < reference)
         ]
-    tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
+    tests: dict[tuple[tuple[int, int], str], PairTest] = {}
+    for first, second in pairs:
+        run, reference = rows[first], rows[second]
+        for column, key in run.comparable.items():
+            if reference.comparable.get(column) == key:  # of an average, also the tasks that it counts
+                tests[(first, second), column] = compare(run.samples[column], reference.samples[column])
     groups = comparable_samples(rows)
     family = family_tests(groups)
-    whole = all_tails(family) if by_score else None
+    # Where the references were chosen by their scores, the correction is for the tests of every pair.
+    family_tails = all_tails(family) if by_score else None
     positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
     tails = {}
-    for ((one, other), column), test in tests.items():
+    for (pair, column), test in tests.items():
         if test.p is not None:
-            group = column, rows[one].comparable[column]
-            tails[(one, other), column] = float(family[group].tail[positions[group][one], positions[group][other]])
-    comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
-    for (pair, column), test in with_holm(tests, tails, whole).items():
+            group = column, rows[pair[0]].comparable[column]
+            tails[pair, column] = float(family[group].tail[positions[group][pair[0]], positions[group][pair[1]]])
+    comparisons: dict[tuple[int, int], dict[str, PairTest]] = {}
+    for (pair, column), test in with_holm(tests, tails, family_tails).items():
         comparisons.setdefault(pair, {})[column] = test
-    number = len(tails) if whole is None else len(whole)
+    number = len(tails) if family_tails is None else len(family_tails)
     return PairTests(comparisons, references_tested, by_score, number, {} if named else _ranks(groups, family))
 
 
@@ -127,9 +131,3 @@ def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
     for number in sorted(runs, key=lambda number: rank(rows[number]), reverse=True):
         best.setdefault(rows[number].split_of(AVERAGE), number)
     return sorted(best.values())
-
-
-def _compared(one: Row, other: Row) -> dict[str, Comparison]:
-    """One row minus another: the tasks that both have on the same rows, and the average if these are all that it counts in both."""
-    shared = (column for column, key in one.comparable.items() if other.comparable.get(column) == key)
-    return {column: compare(one.samples[column], other.samples[column]) for column in shared}

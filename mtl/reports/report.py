@@ -22,7 +22,7 @@ from mtl.reports.tables import (
     render_scores,
     render_settings,
 )
-from mtl.runs.finished import Run, find_runs
+from mtl.runs.finished import FinishedRun, find_runs
 from mtl.stats.samples import SampleCache
 
 logger = logging.getLogger("mtl")
@@ -33,8 +33,8 @@ def write_report(
 ) -> Path:
     """Compare what is finished below a folder, write the report to the folder `out`, and return the path of its page.
 
-    Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, ranks.csv, settings.csv, costs.csv; and those of
-    the leaderboards that wings add.
+    Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, ranks.csv, settings.csv, costs.csv; and those of the leaderboards
+    that wings add.
 
     Args:
         command: the command line that the report names.
@@ -51,7 +51,7 @@ def write_report(
     if not runs and not any(further.values()):
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     check_references(references, runs)
-    boards = [leaderboard(same, cache, references) for same in by_suite(runs)]
+    boards = [leaderboard(group, cache, references) for group in by_suite(runs)]
     shown = [*boards, *chain.from_iterable(further.values())]
     generated = now().strftime("%Y-%m-%d %H:%M UTC")
     forms = {
@@ -64,14 +64,14 @@ def write_report(
         "costs.csv": render_costs(boards),
         "index.html": render_page(document(shown, generated, command)),
     }
-    forms |= {added.file: added.render(found) for added, found in further.items() if found}
+    forms |= {kind.file: kind.render(added) for kind, added in further.items() if added}
     for name, content in forms.items():
         write_text(out / name, content)
     logger.info("runs compared: %d; %s", len(runs), ", ".join(f"{out / name}" for name in forms))
     return out / "index.html"
 
 
-def check_references(references: Collection[str], runs: Sequence[Run]) -> None:
+def check_references(references: Collection[str], runs: Sequence[FinishedRun]) -> None:
     """Raise InputError unless each is the name of one of the runs."""
     names = {run.name for run in runs}
     for name in references:

@@ -7,10 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from mtl.reports.board import Group, Leaderboard, Row, Score
+from mtl.reports.board import Group, Leaderboard, Row
 from mtl.reports.leaderboard import RUN_COSTS
 from mtl.tasks.suite import AVERAGE
 
+COMPARISON_COLUMNS = (
+    *("one", "other", "task", "difference", "low", "high"),
+    *("p", "p_holm", "verdict", "verdict_holm", "probability"),
+)
+RANK_COLUMNS = ("name", "task", "low", "high", "runs")
+NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( [-+]?\d+(\.\d+)?(e[-+]?\d+)?)*")  # as in the column by_seed
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -29,8 +35,7 @@ _SPECIAL = {
 
 
 def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """One table environment per leaderboard, in which rows are grouped by family and the best score of each split is bold; then one for each
-    group of scores."""
+    """One table environment per leaderboard, in which the best score of each split is bold; then one for each group of scores."""
     head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
     tables = [table for board in boards for table in (_scores(board), *(_group(board, g) for g in board.groups))]
     return "\n".join([*head, *tables]) + "\n"
@@ -50,14 +55,11 @@ def _group(board: Leaderboard, group: Group) -> str:
     """The scores of a group, and their mean."""
     lines = []
     for line in group.lines:
-        scores = [
-            _number(board, score.median, line.row.mark(id)) if (score := line.scores.get(id)) else "--"
-            for id in group.columns
-        ]
+        scores = {id: _number(board, score.median, line.row.mark(id)) for id, score in line.scores.items()}
         mean = "--" if line.mean is None else _number(board, line.mean, line.mark)
-        lines.append((line.row, [*([mean] if group.has_mean else []), *scores]))
+        lines.append((line.row, [mean] * group.has_mean + [scores.get(id, "--") for id in group.columns]))
     columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
-    titles = [["Model", "Split", *(["mean"] if group.has_mean else []), *columns]]
+    titles = [["Model", "Split", *["mean"] * group.has_mean, *columns]]
     return _table(board, lines, titles, " ".join([f"{board.title}, {group.title}.", *board.marks[:1]]), f"-{group.id}")
 
 
@@ -68,13 +70,7 @@ def _table(
     caption: str,
     label: str = "",
 ) -> str:
-    """A table environment, in which rows are grouped by family.
-
-    Args:
-        lines: each row with its numbers, escaped.
-        titles: the lines of the header, escaped.
-        label: the end of the table's label.
-    """
+    """A table environment, in which rows are grouped by family. Numbers and titles are escaped; `label` is the end of its label."""
     body = []
     for _, family in groupby(lines, key=lambda line: line[0].family):
         body.append(r"\midrule")
@@ -119,62 +115,46 @@ def escape(text: str) -> str:
     return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
 
 
-NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( [-+]?\d+(\.\d+)?(e[-+]?\d+)?)*")  # as in the column by_seed
-
-
 def render_scores(boards: Sequence[Leaderboard]) -> str:
-    """A line for each row and task, for each further metric of a task, and for each row's average. Scores are on the suite's scale,
-    which `scale` names, and not rounded."""
+    """A line for each row and task, for each further metric of a task, and for each row's average, on the suite's scale, not rounded."""
     header = ["suite", "name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"]
     lines: list[Sequence[Any]] = [[*header, "interval_low", "interval_high", "by_seed", "partial", "reduced", "scale"]]
     for board in boards:
         for row in board.rows:
             for column in board.columns:
-                lines += [_score_line(board, row, column, *cells) for cells in _score_cells(board, row, column)]
+                lines += _score_lines(board, row, column)
     return csv_text(lines)
 
 
-def _score_cells(board: Leaderboard, row: Row, column: str) -> Iterator[tuple[str, Score, Iterable[float]]]:
-    """Each metric of a column with the row's score by it, and the scores × 100 of the seeds where they are known."""
-    if (score := row.score(column)) is None:
+def _score_lines(board: Leaderboard, row: Row, column: str) -> Iterator[list[Any]]:
+    """A line for each metric of a column that the row has a score by."""
+    if (main := row.score(column)) is None:
         return
+    value, metric_id = board.scale.value, board.columns[column].metric_id
     recorded = row.run.summary["tasks"][column] if row.run and column != AVERAGE else None
-    yield board.columns[column].metric_id, score, recorded["scores"].values() if recorded else ()
-    for metric, further in row.further.get(column, {}).items():
-        yield metric, further, recorded["also"][metric]["scores"].values() if recorded else ()
-
-
-def _score_line(
-    board: Leaderboard, row: Row, column: str, metric: str, score: Score, by_seed: Iterable[float]
-) -> list[Any]:
-    value = board.scale.value
-    source = "run" if row.run else "published"
-    return [
-        *(board.name, row.name, row.label, row.family, source, row.split_of(column), column),
-        *(metric, value(score.median), value(score.min), value(score.max)),
-        *(map(value, score.interval) if score.interval else ("", "")),
-        " ".join(str(value(score)) for score in by_seed),
-        "yes" if row.missing and column == AVERAGE else "no",
-        "yes" if "†" in row.mark(column) else "no",
-        board.scale.perfect,
-    ]
-
-
-COMPARISON_COLUMNS = (
-    *("one", "other", "task", "difference", "low", "high"),
-    *("p", "p_holm", "verdict", "verdict_holm", "probability"),
-)
+    for metric, score in [(metric_id, main), *row.further.get(column, {}).items()]:
+        by_metric = recorded["also"][metric] if recorded and score is not main else recorded
+        by_seed = by_metric["scores"].values() if by_metric else ()
+        yield [
+            *(board.name, row.name, row.label, row.family, "run" if row.run else "published"),
+            *(row.split_of(column), column, metric, value(score.median), value(score.min), value(score.max)),
+            *(map(value, score.interval) if score.interval else ("", "")),
+            " ".join(str(value(score)) for score in by_seed),
+            "yes" if row.missing and column == AVERAGE else "no",
+            "yes" if "†" in row.mark(column) else "no",
+            board.scale.perfect,
+        ]
 
 
 def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
     """The values of COMPARISON_COLUMNS for each pair of runs that was tested and each task or average: one run minus the other, on the
     suite's scale, and the probability that the first is better. It and p are None if there is no verdict."""
     value = board.scale.value
-    for (one, other), by_column in board.tests.comparisons.items():
+    for (first, second), by_column in board.tests.comparisons.items():
         for column, test in by_column.items():
             difference = map(value, (test.difference, test.low, test.high))
             verdicts = (test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability)
-            yield board.rows[one].name, board.rows[other].name, column, *difference, *verdicts
+            yield board.rows[first].name, board.rows[second].name, column, *difference, *verdicts
 
 
 def render_comparisons(boards: Sequence[Leaderboard]) -> str:
@@ -185,12 +165,8 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
     return csv_text(lines)
 
 
-RANK_COLUMNS = ("name", "task", "low", "high", "runs")
-
-
 def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
-    """The values of RANK_COLUMNS for each run and each task or average in which all runs were tested against each other: the lowest and
-    the highest rank, and the number of runs."""
+    """The values of RANK_COLUMNS for each run and each task or average in which all runs were tested against each other."""
     for column, intervals in board.tests.ranks.items():
         for number, (low, high) in intervals.items():
             yield board.rows[number].name, column, low, high, len(intervals)
@@ -205,8 +181,7 @@ def render_ranks(boards: Sequence[Leaderboard]) -> str:
 
 
 def render_settings(boards: Sequence[Leaderboard]) -> str:
-    """A line for each model with several settings and each task or average: the standard deviation over settings, on the suite's
-    scale."""
+    """A line for each model with several settings and each task or average: the standard deviation, on the suite's scale."""
     lines: list[Sequence[Any]] = [["suite", "what", "settings", "keys", "task", "sd", "scale"]]
     for board in boards:
         value, perfect = board.scale.value, board.scale.perfect

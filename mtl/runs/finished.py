@@ -26,7 +26,7 @@ Finished = TypeVar("Finished")
 
 
 @dataclass(frozen=True)
-class Run:
+class FinishedRun:
     """A finished run.
 
     Args:
@@ -38,7 +38,7 @@ class Run:
     summary: Summary
     suite: Suite
 
-    def named(self, name: str) -> "Run":
+    def named(self, name: str) -> "FinishedRun":
         """The same run under another name."""
         return replace(self, name=name)
 
@@ -60,15 +60,12 @@ class Run:
         return np.array([self.seed_predictions(task, seed) for seed in self.summary["seeds"]])
 
     def seed_predictions(self, task: Task, seed: int, split: str | None = None) -> np.ndarray:
-        """One seed's predictions for the rows of a split, (rows,). split: None: the one that the task is scored on."""
+        """One seed's predictions for the rows of a split, (rows,); without one, of the split that the task is scored on."""
         return read_predicted(task, self.folder.predictions(seed, split or self.split(task), task.id))
 
     def curves(self, seed: int) -> Iterator[tuple[str, str | None, list[dict[str, float]]]]:
-        """The learning curves of one seed: each stage, pretrain or finetune, its task, and its validations.
-
-        The task is None for stage 1, which trains all. A validation has the keys step, seconds, dev/average (× 100), in stage 1
-        dev/TASK, and, after the first step, train/loss.
-        """
+        """The learning curves of one seed: each stage, pretrain or finetune, its task, None for stage 1, and its validations, with the keys
+        step, seconds, dev/average (× 100), in stage 1 dev/TASK, and, after the first step, train/loss."""
         for file in self.folder.stages(seed):
             first = file.parent.parent == self.folder.seed(seed)
             points = read_stage(file)["curve"]
@@ -91,15 +88,11 @@ class Run:
 
     def recorded_key(self, task: Task) -> str | None:
         """A key that is equal for the same rows in the same groups; None for a run that did not record groups."""
-        if (recorded := self._recorded.get(task.id)) is None:
-            return None
-        return hashlib.sha256(repr((recorded["texts"], recorded["groups"])).encode()).hexdigest()
+        recorded = self._recorded.get(task.id)
+        return None if recorded is None else _hash((recorded["texts"], recorded["groups"]))
 
     def recorded_rows(self, task: Task) -> tuple[str, np.ndarray] | None:
-        """The `recorded_key`, and the groups of the rows that the task is scored on.
-
-        Groups are numbers from 0, int64 (rows,). None for a run that did not record them.
-        """
+        """The `recorded_key`, and the groups of the scored rows, numbers from 0, int64 (rows,); None for a run that did not record them."""
         if (key := self.recorded_key(task)) is None:
             return None
         recorded = self._recorded[task.id]["groups"]
@@ -117,10 +110,9 @@ class Run:
         """Raise InputError unless every seed has a prediction for each scored row, and each scored row a group."""
         for task in self.tasks:
             rows, split = len(self.rows(task).targets), self.split(task)
-            if (recorded := self.recorded_rows(task)) and recorded[1].shape != (rows,):
-                raise InputError(
-                    f"{task.id}: {len(recorded[1])} groups for {rows} {split} rows", path=self.folder.scored_rows
-                )
+            if (recorded := self.recorded_rows(task)) and (groups := len(recorded[1])) != rows:
+                problem = f"{task.id}: {groups} groups for {rows} {split} rows"
+                raise InputError(problem, path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, split, task.id)
                 if (count := len(read_predicted(task, file))) != rows:
@@ -139,7 +131,6 @@ class Run:
 
     @cached_property
     def _rows_keys(self) -> dict[str, str]:
-        """The `rows_key` of each task."""
         keys, held_out = {}, read_json(self.folder.held_out, dict[str, list[Count]])
         for task in self.tasks:
             split = self.split(task)
@@ -147,8 +138,8 @@ class Run:
             lines = held_out.get(task.id) if split == "dev" else None
             if recorded := self._recorded.get(task.id):
                 lines = recorded.get("lines", lines)
-            scored = [mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix()))]
-            keys[task.id] = hashlib.sha256(repr((scored[0] if scored else None, lines)).encode()).hexdigest()
+            scored = (mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix())))
+            keys[task.id] = _hash((next(scored, None), lines))
         return keys
 
     @cached_property
@@ -156,12 +147,8 @@ class Run:
         return self.folder.read_scored_rows()
 
 
-def open_run(path: Path) -> Run:
-    """The finished run in a folder, which gives it its name.
-
-    Raises:
-        InputError: if there is none, or if one of its files is damaged.
-    """
+def open_run(path: Path) -> FinishedRun:
+    """The finished run in a folder, which gives it its name. Raises InputError if there is none, or if one of its files is damaged."""
     if not path.is_dir():
         raise InputError("no such folder", path=path)
     if not (path / "config.yaml").exists():
@@ -169,25 +156,20 @@ def open_run(path: Path) -> Run:
     if not (path / "summary.json").exists():
         raise InputError("this run is not finished; give its command again", path=path)
     run = _read(RunFolder(path), Path(path.resolve().name), {})
-    run.check_records()
     run.check()
     return run
 
 
-def find_runs(runs_dir: Path, check: Callable[[Run], None] = Run.check) -> list[Run]:
-    """Every finished run in a folder and below, in order of path.
+def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun.check) -> list[FinishedRun]:
+    """Every finished run in a folder and below, in order of path. Raises InputError if the folder does not exist.
 
     Args:
         check: raises InputError if the predictions of a run are damaged.
-
-    Raises:
-        InputError: if the folder does not exist.
     """
     suites: dict[bytes, Suite] = {}
 
-    def read(path: Path) -> Run:
+    def read(path: Path) -> FinishedRun:
         run = _read(RunFolder(path), path.relative_to(runs_dir), suites)
-        run.check_records()
         check(run)
         return run
 
@@ -220,15 +202,28 @@ def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished
     return finished
 
 
-def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:
-    """The run in a folder. where: the folder's path relative to the folder that was searched. suites: those that were read before,
-    by the content of their files; new ones are added. Raises InputError if the run is damaged, or of another version of mtl.
+def read_suite(folder: RunFolder, suites: dict[bytes, Suite]) -> Suite:
+    """The suite of a run. Raises InputError if its file is missing or damaged.
+
+    Args:
+        suites: those that were read before, by the content of their files; a new one is added.
     """
-    check_plain_folder(folder.path)
-    folder.read_inputs()
-    summary = read_summary(folder.summary)
-    parts = where.parts[1:] if len(where.parts) > 1 and where.parts[0] == summary["suite"] else where.parts
     content = read_bytes(folder.suite, YAML_LIMIT) if folder.suite.exists() else b""
     if content not in suites:
         suites[content] = load_suite(folder.suite)
-    return Run("/".join(parts) or folder.path.resolve().name, folder, summary, suites[content])
+    return suites[content]
+
+
+def _read(folder: RunFolder, path: Path, suites: dict[bytes, Suite]) -> FinishedRun:
+    """The run in a folder whose path relative to the folder that was searched is `path`. Raises InputError if it cannot be read."""
+    check_plain_folder(folder.path)
+    folder.read_inputs()
+    summary = read_summary(folder.summary)
+    parts = path.parts[1:] if len(path.parts) > 1 and path.parts[0] == summary["suite"] else path.parts
+    run = FinishedRun("/".join(parts) or folder.path.resolve().name, folder, summary, read_suite(folder, suites))
+    run.check_records()
+    return run
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()

@@ -19,6 +19,9 @@ from mtl.settings.layers import differences, save_config
 from mtl.settings.schema import Config
 
 LOCK = ".lock"  # in the folder, held while a process works in it
+# A named lock: the system's locks do not hold on all file systems between machines, and this one tells which process trains the seed.
+TRAINING = ".training.json"
+REMEDY = "set run_dir= or remove the folder"
 
 
 class RecordedRows(TypedDict):
@@ -113,10 +116,8 @@ class RunFolder:
         """
         inputs = read_json(self.inputs, dict[str, str])
         if (made := inputs.get("format")) != FORMAT:
-            raise InputError(
-                f"has format {made}, that of another version of mtl; this version reads format {FORMAT}; set run_dir= or remove the folder",
-                path=self.path,
-            )
+            problem = f"has format {made}, that of another version of mtl; this version reads format {FORMAT}"
+            raise InputError(f"{problem}; {REMEDY}", path=self.path)
         return inputs
 
     def read_table(self) -> str:
@@ -128,43 +129,28 @@ class RunFolder:
         return read_json(self.scored_rows, dict[str, RecordedRows]) if self.scored_rows.exists() else {}
 
     def check(self, config: Config) -> None:
-        """Raise InputError if the folder belongs to a version of mtl with other results, or to another configuration. The error
-        names the keys that differ."""
+        """Raise InputError, which names the keys, if the folder belongs to another configuration or to another version of mtl."""
         if not self.config.exists():
             return
         self.read_inputs()
         if keys := differences(self.config, config):
-            raise InputError(
-                f"was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder",
-                path=self.path,
-            )
+            raise InputError(f"was made with another configuration ({'; '.join(keys)}); {REMEDY}", path=self.path)
 
     def check_precision(self, precision: str) -> None:
-        """Raise InputError if the run was begun in another precision (`mtl.training.precision.used_precision`) than this one.
-
-        `trainer.precision` may mean another precision on another machine.
-        """
+        """Raise InputError if the run was begun in another precision: `trainer.precision` may mean another one on another machine."""
         if not self.config.exists():
             return
         begun = self.read_inputs().get("precision")
         if begun != precision:
+            force = ", set trainer.force_precision=true" if begun == "bf16-mixed" else ""
             raise InputError(
                 f"{self.path}: was begun in precision {begun}, and this machine would continue in {precision}; continue on"
-                " a machine like the first"
-                + (", set trainer.force_precision=true" if begun == "bf16-mixed" else "")
-                + ", set run_dir= or remove the folder"
+                f" a machine like the first{force}, {REMEDY}"
             )
 
     def claim(self, config: Config, inputs: dict[str, str], precision: str) -> None:
-        """Make a new folder belong to this configuration, these inputs and this precision; of an older folder, check the
-        inputs.
-
-        Args:
-            inputs: fingerprints by name.
-
-        Raises:
-            InputError: which names the inputs that have changed.
-        """
+        """Make a new folder belong to this configuration, these inputs, fingerprints by name, and this precision; of an older folder,
+        check the inputs. Raises InputError, which names those that have changed."""
         if self.config.exists():
             self.check_inputs(inputs)
         else:
@@ -181,13 +167,8 @@ class RunFolder:
         """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
         if changed := self.changed_inputs(inputs):
             raise InputError(
-                f"its inputs have changed since it was begun ({', '.join(changed)}); set run_dir= or remove the folder",
-                path=self.path,
+                f"its inputs have changed since it was begun ({', '.join(changed)}); {REMEDY}", path=self.path
             )
-
-
-# A named lock: the system's locks do not hold on all file systems between machines, and this one tells which process trains the seed.
-TRAINING = ".training.json"
 
 
 def holder(folder: Path) -> Holder | None:

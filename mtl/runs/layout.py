@@ -14,11 +14,7 @@ FORMAT = "3"
 
 
 def seed_folder(folder: Path, seed: int) -> Path:
-    """The folder of a seed.
-
-    Args:
-        folder: the folder of the run.
-    """
+    """The folder of a seed in the folder of a run."""
     return folder / f"seed-{seed}"
 
 
@@ -89,11 +85,7 @@ def chosen_file(seed_folder: Path, task: str) -> Path:
 
 
 class Chosen(TypedDict):
-    """The settings that were best, and what it took to choose them.
-
-    Args:
-        peak_memory: in bytes.
-    """
+    """The settings that were best, and the seconds and the bytes of memory that it took to choose them."""
 
     settings: dict[str, Any]
     seconds: Amount

@@ -13,15 +13,17 @@ from mtl.base.errors import InputError
 from mtl.base.files import counted, format_bytes
 from mtl.base.locks import is_held
 from mtl.base.terminal import MISSING, one_line
-from mtl.base.untrusted import check_plain_folder, read_bytes
-from mtl.base.untrusted_yaml import YAML_LIMIT, read_yaml
+from mtl.base.untrusted import check_plain_folder
+from mtl.base.untrusted_yaml import read_yaml
+from mtl.runs.finished import read_suite
 from mtl.runs.folder import LOCK, RunFolder
 from mtl.runs.summary import read_summary
 from mtl.runs.table import average_marks
-from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.suite import Suite
 
 FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
 SEED = re.compile(r"seed-\d+")
+MARKS = {"*": "tasks of the average are missing", "†": "data of other sizes than the published ones"}
 
 
 @dataclass
@@ -48,11 +50,6 @@ class Files:
         self.changed = max(self.changed, status.st_mtime)
         self.sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
 
-    def merge(self, other: "Files") -> None:
-        """Add the files of another folder. A file that has a name in both is one file."""
-        self.changed = max(self.changed, other.changed)
-        self.sizes.update(other.sizes)
-
     @property
     def size(self) -> int:
         """Bytes on disk."""
@@ -65,7 +62,8 @@ class StoredRun:
 
     Args:
         suite: its name; empty if it is unknown.
-        done: the number of finished seeds; `asked`: of all its seeds, or None if it is unknown.
+        done: the number of finished seeds.
+        asked: the number of all its seeds; None if it is unknown.
         average: as it is shown, with its marks; empty if there is none.
         problem: what is damaged; empty if nothing is.
     """
@@ -81,10 +79,7 @@ class StoredRun:
 
 
 def stored_runs(runs_dir: Path) -> list[StoredRun]:
-    """The runs in a folder and below, in order of path. Raises InputError if the folder does not exist.
-
-    Of a finished run, its summary and its suite file are read, of another one its configuration.
-    """
+    """The runs in a folder and below, in order of path. Raises InputError if the folder does not exist."""
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
     suites: dict[bytes, Suite] = {}
@@ -94,11 +89,11 @@ def stored_runs(runs_dir: Path) -> list[StoredRun]:
 def run_folders(folder: Path) -> Iterator[Path]:
     """The folders of runs in a folder and below: those that have a configuration, or a lock that a process holds."""
     with os.scandir(folder) as entries:
-        found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-    if "config.yaml" in found or (LOCK in found and is_held(folder / LOCK)):
+        names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    if "config.yaml" in names or (LOCK in names and is_held(folder / LOCK)):
         yield folder
         return
-    for name, is_folder in found.items():
+    for name, is_folder in names.items():
         if is_folder and not name.startswith("."):
             yield from run_folders(folder / name)
 
@@ -112,7 +107,7 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
         check_plain_folder(folder.path)
         if folder.summary.exists():
             summary = read_summary(folder.summary)
-            suite, seeds, average = _suite(folder, suites), len(summary["seeds"]), summary["average"]
+            suite, seeds, average = read_suite(folder, suites), len(summary["seeds"]), summary["average"]
             shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
             return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, files)
         if not folder.config.exists():
@@ -124,14 +119,6 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
         return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", files)
     except (InputError, OSError, UnicodeDecodeError) as error:
         return StoredRun(folder.path, DAMAGED if state != RUNNING else RUNNING, "", done, None, "", files, str(error))
-
-
-def _suite(folder: RunFolder, suites: dict[bytes, Suite]) -> Suite:
-    """The suite of a run. suites: those that were read before, by the content of their files."""
-    content = read_bytes(folder.suite, YAML_LIMIT)
-    if content not in suites:
-        suites[content] = load_suite(folder.suite)
-    return suites[content]
 
 
 def runs_text(runs: Sequence[StoredRun]) -> str:
@@ -149,24 +136,16 @@ def runs_text(runs: Sequence[StoredRun]) -> str:
     ]
     states = [run.state for run in runs]
     counts = [f"{states.count(state)} {state}" for state in (UNFINISHED, RUNNING, DAMAGED) if state in states]
-    whole = Files()
-    for run in runs:
-        whole.merge(run.files)
-    total = (
-        f"{counted(len(runs), 'run')}{', of them ' if counts else ''}{', '.join(counts)}; {format_bytes(whole.size)}"
-    )
-    return "\n".join([*lines, total, *_marks(runs)])
-
-
-def _marks(runs: Sequence[StoredRun]) -> list[str]:
-    meanings = {"*": "tasks of the average are missing", "†": "data of other sizes than the published ones"}
-    used = [f"{mark} {meaning}" for mark, meaning in meanings.items() if any(mark in run.average for run in runs)]
-    return ["; ".join(used)] if used else []
+    # A file with a name in two runs, as shared weights have, counts once.
+    size = sum({id: size for run in runs for id, size in run.files.sizes.items()}.values())
+    total = f"{counted(len(runs), 'run')}{', of them ' if counts else ''}{', '.join(counts)}; {format_bytes(size)}"
+    marks = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if any(mark in run.average for run in runs)]
+    return "\n".join([*lines, total, *(["; ".join(marks)] if marks else [])])
 
 
 def format_age(seconds: float) -> str:
     """How long ago: 5 min, 3 h, 12 days."""
     minutes = max(0, round(seconds / 60))
-    return (
-        f"{minutes} min" if minutes < 60 else f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"
-    )
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"

@@ -41,7 +41,7 @@ class TaskScores(MetricScores):
 
 
 class Summary(MethodFacts):
-    """The content of summary.json (`summarize` explains the keys), which a method may add facts to."""
+    """The content of summary.json (`summarize` explains the keys), to which a method may add facts."""
 
     suite: str
     method: str
@@ -115,21 +115,19 @@ def summarize(
 ) -> dict[str, Any]:
     """The summary of a run.
 
-    `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them).
-    `partial` is true if one of these is missing. `missing` lists all tasks of the suite that are not in the run,
-    `unanswered` those of the suite that the method cannot answer. `reduced` lists the tasks whose splits have other
-    sizes than the published ones, or changed files, or that are scored on a sample of their rows, or whose head belongs
-    to such a task; `changed` has the changed splits of those that have the published sizes. `not_above_constant` lists
-    those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict the
-    same for every scored row. A task's `also` has the further metrics that every seed has.
+    `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true if one of
+    these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that the method cannot
+    answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a sample
+    of their rows, or whose head belongs to such a task; `changed` has the changed splits of those that have the published sizes.
+    `not_above_constant` lists those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict
+    the same for every scored row. A task's `also` has the further metrics that every seed has.
 
     Args:
         method: what the method says of itself (`mtl.methods.method.MethodKind.summary`).
         seeds: the content of each seed's scores.json; scores are × 100 on the split that the task is scored on.
         rows: the number of rows in the files, by task id and split.
         constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.metrics`) on the scored split.
-        changed: by task id, the splits whose files differ from those whose checksums the suite names
-            (`mtl.data.files`).
+        changed: by task id, the splits whose files differ from those whose checksums the suite names (`mtl.data.files`).
     """
     by_task: dict[str, Any] = {}
     tasks = [task for task in tasks if task.is_scored]
@@ -143,9 +141,10 @@ def summarize(
         }
         if further := _further(task, seeds):
             by_task[task.id]["also"] = further
-    resized = {task.id for task in tasks if task.rows and _has_other_sizes(task, rows[task.id])}
-    sampled = config.imported.rows
-    other = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
+    resized = {task.id for task in tasks if task.rows and _published_rows(task) != dict(rows[task.id])}
+    changed = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
+    marked = {*resized, *changed}
+    one_answer = dict.fromkeys(id for seed in sorted(seeds) for id in seeds[seed]["same_answer"])
     return {
         "suite": suite.name,
         "method": config.method,
@@ -156,40 +155,27 @@ def summarize(
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
         "reduced": [
-            task.id for task in tasks if task.id in sampled or {task.id, task.answered_by} & {*resized, *other}
+            task.id for task in tasks if task.id in config.imported.rows or {task.id, task.answered_by} & marked
         ],
-        "changed": other,
+        "changed": changed,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
-        "same_answer": _same_answer(seeds),
+        "same_answer": {id: [seed for seed in sorted(seeds) if id in seeds[seed]["same_answer"]] for id in one_answer},
         "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }
 
 
-def _has_other_sizes(task: Task, rows: Mapping[str, int]) -> bool:
-    """Whether the task's files have other numbers of rows than the published ones. A split without a file does not count.
-
-    rows: by split.
-    """
-    published = {split: count for split, count in task.rows.items() if task.files[split] is not None}
-    return published != dict(rows)
+def _published_rows(task: Task) -> dict[str, int]:
+    """The published numbers of rows of the splits that have files."""
+    return {split: count for split, count in task.rows.items() if task.files[split] is not None}
 
 
 def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:
-    """Scores × 100 by seed, with their median, minimum and maximum."""
+    """The content of `MetricScores`."""
     values = scores.values()
     by_seed = {str(seed): score for seed, score in scores.items()}
     return {"scores": by_seed, "median": median(values), "min": min(values), "max": max(values)}
-
-
-def _same_answer(seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, list[int]]:
-    """By task, the seeds that predict the same for every scored row."""
-    by_task: dict[str, list[int]] = {}
-    for seed in sorted(seeds):
-        for task in seeds[seed]["same_answer"]:
-            by_task.setdefault(task, []).append(seed)
-    return by_task
 
 
 def _further(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
@@ -229,22 +215,17 @@ def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
     """
     if summary.get("is_constant"):
         return ""
-    scores = {id: summary["tasks"][id] for id in summary["not_above_constant"]}
-    return ", ".join(
-        f"{id} {scale.show(record['median'])} (constant {scale.show(record['constant'])})"
-        for id, record in scores.items()
-    )
+    show, tasks = scale.show, summary["tasks"]
+    ids = summary["not_above_constant"]
+    return ", ".join(f"{id} {show(tasks[id]['median'])} (constant {show(tasks[id]['constant'])})" for id in ids)
 
 
 def same_answers(summary: Mapping[str, Any]) -> str:
     """The tasks for which a seed predicts the same for every scored row, with these seeds, as in "cdsc-r (seed 2)".
 
-    A trained head does this if it has stopped learning, as when all its hidden units are saturated. Empty if there are none, and for
-    the constant answer itself.
+    Empty if there are none, and for the constant answer itself. A trained head does this if all its hidden units are saturated.
     """
-    if summary.get("is_constant"):
-        return ""
-    recorded = summary["same_answer"]
+    by_task = {} if summary.get("is_constant") else summary["same_answer"]
     return ", ".join(
-        f"{id} ({'seeds' if len(seeds) > 1 else 'seed'} {', '.join(map(str, seeds))})" for id, seeds in recorded.items()
+        f"{id} (seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))})" for id, seeds in by_task.items()
     )

@@ -33,29 +33,20 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     ]
     rows = suite.published
     for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):
-        body.append(
-            [
-                _name(row, rows),
-                _number(row.average, scale) if comparable else MISSING,
-                *(_number(row.scores.get(id), scale) for id, _ in tasks),
-            ]
-        )
+        name = f"{_model(row)} (published{_split(row, rows)})"
+        mean = _number(row.average, scale) if comparable else MISSING
+        body.append([name, mean, *(_number(row.scores.get(id), scale) for id, _ in tasks)])
     for row in rows:
         floors = row.family == summary["family"] == "floor"
         beside = {id for id, _ in tasks if row in _beside(rows, id, scores[id]["split"])}
         columns = beside - set(summary["reduced"])  # reduced data is comparable with nothing published
-        if columns and (row.family == "transformer" or floors or _same(row, summary)):
-            whole = comparable and columns >= set(suite.averaged)
-            body.append(
-                [
-                    f"ours − {_model(row)}{_split(row, rows)}",
-                    _difference(average, row.average if whole else None, scale),
-                    *(
-                        _difference(scores[id]["median"], row.scores[id] if id in columns else None, scale)
-                        for id, _ in tasks
-                    ),
-                ]
-            )
+        method = summary["method"], summary["embeddings"], summary["variant"]
+        if columns and (row.family == "transformer" or floors or (row.method, row.embeddings, row.variant) == method):
+            published = row.average if comparable and columns >= set(suite.averaged) else None
+            cells = [
+                _difference(scores[id]["median"], row.scores[id] if id in columns else None, scale) for id, _ in tasks
+            ]
+            body.append([f"ours − {_model(row)}{_split(row, rows)}", _difference(average, published, scale), *cells])
     parts = [f"## {inert(suite.title)}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]
     return "\n\n".join(parts + _further(summary, suite)) + "\n"
 
@@ -66,14 +57,17 @@ def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
 
 
 def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
-    """A second table with the medians of the tasks' further metrics, if there are any: a row for each metric, a column for each task."""
+    """A second table with the medians of further metrics, if there are any: a row for each metric, a column for each task."""
     scores = {id: further for id in suite.tasks if (further := summary["tasks"].get(id, {}).get("also"))}
     metrics = dict.fromkeys(name for further in scores.values() for name in further)
     if not metrics:
         return []
     show, header = suite.shown.show, ["further metrics", *(suite.tasks[id].title for id in scores)]
     body = [
-        [metric_named(name).title, *(show(own[name]["median"]) if name in own else MISSING for own in scores.values())]
+        [
+            metric_named(name).title,
+            *(show(also[name]["median"]) if name in also else MISSING for also in scores.values()),
+        ]
         for name in metrics
     ]
     return [markdown_table([header, *body])]
@@ -85,21 +79,13 @@ def _beside(rows: Sequence[Published], task: str, split: str) -> list[Published]
     return [row for row in scored if row.split == split] or scored
 
 
-def _same(row: Published, summary: dict[str, Any]) -> bool:
-    return (row.method, row.embeddings, row.variant) == tuple(summary[k] for k in ("method", "embeddings", "variant"))
-
-
-def _name(row: Published, rows: Sequence[Published]) -> str:
-    return f"{_model(row)} (published{_split(row, rows)})"
-
-
 def _model(row: Published) -> str:
     return f"{inert(row.model)}{' guess' if row.is_guess else ''}"
 
 
 def _split(row: Published, rows: Sequence[Published]) -> str:
     """The split of a published row, after a comma, if the rows are on several."""
-    return f", {row.split}" if len({other.split for other in rows}) > 1 else ""
+    return f", {row.split}" if len({published.split for published in rows}) > 1 else ""
 
 
 def _number(value: float | None, scale: Scale) -> str:
@@ -113,7 +99,9 @@ def _difference(ours: float | None, published: float | None, scale: Scale) -> st
 def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     mean = "tasks" if suite.average is None else suite.average_text
     heading = f"{suite.shown.heading} on {splits_text(summary)}"
-    notes = [f"{heading}: {_over_seeds(summary['seeds'])}; AVG is the mean over {mean}."]
+    seeds = ", ".join(map(str, summary["seeds"]))
+    over = f"the median over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
+    notes = [f"{heading}: {over}; AVG is the mean over {mean}."]
     if published := suite.published:
         several = len({row.split for row in published}) > 1
         on = "split that they name" if several else f"{published[0].split} sets"
@@ -124,21 +112,16 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         note = f"Where there is no dev file, dev is rows held out of the training file: {rows} (held_out.json)."
         if elsewhere := [id for id in held_out if summary["tasks"][id]["split"] != "dev"]:
-            note += (
-                " Scored on other rows: "
-                + ", ".join(f"{id} on {summary['tasks'][id]['split']}" for id in elsewhere)
-                + "."
-            )
+            splits = ", ".join(f"{id} on {summary['tasks'][id]['split']}" for id in elsewhere)
+            note += f" Scored on other rows: {splits}."
         notes.append(note)
     if lacking := suite.lacking(summary["tasks"]):
-        tasks_averaged = len(suite.averaged)
-        notes.append(
-            f"\\* AVG is partial: {tasks_averaged - len(lacking)} of {tasks_averaged} tasks, without {', '.join(lacking)}."
-        )
+        count = len(suite.averaged)
+        notes.append(f"\\* AVG is partial: {count - len(lacking)} of {count} tasks, without {', '.join(lacking)}.")
     if unanswered := summary.get("unanswered"):
         notes.append(f"Not answered by this method: {', '.join(unanswered)}.")
-    if others := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:
-        notes.append(f"Not in this run: {', '.join(others)}.")
+    if absent := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:
+        notes.append(f"Not in this run: {', '.join(absent)}.")
     if summary["reduced"]:
         sizes = "; ".join(_difference_of_data(id, summary, suite) for id in summary["reduced"])
         average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
@@ -146,8 +129,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")
-    if same := same_answers(summary):
-        notes.append(f"The same prediction for every row: {same}.")
+    if constant := same_answers(summary):
+        notes.append(f"The same prediction for every row: {constant}.")
     if suite.generated:
         notes.append(
             "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."
@@ -157,18 +140,14 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
 
 def _difference_of_data(id: str, summary: dict[str, Any], suite: Suite) -> str:
     """In what the data of a task in `reduced` differs from the published data."""
-    official, here = suite.tasks[id].rows, summary["tasks"][id]["rows"]
-    if official and dict(official) != here:
-        return f"{id} {_sizes(here)} of {_sizes(official)}"
+    official, rows = suite.tasks[id].rows, summary["tasks"][id]["rows"]
+    if official and dict(official) != rows:
+        return f"{id} {_sizes(rows)} of {_sizes(official)}"
     if splits := summary.get("changed", {}).get(id):
         return f"{id} changed, as the checksum of {' and '.join(splits)} says"
     if lines := summary.get("config", {}).get(f"imported.rows.{id}"):
         return f"{id} a sample of {len(lines)} {summary['tasks'][id]['split']} rows"
     return f"{id} answered by {suite.tasks[id].answered_by}"
-
-
-def _over_seeds(seeds: Sequence[int]) -> str:
-    return f"the median over seeds {', '.join(map(str, seeds))}" if len(seeds) > 1 else f"seed {seeds[0]}"
 
 
 def _sizes(rows: dict[str, int]) -> str:

@@ -52,8 +52,8 @@ class Sample:
         means: for each set of scored rows, the mean over seeds of what its tasks contribute to the score on each
             resample, (RESAMPLES,).
         counted_with_rows: I, the part of S² / n that the variance over rows already includes.
-        is_one_system: whether the scores are those of one system, not of a configuration that was trained with one of many seeds. Its
-            expected score is that of its answers on other rows, so no variance over seeds is missing.
+        is_one_system: whether the scores are those of one system, not of a configuration with one of many seeds. Its expected score is that
+            of its answers on other rows, so no variance over seeds is missing.
     """
 
     by_seed: np.ndarray
@@ -116,7 +116,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairTest:
     """One run minus another: the difference × 100 of the means over seeds, its interval, and the result of the test.
 
     Args:
@@ -132,7 +132,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """better or worse if p is below 0.05, else undecided; too few seeds if there is no p."""
+        """The words better or worse if p is below 0.05, else undecided; too few seeds if there is no p."""
         return self._verdict(self.p)
 
     @property
@@ -144,9 +144,7 @@ class Comparison:
     def probability(self) -> float | None:
         """The probability that the first run is better with other seeds on other rows, if every difference is as likely as any other
         before the rows are seen; None without a test."""
-        if self.p is None:
-            return None
-        return 1 - self.p / 2 if self.difference > 0 else self.p / 2
+        return None if self.p is None else 1 - self.p / 2 if self.difference > 0 else self.p / 2
 
     @property
     def holds(self) -> bool:
@@ -154,10 +152,8 @@ class Comparison:
         return self.verdict_holm in ("better", "worse")
 
     def _verdict(self, p: float | None) -> str:
-        if p is None:
-            return "too few seeds"
-        if p >= LEVEL:
-            return "undecided"
+        if p is None or p >= LEVEL:
+            return "too few seeds" if p is None else "undecided"
         return "better" if self.difference > 0 else "worse"
 
 
@@ -191,44 +187,40 @@ def over_tasks(
     return means
 
 
-def estimate(one: Sample, other: Sample | None = None) -> Estimate:
-    """The mean over seeds, or the difference of the means of two runs on the same scored rows (one minus other)."""
-    runs = [one] if other is None else [one, other]
-    parts = rows_parts(one, other)
-    of_rows = sum(part for part, _ in parts)
-    of_seeds = sum(max(0.0, run.seed_variance - run.counted_with_rows) for run in runs)
-    whole = of_rows + sum(run.seed_variance for run in runs)
-    parts += [(run.seed_variance, len(run.by_seed) - 1) for run in runs]
-    spread = sum(part**2 / freedom for part, freedom in parts if freedom)
-    variance = float(total_variance(of_rows + of_seeds, whole, spread))
-    value = float(one.by_seed.mean()) - (float(other.by_seed.mean()) if other else 0.0)
-    groups = min(rows.count for rows in one.means)
+def estimate(run: Sample, baseline: Sample | None = None) -> Estimate:
+    """The mean over seeds, or the difference of the means of two runs on the same scored rows (run minus baseline)."""
+    runs = [run] if baseline is None else [run, baseline]
+    parts = rows_parts(run, baseline)
+    of_rows = sum(variance for variance, _ in parts)
+    of_seeds = sum(max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in runs)
+    unsubtracted = of_rows + sum(sample.seed_variance for sample in runs)
+    parts += [(sample.seed_variance, len(sample.by_seed) - 1) for sample in runs]
+    spread = sum(variance**2 / freedom for variance, freedom in parts if freedom)
+    variance = float(total_variance(of_rows + of_seeds, unsubtracted, spread))
+    value = float(run.by_seed.mean()) - (float(baseline.by_seed.mean()) if baseline else 0.0)
+    groups = min(rows.count for rows in run.means)
     return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
 
 
-def total_variance(subtracted: ArrayLike, whole: ArrayLike, spread: ArrayLike) -> np.ndarray:
-    """V, from the variance after the subtraction of I, and without it.
-
-    Args:
-        spread: Σ (v² / f).
-    """
-    return np.maximum(subtracted, np.minimum(whole, (FREEDOM * np.asarray(spread)) ** 0.5))
+def total_variance(subtracted: ArrayLike, unsubtracted: ArrayLike, spread: ArrayLike) -> np.ndarray:
+    """V, from the variance after the subtraction of I and without it, and from Σ (v² / f), the spread."""
+    return np.maximum(subtracted, np.minimum(unsubtracted, (FREEDOM * np.asarray(spread)) ** 0.5))
 
 
-def rows_parts(one: Sample, other: Sample | None = None) -> list[tuple[float, int]]:
+def rows_parts(run: Sample, baseline: Sample | None = None) -> list[tuple[float, int]]:
     """The variance that each set of rows gives to `estimate`, with its degrees of freedom."""
     parts = []
-    for rows, means in one.means.items():
-        differences = means - other.means[rows] if other else means
+    for rows, means in run.means.items():
+        differences = means - baseline.means[rows] if baseline else means
         parts.append((bessel(rows) * float(np.var(differences)), rows.count - 1))
     return parts
 
 
-def compare(one: Sample, other: Sample) -> Comparison:
+def compare(run: Sample, baseline: Sample) -> PairTest:
     """One run minus another on the same scored rows, with a test if both have enough seeds."""
-    difference = estimate(one, other)
-    enough = one.is_tested and other.is_tested
-    return Comparison(difference.value, *difference.interval, difference.p if enough else None)
+    difference = estimate(run, baseline)
+    is_tested = run.is_tested and baseline.is_tested
+    return PairTest(difference.value, *difference.interval, difference.p if is_tested else None)
 
 
 def bessel(rows: RowSet) -> float:

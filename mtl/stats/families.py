@@ -25,7 +25,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import stdtr
 
-from mtl.stats.comparison import LEVEL, NEGLIGIBLE, Comparison, Sample, bessel, total_variance
+from mtl.stats.comparison import LEVEL, NEGLIGIBLE, PairTest, Sample, bessel, total_variance
 from mtl.stats.tails import Variance
 
 PRIOR_FREEDOM = 8.0  # with 16, runs with unlike spreads and numbers of seeds have false verdicts in 6 % of the families
@@ -68,31 +68,23 @@ class SeedParts:
 
     def with_seeds(self, seeds: int) -> "SeedParts":
         """What as many seeds of each run would add."""
-        share = self.seeds / seeds
-        return SeedParts(
-            np.full_like(self.seeds, seeds),
-            self.variance * share,
-            self.counted * share,
-            self.freedom + seeds - self.seeds,
-        )
+        share, freedom = self.seeds / seeds, self.freedom + seeds - self.seeds
+        return SeedParts(np.full_like(self.seeds, seeds), self.variance * share, self.counted * share, freedom)
 
     def of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs).
 
         The degrees of freedom are the fewer ones: a variance of the other run that is known better does not make this one's known.
         """
-        return (
-            self.variance[:, None] + self.variance,
-            np.minimum(self.freedom[:, None], self.freedom),
-            self.counted[:, None] + self.counted,
-        )
+        freedom = np.minimum(self.freedom[:, None], self.freedom)
+        return self.variance[:, None] + self.variance, freedom, self.counted[:, None] + self.counted
 
 
 def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:
-    """The tests of every two runs of each column.
+    """The tests of every two runs of each column, which are one family.
 
     Args:
-        columns: by column, the samples of its runs, all on the same rows and all with a verdict (`Sample.is_tested`). All tests are one family.
+        columns: by column, the samples of its runs, all on the same rows and all with a verdict (`Sample.is_tested`).
     """
     parts = seed_parts(columns)
     return {column: _column_tests(list(samples.values()), parts[column]) for column, samples in columns.items()}
@@ -102,27 +94,27 @@ def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, S
     """The variance over seeds of each run on each column, as the family estimates it."""
     pooled: dict[Column, tuple[np.ndarray, np.ndarray]] = {}
     # Summed over columns, S² of the run and what the other runs let expect, both relative to the column's median.
-    own, expected = dict[Run, float](), dict[Run, float]()
-    for column, samples in columns.items():
-        pooled[column] = variance, prior = _pooled(list(samples.values()))
-        scale = float(np.median([each.variance for each in samples.values() if each.varies] or [0.0])) or 1.0
-        for number, (run, each) in enumerate(samples.items()):
+    observed, expected = dict[Run, float](), dict[Run, float]()
+    for column, by_run in columns.items():
+        pooled[column] = variance, prior = _pooled(list(by_run.values()))
+        scale = float(np.median([sample.variance for sample in by_run.values() if sample.varies] or [0.0])) or 1.0
+        for number, (run, sample) in enumerate(by_run.items()):
             if prior[number]:
-                own[run] = own.get(run, 0.0) + each.variance / scale
+                observed[run] = observed.get(run, 0.0) + sample.variance / scale
                 expected[run] = expected.get(run, 0.0) + float(variance[number]) / scale
     parts = {}
-    for column, samples in columns.items():
-        variance, prior = pooled[column]
-        more = [max(1.0, own[run] / expected[run]) if expected.get(run) else 1.0 for run in samples]
-        seeds = np.array([len(each.by_seed) for each in samples.values()])
-        varies = np.array([each.varies for each in samples.values()])
-        alone = np.array([each.variance for each in samples.values()])
+    for column, by_run in columns.items():
+        samples, (variance, prior) = by_run.values(), pooled[column]
+        factors = [max(1.0, observed[run] / expected[run]) if expected.get(run) else 1.0 for run in by_run]
+        seeds = np.array([len(sample.by_seed) for sample in samples])
+        varies = np.array([sample.varies for sample in samples])
+        alone = np.array([sample.variance for sample in samples])
         # The more a run's S² exceeds the others', the less they say about it.
         share = np.divide(variance, alone, out=np.ones_like(alone), where=alone > variance)
         parts[column] = SeedParts(
             seeds,
-            np.where(varies, np.maximum(alone, variance * more) / seeds, 0.0),
-            np.where(varies, [each.counted_with_rows for each in samples.values()], 0.0),
+            np.where(varies, np.maximum(alone, variance * factors) / seeds, 0.0),
+            np.where(varies, [sample.counted_with_rows for sample in samples], 0.0),
             np.where(varies, prior * share + seeds - 1, np.inf),
         )
     return parts
@@ -134,15 +126,16 @@ def _pooled(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
     Runs differ in the errors that each seed makes on rows of its own, which are known from the resamples. The rest of S², by which some
     seeds are better on all rows, is pooled.
     """
-    freedom = np.array([(len(each.by_seed) - 1) * each.varies for each in samples], dtype=np.float64)
-    errors = np.array([len(each.by_seed) * each.counted_with_rows for each in samples])
-    skill = freedom * ([each.variance for each in samples] - errors)
-    others = freedom.sum() - freedom
-    number = np.count_nonzero(freedom) - (freedom > 0)  # of the other runs
+    freedom = np.array([(len(sample.by_seed) - 1) * sample.varies for sample in samples], dtype=np.float64)
+    errors = np.array([len(sample.by_seed) * sample.counted_with_rows for sample in samples])
+    skill = freedom * ([sample.variance for sample in samples] - errors)
+    # Of the other runs:
+    freedom_left = freedom.sum() - freedom
+    count_left = np.count_nonzero(freedom) - (freedom > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.maximum(0.0, (skill.sum() - skill) / others) + errors
-        prior = 1 / (1 / PRIOR_FREEDOM + 1 / (PRIOR_FREEDOM * number) + 1 / others)
-    has_prior = (freedom > 0) & (others > 0)
+        variance = np.maximum(0.0, (skill.sum() - skill) / freedom_left) + errors
+        prior = 1 / (1 / PRIOR_FREEDOM + 1 / (PRIOR_FREEDOM * count_left) + 1 / freedom_left)
+    has_prior = (freedom > 0) & (freedom_left > 0)
     return np.where(has_prior, variance, 0.0), np.where(has_prior, prior, 0.0)
 
 
@@ -163,9 +156,9 @@ def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
         rows_freedom = np.where(spread > 0, rows**2 / spread, np.inf)
     variance, freedom, counted = parts.of_pairs()
     pairs = np.triu(variance > 0, 1)
-    whole = Variance(rows[pairs], rows_freedom[pairs], variance[pairs], freedom[pairs], counted[pairs])
+    variances = Variance(rows[pairs], rows_freedom[pairs], variance[pairs], freedom[pairs], counted[pairs])
     tail = p.copy()
-    tail[pairs] = tail.T[pairs] = whole.p(difference[pairs])
+    tail[pairs] = tail.T[pairs] = variances.p(difference[pairs])
     return ColumnTests(difference, p, bounded(tail))
 
 
@@ -177,8 +170,8 @@ def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
         means = np.stack([sample.means[rows] for sample in samples])
         means -= means.mean(axis=1, keepdims=True)
         products = means @ means.T / means.shape[1]
-        own = np.diag(products)
-        part = bessel(rows) * np.maximum(own[:, None] + own - 2 * products, 0.0)
+        diagonal = np.diag(products)
+        part = bessel(rows) * np.maximum(diagonal[:, None] + diagonal - 2 * products, 0.0)
         variance += part
         spread += part**2 / (rows.count - 1) if rows.count > 1 else 0.0
     return variance, spread
@@ -198,23 +191,21 @@ def _alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, 
 
 
 def with_holm(
-    family: Mapping[Key, Comparison], tails: Mapping[Key, float], whole: np.ndarray | None = None
-) -> dict[Key, Comparison]:
-    """The comparisons with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %.
+    tests: Mapping[Key, PairTest], tails: Mapping[Key, float], family: np.ndarray | None = None
+) -> dict[Key, PairTest]:
+    """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %.
 
     The corrected p is never below that of the test alone.
 
     Args:
-        tails: of each comparison that has a p (`ColumnTests.tail`).
-        whole: the tails of all tests that the correction is for, where these are more; None: `tails`.
+        tails: the tail of each test that has a p (`ColumnTests.tail`).
+        family: the tails of all tests that the correction is for, where these are more; None: `tails`.
     """
-    every = np.sort(np.array(list(tails.values())) if whole is None else whole)
-    corrected = _stepped_down(every)
+    ordered = np.sort(np.array(list(tails.values())) if family is None else family)
+    corrected = _stepped_down(ordered)
+    holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
     return {
-        key: one
-        if one.p is None
-        else replace(one, p_holm=max(one.p, float(corrected[np.searchsorted(every, tails[key])])))
-        for key, one in family.items()
+        key: test if test.p is None else replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items()
     }
 
 

@@ -13,7 +13,7 @@ from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.version import VERSION
-from mtl.runs.finished import Run
+from mtl.runs.finished import FinishedRun
 from mtl.stats.comparison import Sample, counted_with_rows, over_tasks
 from mtl.stats.resampling import RESAMPLES, RowGroups, RowSet, resampled_scores, row_groups
 from mtl.tasks.suite import AVERAGE
@@ -33,8 +33,7 @@ class Reduced:
         rows: the set of scored rows of each task.
         means: float64 (tasks, RESAMPLES), the mean over seeds of each task's score × 100 on each resample.
         rows_in_average, means_in_average: the same where the task is a part of the average (`RowGroups.in_average`).
-        counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an
-            average.
+        counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
     """
 
     rows: Sequence[RowSet]
@@ -44,15 +43,8 @@ class Reduced:
     counted: np.ndarray
 
 
-def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
-    """Resample a run.
-
-    Args:
-        groups: the groups of each task's scored rows.
-
-    Raises:
-        InputError: for predictions that cannot be read.
-    """
+def reduce_run(run: FinishedRun, groups: Sequence[RowGroups]) -> Reduced:
+    """Resample a run, with the groups of each task's scored rows. Raises InputError for predictions that cannot be read."""
     means, means_in_average, counted, averaged = [], [], [], []
     for task, group in zip(run.tasks, groups, strict=True):
         predictions, rows, part = run.predictions(task), run.rows(task), group.in_average
@@ -74,7 +66,7 @@ def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
     )
 
 
-def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
+def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
     """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
     samples = {}
     is_one_system = run.summary.get("is_one_system", False) and len(run.summary["seeds"]) == 1
@@ -96,22 +88,22 @@ def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
 class RecordedGroups:
     """The groups of scored rows that any of some runs recorded. A run that did not record groups gets those of a run on the same rows."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
-        self._recorded: Mapping[tuple[str, str], Run] = {
+    def __init__(self, runs: Sequence[FinishedRun]) -> None:
+        self._recorded: Mapping[tuple[str, str], FinishedRun] = {
             (task.id, run.rows_key(task)): run for run in runs for task in run.tasks if run.recorded_key(task)
         }
 
-    def lacks(self, run: Run) -> bool:
+    def lacks(self, run: FinishedRun) -> bool:
         """Whether no run recorded the groups of one of the tasks; each of its rows is then a group."""
         return any(self._of(run, task) is None for task in run.tasks)
 
-    def keys(self, run: Run) -> list[str]:
+    def keys(self, run: FinishedRun) -> list[str]:
         """The key of each task's set of scored rows."""
         return [
             recording.recorded_key(task) or "" if (recording := self._of(run, task)) else task.id for task in run.tasks
         ]
 
-    def groups(self, run: Run) -> list[RowGroups]:
+    def groups(self, run: FinishedRun) -> list[RowGroups]:
         """The groups of each task's scored rows. Raises InputError if a record is damaged."""
         groups = []
         for task in run.tasks:
@@ -119,7 +111,7 @@ class RecordedGroups:
             groups.append(row_groups(*(recorded or (task.id, np.arange(len(run.rows(task).targets))))))
         return groups
 
-    def _of(self, run: Run, task: Task) -> Run | None:
+    def _of(self, run: FinishedRun, task: Task) -> FinishedRun | None:
         return self._recorded.get((task.id, run.rows_key(task)))
 
 
@@ -131,47 +123,38 @@ class SampleCache:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        """
-        Args:
-            folder: the folder of the files; None: nothing is remembered.
-        """
-        self._folder = folder
-        self._found: dict[Path, tuple[Path, Reduced | None]] = {}  # by run folder: the file, and what it holds
+        self._folder = folder  # without one, nothing is remembered
+        self._checked: dict[Path, tuple[Path, Reduced | None]] = {}  # by run folder: the file, and what it holds
         self._is_warned = False
 
-    def check(self, run: Run) -> None:
-        """Raise InputError if the run's predictions are damaged (`Run.check`)."""
+    def check(self, run: FinishedRun) -> None:
+        """Raise InputError if the run's predictions are damaged (`FinishedRun.check`)."""
         reduced = None
         if self._folder is not None and (key := content_key(run)):
             path = self._folder / f"{key}.npz"
             reduced = self._read(path, run)
-            self._found[run.folder.path] = path, reduced
+            self._checked[run.folder.path] = path, reduced
         if reduced is None:
             run.check()
 
-    def reduced(self, run: Run, recorded: RecordedGroups) -> Reduced:
+    def reduced(self, run: FinishedRun, recorded: RecordedGroups) -> Reduced:
         """What remains of the run's resamples, of a run that was checked."""
-        path, reduced = self._found.pop(run.folder.path, (None, None))
+        path, reduced = self._checked.pop(run.folder.path, (None, None))
         if reduced is None or [rows.key for rows in reduced.rows] != recorded.keys(run):
             reduced = reduce_run(run, recorded.groups(run))
             if path is not None:
                 self._write(path, reduced)
         return reduced
 
-    def _read(self, path: Path, run: Run) -> Reduced | None:
+    def _read(self, path: Path, run: FinishedRun) -> Reduced | None:
         """What a file holds; None if it does not exist or is damaged."""
         if not path.exists():
             return None
         try:
-            arrays = read_arrays(path)
-            tasks = len(run.tasks)
+            arrays, tasks = read_arrays(path), len(run.tasks)
+            expected = {"keys": ("U", (2, tasks)), "counts": ("i", (2, tasks)), "means": ("f", (2, tasks, RESAMPLES))}
             forms = {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}
-            if forms != {
-                "keys": ("U", (2, tasks)),
-                "counts": ("i", (2, tasks)),
-                "means": ("f", (2, tasks, RESAMPLES)),
-                "counted": ("f", (tasks + 1,)),
-            }:
+            if forms != {**expected, "counted": ("f", (tasks + 1,))}:
                 raise ValueError("other arrays than expected")
         except (OSError, ValueError, KeyError, InputError) as error:
             self._warn(path, error)
@@ -183,10 +166,10 @@ class SampleCache:
         return Reduced(rows, arrays["means"][0], rows_in_average, arrays["means"][1], arrays["counted"])
 
     def _write(self, path: Path, reduced: Reduced) -> None:
-        sets = (reduced.rows, reduced.rows_in_average)
+        both = (reduced.rows, reduced.rows_in_average)
         arrays = {
-            "keys": np.array([[rows.key for rows in each] for each in sets]),
-            "counts": np.array([[rows.count for rows in each] for each in sets], dtype=np.int64),
+            "keys": np.array([[rows.key for rows in row_sets] for row_sets in both]),
+            "counts": np.array([[rows.count for rows in row_sets] for row_sets in both], dtype=np.int64),
             "means": np.stack([reduced.means, reduced.means_in_average]),
             "counted": reduced.counted,
         }
@@ -202,7 +185,7 @@ class SampleCache:
         self._is_warned = True
 
 
-def content_key(run: Run) -> str | None:
+def content_key(run: FinishedRun) -> str | None:
     """A hash of all that a run's resamples follow from but the groups that other runs recorded; None if a file cannot be read.
 
     It counts the bytes of the predictions, the gold targets and the record of the scored rows, and how the tasks are scored.

@@ -39,12 +39,6 @@ class Variance:
     seeds_freedom: np.ndarray
     counted: np.ndarray
 
-    @property
-    def total(self) -> np.ndarray:
-        """The estimate of the whole, (values,)."""
-        whole: np.ndarray = self.rows + np.maximum(0.0, self.seeds - self.counted)
-        return whole
-
     def p(self, values: np.ndarray) -> np.ndarray:
         """The probability of a value at least as far from 0 if 0 is expected, (values,). Without a variance it is 0.
 
@@ -53,8 +47,9 @@ class Variance:
         ten degrees and more, and 10 % too large down to p = 1e-6.
         """
         if len(values) > BLOCK:
+            arrays = self.rows, self.rows_freedom, self.seeds, self.seeds_freedom, self.counted
             parts = [slice(start, start + BLOCK) for start in range(0, len(values), BLOCK)]
-            return np.concatenate([self._take(part).p(values[part]) for part in parts])
+            return np.concatenate([Variance(*(array[part] for array in arrays)).p(values[part]) for part in parts])
         distance = np.abs(values)
         variances, weights = self._mixture
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -85,16 +80,11 @@ class Variance:
 
     @cached_property
     def _mixture(self) -> tuple[np.ndarray, np.ndarray]:
-        """What the whole variance may be, and with which weight, both (NODES, values): the trapezoidal rule on the logarithm of half the χ²,
-        whose density is e^(half · x - e^x) up to a factor."""
+        """What the whole variance may be, and with which weight, both (NODES, values)."""
+        # The trapezoidal rule on the logarithm of half the χ², whose density is e^(half · x - e^x) up to a factor.
         half = np.where(self.seeds > 0, self.seeds_freedom, 2.0) / 2
         low, high = np.log(gammaincinv(half, RARE)), np.log(gammainccinv(half, RARE))
         logarithm = np.linspace(low, high, NODES)
         weights = np.exp(half * (logarithm - np.log(half) + 1) - np.exp(logarithm))
         of_seeds = np.maximum(0.0, half * np.exp(-logarithm) * self.seeds - self.counted)
         return self.rows + of_seeds, weights / weights.sum(axis=0)
-
-    def _take(self, part: slice) -> "Variance":
-        return Variance(
-            self.rows[part], self.rows_freedom[part], self.seeds[part], self.seeds_freedom[part], self.counted[part]
-        )

@@ -85,17 +85,12 @@ class Answers:
     """The answers to one task."""
 
     def __init__(self, task: Task, spellings: Mapping[str, str]) -> None:
-        """
-        Args:
-            spellings: the task's part of what `check_labels` returns.
-        """
+        """Read answers with the task's part of what `check_labels` returns."""
         self._cells = target_kind(task).cells
         labels = task.labels or []
-        alike = Counter(
-            map(_folded, labels)
-        )  # of labels that differ in letter case alone, only the exact spelling counts
-        own = {_folded(label): label for label in labels if alike[_folded(label)] == 1}
-        self._meanings = {**own, **spellings}
+        # Of labels that differ in letter case alone, only the exact spelling counts.
+        counts = Counter(map(_folded, labels))
+        self._meanings = {_folded(label): label for label in labels if counts[_folded(label)] == 1} | dict(spellings)
 
     def targets(
         self, answers: Sequence[str], gold: np.ndarray, candidates: np.ndarray | None
@@ -107,20 +102,13 @@ class Answers:
             gold: (rows,), NaN or None where it is not known.
             candidates: int64 (rows,), the number of candidates of each row of a choice.
         """
-        targets, unfit = [], 0
+        targets, unfit = list[Target | None](), 0
         for row, answer in enumerate(answers):
             count = None if candidates is None else int(candidates[row])
-            target = self._target(answer, count)
-            if target is None:
+            try:
+                targets.append(self._cells.parse(self._meanings.get(_folded(answer), answer.strip()), count))
+            except ValueError:  # it fits no label
                 unfit += 1
                 known = gold[row] is not None and gold[row] == gold[row]  # NaN is not
-                target = self._cells.wrong(gold[row] if known else None, count)
-            targets.append(target)
+                targets.append(self._cells.wrong(gold[row] if known else None, count))
         return np.array(targets, dtype=self._cells.dtype), unfit
-
-    def _target(self, answer: str, candidates: int | None) -> Target | None:
-        """What an answer means; None if it fits no label."""
-        try:
-            return self._cells.parse(self._meanings.get(_folded(answer), answer.strip()), candidates)
-        except ValueError:
-            return None

@@ -38,28 +38,23 @@ TOLERANCE = 0.005
 
 LARGEST = 1e15  # that a figure may be
 
-Template = Mapping[str, Any] | None
-"""The empty entry, if it is at hand."""
+Content = Mapping[str, Any]
+"""Of an entry."""
 
 
 def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
-    """The content of the files of a submission, a folder or a zip, by their path there: entries and rows of the suite's tasks. And the
-    names of all other files, which are not read. Raises InputError as `mtl.submissions.files.read_files`."""
+    """The entries and the rows of the suite's tasks in a submission, a folder or a zip, by their path there, and the names of all other
+    files, which are not read. Raises InputError as `mtl.submissions.files.read_files` does."""
     rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
     return read_files(path, lambda name: name in rows or is_entry(name))
 
 
 def submitted_rows(task: Task, contents: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
-    """The submission's files of rows of a task, by split.
-
-    Args:
-        contents: the submission's content by name.
-    """
-    names = {split: rows_name(task, split) for split in SPLITS}
+    """The submission's files of rows of a task, by split, from its content by name."""
     return {
         split: RowFile(task, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}"))
-        for split, name in names.items()
-        if name in contents
+        for split in SPLITS
+        if (name := rows_name(task, split)) in contents
     }
 
 
@@ -71,50 +66,33 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     data = {task.id: files for task in suite.tasks.values() if (files := data_files(task, data_dir))}
     if not data:
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
-    contents, others = read_submission(path, suite)
+    contents, foreign = read_submission(path, suite)
     problems = [
         f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
         for name, content in contents.items()
         if content.startswith(codecs.BOM_UTF8)
     ]
-    compared = []
-    missing = []
-    notes = list[str]()
+    compared, notes = [], list[str]()
     figures: Figures = {}
     for task in suite.tasks.values():
-        files = submitted_rows(task, contents, path)
-        if not files:
-            missing.append(task.id)
+        if not (files := submitted_rows(task, contents, path)):
             continue
-        compared.append(data.get(task.id, {}))
-        wrong = _task_problems(path, task, files, compared[-1], data_dir)
+        expected = data.get(task.id, {})
+        compared.append(expected)
+        wrong = [f"{path}/{rows_name(task, split)}: is missing" for split in expected if split not in files]
+        for split, file in files.items():
+            if split in expected:
+                wrong += file_problems(file, expected[split])
+            else:
+                wrong.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
         problems += wrong
         predicted = {} if wrong else {split: file.predictions for split, file in files.items()}
-        figures[task.id] = {
-            split: measure(suite, split, compared[-1][split], targets) for split, targets in predicted.items()
-        }
-        kind = target_kind(task)
-        notes += [
-            f"{files[split].name}: {note}"
-            for split, targets in predicted.items()
-            if (note := kind.cells.remark(targets))
-        ]
-    problems += _entry_problems(path, suite, contents, read_template(suite, data_dir), missing, figures)
-    problems += foreign_problems(path, suite, others, "a submission")
+        figures[task.id] = {split: measure(suite, split, expected[split], rows) for split, rows in predicted.items()}
+        remark = target_kind(task).cells.remark
+        notes += [f"{files[split].name}: {note}" for split, rows in predicted.items() if (note := remark(rows))]
+    problems += _entry_problems(path, suite, contents, read_template(suite, data_dir), figures)
+    problems += foreign_problems(path, suite, foreign, "a submission")
     return Checked(problems, data_remarks(compared, data_dir), notes)
-
-
-def _task_problems(
-    path: Path, task: Task, files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path
-) -> list[str]:
-    """What is wrong with a task's files. files, data: of the submission and of the data folder, by split."""
-    problems = [f"{path}/{rows_name(task, split)}: is missing" for split in data if split not in files]
-    for split, file in files.items():
-        if split in data:
-            problems += file_problems(file, data[split])
-        else:
-            problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
-    return problems
 
 
 def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
@@ -127,33 +105,23 @@ def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str
 
 
 def _entry_problems(
-    path: Path,
-    suite: Suite,
-    contents: Mapping[str, bytes],
-    template: Mapping[str, Any] | None,
-    missing: Sequence[str],
-    figures: Figures,
+    path: Path, suite: Suite, contents: Mapping[str, bytes], template: Content | None, figures: Figures
 ) -> list[str]:
-    """What is wrong with the submission's entry, and the missing tasks that it does not say are left out.
-
-    template: the empty entry, if it is at hand. missing: the tasks that have no files. figures: of the tasks that have.
-    """
+    """What is wrong with the submission's entry, and the missing tasks that it does not say are left out."""
     try:
         name, entry = read_entry(path, contents)
     except InputError as error:
         return [str(error)]
-    called = system_name(suite, entry)
+    system = system_name(suite, entry)
     problems = []
-    if called is not None and file_name(called) != name:
-        problems.append(f"{path}/{name}: is the entry of {called!r}; its name must be {file_name(called)}")
-    left_out = entry.get(LEFT_OUT, [])
+    if system is not None and file_name(system) != name:
+        problems.append(f"{path}/{name}: is the entry of {system!r}; its name must be {file_name(system)}")
     problems += [
         f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
-        for id in missing
-        if id not in left_out
+        for id in suite.tasks
+        if id not in figures and id not in entry.get(LEFT_OUT, [])
     ]
-    content = content_problems(suite, entry, template, list(figures), figures)
-    return [*problems, *(f"{path}/{name}: {problem}" for problem in content)]
+    return [*problems, *(f"{path}/{name}: {problem}" for problem in content_problems(suite, entry, template, figures))]
 
 
 def file_problems(file: RowFile, data: RowFile) -> list[str]:
@@ -201,9 +169,9 @@ def _row_problems(rows: Sequence[dict[str, Any]], data: RowFile) -> Iterator[tup
         yield position + 1, f"row {position + 1} of {data.name} is missing"
 
 
-def _canonical(row: dict[str, Any]) -> str:
-    """Equal for rows with the same values of the same types, whatever the order of their keys."""
-    return json.dumps(row, sort_keys=True)
+def _canonical(value: Any) -> str:
+    """Equal for the same values of the same types, whatever the order of keys."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> str:
@@ -214,38 +182,33 @@ def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> s
             return f"key {name!r} of the data's row is missing"
         if key not in data:
             return f"key {name!r} is not in the data's row"
-        one, other = row[key], data[key]
-        if isinstance(one, dict) and isinstance(other, dict) and _canonical(one) != _canonical(other):
-            return _difference(one, other, f"{name}.")
-        if json.dumps(one, sort_keys=True) != json.dumps(other, sort_keys=True):
-            return f"key {name!r} is {show(one)}, and in the data's row {show(other)}"
+        value, expected = row[key], data[key]
+        if _canonical(value) != _canonical(expected):
+            if isinstance(value, dict) and isinstance(expected, dict):
+                return _difference(value, expected, f"{name}.")
+            return f"key {name!r} is {show(value)}, and in the data's row {show(expected)}"
     raise AssertionError("the rows are the same")
 
 
-def content_problems(
-    suite: Suite, entry: Mapping[str, Any], template: Template, submitted: Sequence[str], figures: Figures
-) -> list[str]:
+def content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> list[str]:
     """The problems, as "key: message". What the empty entry has is never one, except that the system needs a name.
 
     Args:
-        submitted: the ids of the tasks that the submission has.
-        figures: those that its predictions give.
+        template: the empty entry, if it is at hand.
+        figures: those that the predictions give, of each task that the submission has.
     """
+    # Where the suite's template is not at hand, other tasks and figures may be right.
+    is_open = template is None and suite.submission.template is not None
     return [
         *_name_problems(suite, entry),
         *_key_problems(suite, entry, template),
-        *_left_out_problems(suite, entry, template, submitted),
-        *_missing_problems(entry, template, submitted),
-        *_figure_problems(suite, entry, template, figures),
+        *_left_out_problems(suite, entry, template, figures, is_open),
+        *_missing_problems(entry, template, figures),
+        *_figure_problems(suite, entry, template, figures, is_open),
     ]
 
 
-def _knows_all(suite: Suite, template: Template) -> bool:
-    """Whether the tasks and figures that an entry may have are known: not where the suite's template is not at hand."""
-    return template is not None or suite.submission.template is None
-
-
-def _name_problems(suite: Suite, entry: Mapping[str, Any]) -> Iterator[str]:
+def _name_problems(suite: Suite, entry: Content) -> Iterator[str]:
     for key, fact in suite.submission.fill.items():
         if fact == "name":
             try:
@@ -256,7 +219,7 @@ def _name_problems(suite: Suite, entry: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{key}: must be the system's name"
 
 
-def _key_problems(suite: Suite, entry: Mapping[str, Any], template: Template) -> Iterator[str]:
+def _key_problems(suite: Suite, entry: Content, template: Content | None) -> Iterator[str]:
     """Keys outside of the tasks that the empty entry does not have, and objects where it has none or the reverse."""
     if template is None:
         return
@@ -274,17 +237,17 @@ def _key_problems(suite: Suite, entry: Mapping[str, Any], template: Template) ->
 
 
 def _left_out_problems(
-    suite: Suite, entry: Mapping[str, Any], template: Template, submitted: Sequence[str]
+    suite: Suite, entry: Content, template: Content | None, figures: Figures, is_open: bool
 ) -> Iterator[str]:
     keys = {*suite.tasks, *(template or {}).get(TASKS, {})}
     for id in entry.get(LEFT_OUT, []):
-        if id in submitted:
+        if id in figures:
             yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
-        elif id not in keys and _knows_all(suite, template):
+        elif id not in keys and not is_open:
             yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
 
 
-def _missing_problems(entry: Mapping[str, Any], template: Template, submitted: Sequence[str]) -> Iterator[str]:
+def _missing_problems(entry: Content, template: Content | None, submitted: Figures) -> Iterator[str]:
     """What the empty entry has of the submitted tasks, and this entry has not."""
     tasks = entry.get(TASKS, {})
     for id, splits in (template or {}).get(TASKS, {}).items():
@@ -294,38 +257,39 @@ def _missing_problems(entry: Mapping[str, Any], template: Template, submitted: S
             yield f"{TASKS}.{id}: is missing, though the submission has the task's files"
             continue
         for split, figures in splits.items():
-            here = tasks[id].get(split)
-            if not isinstance(here, dict):
+            block = tasks[id].get(split)
+            if not isinstance(block, dict):
                 yield f"{TASKS}.{id}.{split}: is missing, or no object"
             else:
-                yield from (f"{TASKS}.{id}.{split}.{name}: is missing" for name in figures or () if name not in here)
+                yield from (f"{TASKS}.{id}.{split}.{name}: is missing" for name in figures or () if name not in block)
 
 
-def _figure_problems(suite: Suite, entry: Mapping[str, Any], template: Template, figures: Figures) -> Iterator[str]:
+def _figure_problems(
+    suite: Suite, entry: Content, template: Content | None, figures: Figures, is_open: bool
+) -> Iterator[str]:
     """Tasks, splits and figures that are unknown, are no numbers, or are not those that the predictions give."""
-    given = (template or {}).get(TASKS, {})
+    expected = (template or {}).get(TASKS, {})
     for id, splits in entry.get(TASKS, {}).items():
-        if id not in given and id not in suite.tasks:
-            if _knows_all(suite, template):
+        if id not in expected and id not in suite.tasks:
+            if not is_open:
                 yield f"{TASKS}.{id}: unknown task"
             continue
         for split, block in splits.items():
-            place = f"{TASKS}.{id}.{split}"
+            key = f"{TASKS}.{id}.{split}"
             if split not in SPLITS:
-                yield f"{place}: unknown split, expected {' or '.join(SPLITS)}"
+                yield f"{key}: unknown split, expected {' or '.join(SPLITS)}"
             elif isinstance(block, dict):
-                known = {*suite.submission.measures, *(given.get(id, {}).get(split) or ())}
-                known |= set() if _knows_all(suite, template) else set(block)
+                known = {*suite.submission.measures, *(expected.get(id, {}).get(split) or ())}
                 right = figures.get(id, {}).get(split, {})
                 for name, value in block.items():
-                    if problem := _figure_problem(suite, name, value, known, right):
-                        yield f"{place}.{name}: {problem}"
+                    if not is_open and name not in known:
+                        yield f"{key}.{name}: unknown key"
+                    elif problem := _figure_problem(suite, name, value, right):
+                        yield f"{key}.{name}: {problem}"
 
 
-def _figure_problem(suite: Suite, name: str, value: Any, known: set[str], right: Mapping[str, float]) -> str | None:
-    """What is wrong with one figure. known: the names that figures may have. right: those that the predictions give, by name."""
-    if name not in known:
-        return "unknown key"
+def _figure_problem(suite: Suite, name: str, value: Any, right: Mapping[str, float]) -> str | None:
+    """What is wrong with one figure, where the predictions give these figures."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:

@@ -37,7 +37,7 @@ Figures = dict[str, dict[str, dict[str, float]]]
 """By task id, split and name in the entry."""
 
 
-class Entry(TypedDict, total=False):
+class EntryKeys(TypedDict, total=False):
     """The keys of an entry that are the same on every leaderboard."""
 
     tasks: dict[str, dict[str, dict[str, Any] | None]]
@@ -74,12 +74,11 @@ class RowFile:
         return None not in self.labels
 
     def is_official(self, split: str) -> bool:
-        """Whether the file has the checksum and the number of rows that the suite names for this split; also if it names none for the
-        task."""
+        """Whether the file has the checksum and the number of rows that the suite names for this split, if it names any."""
         return not self.changed and self.has_official_size(split)
 
     def has_official_size(self, split: str) -> bool:
-        """Whether the file has the number of rows that the suite names for this split; also if it names none for the task."""
+        """Whether the file has the number of rows that the suite names for this split, if it names any for the task."""
         return not self.task.rows or self.task.rows.get(split) == len(self.lines)
 
     @cached_property
@@ -103,28 +102,26 @@ class RowFile:
 
     def keys(self, id: str | None) -> list[str]:
         """For each row what identifies it: its texts and spans, and the value of `id`. Raises InputError if it lacks one of these."""
-        return [json.dumps([id and row[id], *texts]) for row, texts in zip(self.rows, self._texts, strict=True)]
-
-    @cached_property
-    def _texts(self) -> list[list[Any]]:
-        """The texts and the ends of spans of each row."""
-        texts = []
+        keys = []
         for number, row in enumerate(self.rows, start=1):
             try:
-                texts.append([value_of(row, column) for column in (*self.task.text_columns, *self.task.span_columns)])
+                texts = [value_of(row, column) for column in (*self.task.text_columns, *self.task.span_columns)]
             except ValueError as error:
                 raise InputError(str(error), path=self.name, line=number) from None
-        return texts
+            keys.append(json.dumps([id and row[id], *texts]))
+        return keys
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
         for number, row in enumerate(self.rows, start=1):
             if PREDICTION in row:
-                raise InputError(
-                    f"has a key {PREDICTION!r} already; take it out of the data", path=self.name, line=number
-                )
-        lines = map(_with_prediction, self.lines, self.rows, predictions)
-        return "".join(f"{line}\n" for line in lines)
+                problem = f"has a key {PREDICTION!r} already; take it out of the data"
+                raise InputError(problem, path=self.name, line=number)
+        lines = []
+        for line, row, value in zip(self.lines, self.rows, predictions, strict=False):
+            start = line.rstrip().removesuffix("}").rstrip() + (", " if row else "")
+            lines.append(f"{start}{json.dumps(PREDICTION)}: {json.dumps(value, ensure_ascii=False)}}}\n")
+        return "".join(lines)
 
 
 def read_row_file(task: Task, split: str, path: Path) -> RowFile:
@@ -179,13 +176,10 @@ def prediction_target(task: Task, row: dict[str, Any]) -> Target:
 
 
 def value_target(task: Task, value: Any, candidates: int | None) -> Target:
-    """The target that a prediction with a type means.
+    """The target that a prediction with a type means. Raises ValueError, which says what is wrong with it.
 
     Args:
         candidates: how many the row has; None: unknown.
-
-    Raises:
-        ValueError: which says what is wrong with it.
     """
     cells = target_kind(task).cells
     if not cells.has_type(value):
@@ -201,11 +195,6 @@ def show(value: Any) -> str:
     shown = json.dumps(value, ensure_ascii=False)
     shown = shown if shown.isprintable() else json.dumps(value)
     return shown if len(shown) <= 60 else f"{shown[:60]}…"
-
-
-def _with_prediction(line: str, row: dict[str, Any], value: Any) -> str:
-    start = line.rstrip().removesuffix("}").rstrip()
-    return f"{start}{', ' if row else ''}{json.dumps(PREDICTION)}: {json.dumps(value, ensure_ascii=False)}}}"
 
 
 def _form(value: Any) -> tuple[bool, bool]:
@@ -237,17 +226,14 @@ def read_template(suite: Suite, data_dir: Path) -> dict[str, Any] | None:
 
 
 def parse_entry(path: str, content: bytes) -> dict[str, Any]:
-    """The entry in a file with this content. Raises InputError unless it has the form of `Entry`."""
+    """The entry in a file with this content. Raises InputError unless it has the form of `EntryKeys`."""
     remedy = "an entry has an object for each task below tasks, and in it one for each split"
-    return {**parse_json(content.removeprefix(BOM_UTF8), path, Entry, remedy)}
+    return {**parse_json(content.removeprefix(BOM_UTF8), path, EntryKeys, remedy)}
 
 
 def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
-    """The entry's figures for a data file, by name: those of the measures that its task has. The result is empty if the rows are
-    not the official ones or have no targets.
-
-    Scores are on the suite's scale: if `suite.scale` is 1, they lie between 0 and 1.
-    """
+    """The entry's figures for a data file, by name: those of the measures that its task has, on the scale `suite.scale`; none if the rows are
+    not the official ones or have no targets."""
     if not file.labelled or not file.is_official(split):
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
@@ -264,12 +250,11 @@ def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Targe
 
 
 def _measured(task: Task, metrics: Sequence[str]) -> str | None:
-    """Which of a measure's metrics stands in the entry of this task: the first that it has, and of those after the first only its own
-    `metric`. None if it has none."""
-    first, *others = metrics
+    """Which of a measure's metrics stands in the entry of this task: the first, or else, of the others, only the task's `metric`."""
+    first, *substitutes = metrics
     if first in (ROWS, task.metric, *(task.also or ())):
         return first
-    return task.metric if task.metric in others else None
+    return task.metric if task.metric in substitutes else None
 
 
 def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
@@ -281,15 +266,19 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
     """
     filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():
-        if facts.get(fact) is not None:
-            _put(filled, key.split("."), facts[fact])
+        if (value := facts.get(fact)) is not None:
+            *outer, last = key.split(".")
+            block = filled
+            for name in outer:
+                if not isinstance(block.setdefault(name, {}), dict):
+                    block[name] = {}
+                block = block[name]
+            block[last] = value
     tasks = filled[TASKS]
     for id, splits in figures.items():
         for split, values in splits.items():
-            places = tasks.get(id, {}).get(split) or dict.fromkeys(values)
-            known = {name: values.get(name, empty) for name, empty in places.items()}
-            if known:
-                tasks.setdefault(id, {})[split] = known
+            if block := tasks.get(id, {}).get(split) or dict.fromkeys(values):
+                tasks.setdefault(id, {})[split] = {name: values.get(name, empty) for name, empty in block.items()}
     filled.pop(LEFT_OUT, None)
     if left_out := [id for id in dict.fromkeys([*suite.tasks, *tasks]) if id not in figures]:
         filled[LEFT_OUT] = left_out
@@ -312,20 +301,12 @@ def unfilled(value: Any, key: str = "") -> Iterator[str]:
     if value is None:
         yield key
     elif isinstance(value, dict):
-        inner = [list(unfilled(item, f"{key}.{name}".removeprefix("."))) for name, item in value.items()]
-        empty = [found == [f"{key}.{name}".removeprefix(".")] for name, found in zip(value, inner, strict=True)]
-        yield from [key] if key and value and all(empty) else [name for found in inner for name in found]
+        names = [f"{key}.{name}".removeprefix(".") for name in value]
+        inner = [list(unfilled(item, name)) for name, item in zip(names, value.values(), strict=True)]
+        is_empty = key and names and inner == [[name] for name in names]
+        yield from [key] if is_empty else [name for keys in inner for name in keys]
 
 
 def _emptied(value: Any) -> Any:
     """The same objects with null for every other value."""
     return {name: _emptied(item) for name, item in value.items()} if isinstance(value, dict) else None
-
-
-def _put(entry: dict[str, Any], keys: Sequence[str], value: Any) -> None:
-    *outer, last = keys
-    for key in outer:
-        if not isinstance(entry.setdefault(key, {}), dict):
-            entry[key] = {}
-        entry = entry[key]
-    entry[last] = value

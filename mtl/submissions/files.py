@@ -44,14 +44,11 @@ def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
 def predicted_splits(
     path: Path, names: Sequence[str], suite: Suite, beside: Callable[[str], object]
 ) -> set[tuple[str, str]]:
-    """The tasks and splits that a zip or a folder has predictions for.
+    """The tasks and splits that a zip or a folder has predictions for. Raises InputError for a file that is none of the suite's.
 
     Args:
         names: of all its files.
         beside: whether a file of this name may stand beside files of predictions.
-
-    Raises:
-        InputError: for a file that is none of the suite's.
     """
     known = prediction_names(suite)
     if foreign := [name for name in names if name not in known and not beside(name)]:
@@ -65,8 +62,7 @@ def predicted_splits(
 
 
 def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
-    """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not
-    read.
+    """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not read.
 
     Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does.
     """
@@ -87,8 +83,7 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
 
 
 def foreign_problems(path: Path, suite: Suite, names: Sequence[str], what: str) -> list[str]:
-    """One problem for each file that does not belong in a submission. The first MOST_FOREIGN files are named, and the others are
-    counted.
+    """One problem for each file that does not belong in a submission; after the first MOST_FOREIGN, their number.
 
     Args:
         what: what the files of the submission hold, as in "test predictions".

@@ -58,8 +58,7 @@ class SubmissionFormat:
 
     Attributes:
         write: writes a seed's submission, and returns what its user should know, one line each.
-        check: compares a submission, zipped or as a folder, with the suite and a data folder. Raises InputError for files that cannot be
-            read.
+        check: compares a submission, a zip or a folder, with the suite and a data folder. Raises InputError if it cannot be read.
         problem: returns the error in the suite's declaration, as "key: message", or None.
     """
 
@@ -110,11 +109,11 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, names: Mapping[str, Ta
         names: the tasks by the names of the files that it must have.
         indexed: whether the number of the row stands before each prediction.
     """
-    contents, others = read_files(path, names.__contains__)
-    if not contents and others and all("/" in name for name in others):
-        return Checked([f"{path}: its files are in a folder, as in {others[0]}; zip the files without a folder"])
+    contents, foreign = read_files(path, names.__contains__)
+    if not contents and foreign and all("/" in name for name in foreign):
+        return Checked([f"{path}: its files are in a folder, as in {foreign[0]}; zip the files without a folder"])
     problems = [f"{path}/{name}: is missing" for name in names if name not in contents]
-    problems += foreign_problems(path, suite, others, "test predictions")
+    problems += foreign_problems(path, suite, foreign, "test predictions")
     notes = []
     for name, task in names.items():
         if name not in contents:

@@ -26,7 +26,7 @@ FORM = '{"id": …, "prediction": …}'
 
 
 @dataclass(frozen=True)
-class Lines:
+class PredictionLines:
     """Predictions as they stand in a file or a list of Python: what they mean is not checked yet.
 
     Args:
@@ -83,7 +83,7 @@ class Lines:
             raise self.error(f"{PREDICTION}: {error}", position) from None
 
 
-def read_tsv(task: Task, content: bytes, name: str, indexed: bool | None = None) -> Lines:
+def read_tsv(task: Task, content: bytes, name: str, indexed: bool | None = None) -> PredictionLines:
     """The predictions in a file with a header and one prediction on each line.
 
     Args:
@@ -107,18 +107,11 @@ def read_tsv(task: Task, content: bytes, name: str, indexed: bool | None = None)
             if index != str(row) or not tab:
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
                 raise wrong or InputError(problem, path=name, line=row + 2)
-    return Lines(name, cells, first=2, typed=False, header=wrong)
+    return PredictionLines(name, cells, first=2, typed=False, header=wrong)
 
 
-def read_json_lines(content: bytes, name: str) -> Lines:
-    """The predictions in a file with an object on each line.
-
-    Args:
-        name: the path of the file.
-
-    Raises:
-        InputError: which names the file and the line, for a line of another form.
-    """
+def read_json_lines(content: bytes, name: str) -> PredictionLines:
+    """The predictions in the file `name` with an object on each line. Raises InputError, which names the line, for another form."""
     lines = [parse_row(name, number, line) for number, line in enumerate(split_lines(content, name), start=1)]
     if not lines:
         raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
@@ -126,10 +119,10 @@ def read_json_lines(content: bytes, name: str) -> Lines:
         if PREDICTION not in line:
             raise InputError(f"no key {PREDICTION!r}; a line is {FORM}", path=name, line=number)
         if (ID in line) != (ID in lines[0]):
-            both = "an id, and line 1 has none" if ID in line else "no id, and line 1 has one"
-            raise InputError(f"has {both}; write the ids of all rows, or of none", path=name, line=number)
+            difference = "an id, and line 1 has none" if ID in line else "no id, and line 1 has one"
+            raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=number)
     ids = [line[ID] for line in lines] if ID in lines[0] else None
-    return Lines(name, [line[PREDICTION] for line in lines], first=1, ids=ids)
+    return PredictionLines(name, [line[PREDICTION] for line in lines], first=1, ids=ids)
 
 
 @dataclass(frozen=True)
@@ -161,7 +154,7 @@ class DataRows:
         """The file as rows of JSON objects; None for another format."""
         return read_row_file(self.task, self.split, self.file) if self.file.suffix == ".jsonl" else None
 
-    def put(self, lines: Lines, ids: Sequence[str], answers: Answers | None) -> tuple[np.ndarray, int]:
+    def put(self, lines: PredictionLines, ids: Sequence[str], answers: Answers | None) -> tuple[np.ndarray, int]:
         """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label.
 
         Args:
@@ -195,19 +188,21 @@ class DataRows:
     @property
     def _described(self) -> str:
         """The rows in a message."""
-        part = "in the sample" if self.sample else "held out as dev" if self.lines is not None else ""
-        return f"the {len(self)} rows of {self.file}" + (f" that are {part}" if part else "")
+        part = (
+            " that are in the sample" if self.sample else " that are held out as dev" if self.lines is not None else ""
+        )
+        return f"the {len(self)} rows of {self.file}{part}"
 
-    def _row_ids(self, lines: Lines, ids: Sequence[str]) -> dict[str, int]:
+    def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
         """The number of each row by its id."""
         names = column_names(self.file)
         column = next((column for column in (*ids, ID) if column in names), None)
         if column is None:
-            raise lines.error(
-                f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}; leave them out where the lines"
-                " are in the order of its rows, or name the column in the suite file (submission: ids)",
-                0,
+            problem = (
+                f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}; leave them out where"
             )
+            remedy = "the lines are in the order of its rows, or name the column in the suite file (submission: ids)"
+            raise lines.error(f"{problem} {remedy}", 0)
         known: dict[str, int] = {}
         wanted = None if self.lines is None else set(self.lines)
         for record in read_records(self.file, [column]):
@@ -215,17 +210,13 @@ class DataRows:
                 continue
             id = text(record.values[0])
             if id in known:
-                raise InputError(
-                    f"column {column!r} has {id!r} twice and does not tell rows apart; leave the ids out of the predictions,"
-                    " in the order of these rows",
-                    path=self.file,
-                    line=record.line,
-                )
+                problem = f"column {column!r} has {id!r} twice and does not tell rows apart; leave the ids out of the predictions,"
+                raise InputError(f"{problem} in the order of these rows", path=self.file, line=record.line)
             known[id] = len(known)
         return known
 
-    def _by_id(self, lines: Lines, ids: Sequence[Any], known: dict[str, int]) -> list[int]:
-        """For each row, the position of the prediction with its id. known: the rows' numbers by id."""
+    def _by_id(self, lines: PredictionLines, ids: Sequence[Any], known: dict[str, int]) -> list[int]:
+        """For each row, the position of the prediction with its id, where the numbers of rows by id are known."""
         positions: dict[int, int] = {}
         for position, value in enumerate(ids):
             if isinstance(value, bool) or not isinstance(value, str | int):

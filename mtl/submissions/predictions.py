@@ -10,14 +10,14 @@ from mtl.data.files import split_lines
 from mtl.submissions.answers import Answers, Labels
 from mtl.submissions.entry import RowFile
 from mtl.submissions.files import JSON_LINES, prediction_names, rows_name
-from mtl.submissions.lines import DataRows, Lines, read_json_lines, read_tsv
+from mtl.submissions.lines import DataRows, PredictionLines, read_json_lines, read_tsv
 from mtl.submissions.rejoin import joined_predictions
 from mtl.tasks.suite import Suite
 
 Rows = Mapping[str, Mapping[str, DataRows]]
 """By task id and split."""
 
-Sources = Mapping[tuple[str, str], Lines | RowFile]
+Sources = Mapping[tuple[str, str], PredictionLines | RowFile]
 """Predictions as they stand in a file or a list, by task id and split."""
 
 Predicted = dict[str, dict[str, np.ndarray]]
@@ -28,15 +28,12 @@ Unfit = dict[str, dict[str, int]]
 
 
 def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:
-    """The predictions for these rows in a zip or a folder.
-
-    Args:
-        contents: the content of its files by name.
+    """The predictions for these rows in a zip or a folder, from the content of its files by name.
 
     Raises:
         InputError: which names the file and the line, for two files of the same rows, and for a file that is of another form than its name.
     """
-    sources: dict[tuple[str, str], Lines | RowFile] = {}
+    sources: dict[tuple[str, str], PredictionLines | RowFile] = {}
     for name, (id, split) in prediction_names(suite).items():
         task, file = suite.tasks[id], f"{path}/{name}"
         of_rows = name == rows_name(task, split)
@@ -68,7 +65,7 @@ def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> t
         answers = Answers(suite.tasks[id], labels[id]) if id in labels else None
         for split, data in splits.items():
             source = sources.get((id, split))
-            if isinstance(source, Lines):
+            if isinstance(source, PredictionLines):
                 predicted[id][split], count = data.put(source, suite.submission.ids, answers)
                 if answers is not None:
                     unfit[id][split] = count

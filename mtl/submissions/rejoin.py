@@ -11,15 +11,7 @@ from mtl.base.files import write_json, write_text
 from mtl.base.typed import typed
 from mtl.settings.schema import SubmissionConfig
 from mtl.submissions.check import read_entry, read_submission, submitted_rows
-from mtl.submissions.entry import (
-    PREDICTION,
-    Figures,
-    RowFile,
-    data_files,
-    file_name,
-    fill_entry,
-    measure,
-)
+from mtl.submissions.entry import PREDICTION, Figures, RowFile, data_files, file_name, fill_entry, measure
 from mtl.submissions.files import rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.rows import data_remarks
@@ -38,10 +30,9 @@ def rejoin(
 ) -> Checked:
     """Write to `out` the submission in `path` with the rows of `data_dir`'s files, unless there are problems.
 
-    A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same
-    id. It may stand in another split's file of the submission: there, dev may be a part of the official test. A file
-    with the same rows in the same order gets their predictions one by one. A row without such a prediction, or with
-    several different ones, is a problem.
+    A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand in
+    another split's file of the submission: there, dev may be a part of the official test. A file with the same rows in the same order gets
+    their predictions one by one. A row without such a prediction, or with several different ones, is a problem.
 
     Args:
         tasks: those to write, as far as the submission and the data folder have them.
@@ -56,16 +47,15 @@ def rejoin(
         raise error.located(key="--name") from None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError("exists already; name another folder with --out", path=out)
-    found, _ = read_submission(path, suite)
-    former, entry = read_entry(path, found)
+    contents, _ = read_submission(path, suite)
+    entry_name, entry = read_entry(path, contents)
     texts: dict[str, str] = {}
     figures: Figures = {}
     data: list[dict[str, RowFile]] = []
     problems: list[str] = []
     lacking: list[str] = []
     for task in tasks:
-        ours = submitted_rows(task, found, path)
-        if not ours:
+        if not (ours := submitted_rows(task, contents, path)):
             continue
         if not (files := data_files(task, data_dir)):
             lacking.append(task.id)
@@ -82,10 +72,10 @@ def rejoin(
     if not data:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     if not problems:
-        for place, text in texts.items():
-            write_text(out / place, text)
-        target = former if name is None else file_name(name)
-        write_json(out / target, fill_entry(entry, suite, {"name": name}, figures))
+        for file_path, text in texts.items():
+            write_text(out / file_path, text)
+        entry_name = entry_name if name is None else file_name(name)
+        write_json(out / entry_name, fill_entry(entry, suite, {"name": name}, figures))
     remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
     return Checked(problems, remarks + data_remarks(data, data_dir))
 
@@ -101,39 +91,36 @@ def joined_predictions(
     Raises:
         InputError: for a prediction that is not valid.
     """
-    id = next((id for id in suite.submission.ids if all(_has(id, each) for each in (file, *ours.values()))), None)
-    keys = {name: each.keys(id) for name, each in ours.items()}
-    predictions = {name: _predictions(each) for name, each in ours.items()}
+    rows = [row for rows_file in (file, *ours.values()) for row in rows_file.rows]
+    id = next((id for id in suite.submission.ids if all(row.get(id) is not None for row in rows)), None)
+    keys = {name: submitted.keys(id) for name, submitted in ours.items()}
+    predictions = {
+        name: [
+            (row[PREDICTION], target)
+            for target, row in zip(submitted.predictions.tolist(), submitted.rows, strict=True)
+        ]
+        for name, submitted in ours.items()
+    }
     wanted = file.keys(id)
     if keys.get(split) == wanted:
         return predictions[split], []
-    same, every = defaultdict[str, list[Prediction]](list), defaultdict[str, list[Prediction]](list)
+    by_key: dict[str, dict[str, list[Prediction]]] = {name: defaultdict(list) for name in ours}
     for name in ours:
         for key, prediction in zip(keys[name], predictions[name], strict=True):
-            every[key].append(prediction)
-            if name == split:
-                same[key].append(prediction)
-    by = "texts" if id is None else f"{id} and texts"
+            by_key[name][key].append(prediction)
+    parts = "texts" if id is None else f"{id} and texts"
     joined, problems = [], []
     for number, key in enumerate(wanted, start=1):
-        candidates = same.get(key) or every.get(key, [])
+        candidates = by_key.get(split, {}).get(key) or [
+            match for matches in by_key.values() for match in matches.get(key, ())
+        ]
         if not candidates:
-            problems.append(f":{number}: no row of the submission has this row's {by}")
+            problems.append(f":{number}: no row of the submission has this row's {parts}")
         elif len({json.dumps(value) for value, _ in candidates}) > 1:
-            problems.append(
-                f":{number}: {len(candidates)} rows of the submission have this row's {by}, and different predictions"
-            )
+            what = f"{len(candidates)} rows of the submission have this row's {parts}, and different predictions"
+            problems.append(f":{number}: {what}")
         else:
             joined.append(candidates[0])
     if (further := len(problems) - MOST_PROBLEMS) > 1:
         problems = [*problems[:MOST_PROBLEMS], f": {further} further rows of this kind"]
     return joined, problems
-
-
-def _has(id: str, file: RowFile) -> bool:
-    return all(row.get(id) is not None for row in file.rows)
-
-
-def _predictions(file: RowFile) -> list[Prediction]:
-    targets = file.predictions.tolist()  # first: it raises for a row that is none, or that has no valid prediction
-    return list(zip((row[PREDICTION] for row in file.rows), targets, strict=True))

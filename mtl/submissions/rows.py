@@ -66,7 +66,11 @@ def write_rows(submitted: Submitted) -> list[str]:
         files[task.id] = data_files(task, data_dir)
         figures[task.id] = {}
         for split, file in files[task.id].items():
-            targets = _targets(submitted, split, file)
+            path = submitted.folder.predictions(submitted.seed, split, task.id)
+            targets: list[Target] = read_predicted(task, path).tolist()
+            if len(targets) != len(file.lines):
+                problem = f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}"
+                raise InputError(problem, path=path)
             values = prediction_values(task, targets, list(files[task.id].values()))
             write_text(folder / rows_name(task, split), file.with_predictions(values))
             figures[task.id][split] = measure(suite, split, file, targets)
@@ -86,37 +90,26 @@ def write_rows(submitted: Submitted) -> list[str]:
     return remarks
 
 
-def _targets(submitted: Submitted, split: str, file: RowFile) -> list[Target]:
-    """The seed's predictions for the rows of a data file."""
-    path = submitted.folder.predictions(submitted.seed, split, file.task.id)
-    targets: list[Target] = read_predicted(file.task, path).tolist()
-    if len(targets) != len(file.lines):
-        raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
-    return targets
-
-
 def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list[str]:
     """What keeps files that were written from this data from being submitted, one line each; empty if they are official."""
     files = [(split, file) for splits in tasks for split, file in splits.items()]
-    bare = [f"{file.task.id} {split}" for split, file in files if not file.labelled]
-    other = [
-        f"{file.task.id} {split} ({len(file.lines)} of {file.task.rows[split]} rows)"
-        for split, file in files
-        if split in file.task.rows and not file.has_official_size(split)
-    ]
-    parts = [
-        f"{file.task.id} {split} ({len(file.lines)} rows)"
-        for split, file in files
-        if file.task.rows and split not in file.task.rows
-    ]
-    changed = [f"{file.task.id} {split}" for split, file in files if file.changed and file.has_official_size(split)]
-    found = {
-        "rows without labels": bare,
-        "not the official numbers of rows": other,
-        "changed, by the checksums of the suite": changed,
-        "no official splits, but parts of others": parts,
+    remarks_by_kind = {
+        "rows without labels": [f"{file.task.id} {split}" for split, file in files if not file.labelled],
+        "not the official numbers of rows": [
+            f"{file.task.id} {split} ({len(file.lines)} of {file.task.rows[split]} rows)"
+            for split, file in files
+            if split in file.task.rows and not file.has_official_size(split)
+        ],
+        "changed, by the checksums of the suite": [
+            f"{file.task.id} {split}" for split, file in files if file.changed and file.has_official_size(split)
+        ],
+        "no official splits, but parts of others": [
+            f"{file.task.id} {split} ({len(file.lines)} rows)"
+            for split, file in files
+            if file.task.rows and split not in file.task.rows
+        ],
     }
-    remarks = [f"{what}: {', '.join(names)}" for what, names in found.items() if names]
+    remarks = [f"{what}: {', '.join(names)}" for what, names in remarks_by_kind.items() if names]
     if remarks:
         remarks.append(
             f"the leaderboard takes official rows only: before submitting, put the official files in place of those in {data_dir},"

@@ -27,14 +27,11 @@ Pairs = dict[str, tuple[str, np.ndarray, ScoredRows]]
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
-    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their
-    average.
+    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their average.
 
-    A task's further metrics are below its metric; the average does not include them. Below the average, a line for
-    each task with predicted numbers outside its range.
-
-    Test predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev rows are the held-out
-    rows.
+    A task's further metrics are below its metric; the average does not include them. Below the average, a line for each task with predicted
+    numbers outside its range. Test predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev
+    rows are the held-out rows.
 
     Args:
         path: prediction files, or a submission of rows.
@@ -58,8 +55,8 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     absent, average = suite.lacking(scores), suite.mean(scores)
     if average is None:
         return "\n".join([*lines, f"average: none, without {', '.join(absent)}", *remarks])
-    of = len(suite.averaged)
-    partial = f" (of {of - len(absent)} of {of} tasks; not scored: {', '.join(absent)})" if absent else ""
+    count = len(suite.averaged)
+    partial = f" (of {count - len(absent)} of {count} tasks; not scored: {', '.join(absent)})" if absent else ""
     return "\n".join([*lines, f"average{partial}: {show(average)}", *remarks])
 
 
@@ -77,9 +74,9 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
             if gold is None:
                 continue
             rows = {task.id: {split: gold[0]}}
-            found, _ = put_to_rows(read_sources(path, contents, suite, rows), suite, rows, labels={})
-            if split in found[task.id]:
-                pairs[task.id] = split, found[task.id][split], gold[1]
+            by_task, _ = put_to_rows(read_sources(path, contents, suite, rows), suite, rows, labels={})
+            if split in by_task[task.id]:
+                pairs[task.id] = split, by_task[task.id][split], gold[1]
                 break
     if not pairs:
         example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")

@@ -44,9 +44,8 @@ def test_each_value_s_score_is_that_on_its_rows(tmp_path: Path) -> None:
             drawn = np.array([row for row, cell in enumerate(cells) if cell in expected[value]])
             assert len(drawn) == rows
             by_seed = [score(found.task, of[drawn], ScoredRows(gold[drawn])) for of in run.predictions(found.task)]
-            assert (shown.median, shown.min, shown.max) == pytest.approx(
-                (np.median(by_seed), min(by_seed), max(by_seed))
-            )
+            expected_score = (np.median(by_seed), min(by_seed), max(by_seed))
+            assert (shown.median, shown.min, shown.max) == pytest.approx(expected_score)
 
 
 def test_runs_without_the_column_are_left_out_and_other_values_stand_apart(tmp_path: Path) -> None:
@@ -79,18 +78,12 @@ def test_rows_that_every_run_or_none_answers_right(tmp_path: Path) -> None:
     runs = {row.name: (place, row.run) for place, row in enumerate(board.rows) if row.run}
     assert set(found.scores) == {runs["a"][0], runs["b"][0]}  # one answer for all rows tells nothing of single rows
     counts = [0, 0, 0]
-    for row in range(ROWS):
-        hits = [
-            bool(of[row] == run.rows(found.task).targets[row])
-            for name in ("a", "b")
-            for _, run in [runs[name]]
-            for of in run.predictions(found.task)
-        ]
+    predictions = [row for name in ("a", "b") for row in runs[name][1].predictions(found.task).tolist()]
+    for gold, *answers in zip(runs["a"][1].rows(found.task).targets.tolist(), *predictions, strict=True):
+        hits = [answer == gold for answer in answers]
         counts[0 if not any(hits) else 2 if all(hits) else 1] += 1
-    expected = [
-        ("all rows", ROWS),
-        *zip(("no run is right", "some runs are right", "every run is right"), counts, strict=True),
-    ]
+    parts = zip(("no run is right", "some runs are right", "every run is right"), counts, strict=True)
+    expected = [("all rows", ROWS), *parts]
     assert list(found.parts) == [part for part in expected if part[1]]
     by_part = {part[0]: score.median for part, score in zip(found.parts, found.scores[runs["a"][0]], strict=True)}
     assert by_part.get("no run is right", 0) == 0 and by_part.get("every run is right", 100) == 100

@@ -1,4 +1,5 @@
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +11,34 @@ from report_browser import Opener, in_browser
 from run_folders import ROWS, make_run, right
 
 from mtl.base.files import write_json
+from mtl.reports.board import Row
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.reports.markdown import render_markdown
 from mtl.reports.pairs import comparable_samples
 from mtl.reports.tables import render_ranks
 from mtl.runs.finished import find_runs
+from mtl.stats.comparison import PairTest
 from mtl.stats.families import family_tests
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Task
 
 UNGROUPED = "which scored rows belong together"
+
+
+def row_of(board: Leaderboard, name: str) -> Row:
+    return next(row for row in board.rows if row.name == name)
+
+
+def pair_of(board: Leaderboard, first: str, second: str) -> Mapping[str, PairTest]:
+    """The tests of two runs."""
+    numbers = {row.name: number for number, row in enumerate(board.rows)}
+    return board.tests.comparisons[numbers[first], numbers[second]]
+
+
+def best(board: Leaderboard) -> dict[str, set[str]]:
+    """The names of the best rows, by column."""
+    return {column: {row.name for row in board.rows if board.is_best(row, column)} for column in board.columns}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +61,7 @@ def test_families_in_order_and_ours_first(board: Leaderboard) -> None:
 
 
 def test_scores_are_the_summary_s_with_an_interval_around(board: Leaderboard) -> None:
-    good = next(row for row in board.rows if row.name == "good")
+    good, published = row_of(board, "good"), row_of(board, "LSTM")
     assert good.run is not None
     for id, score in good.scores.items():
         summary = good.run.summary["tasks"][id]
@@ -52,22 +70,20 @@ def test_scores_are_the_summary_s_with_an_interval_around(board: Leaderboard) ->
     assert good.average.median == pytest.approx(np.mean([score.median for score in good.scores.values()]))
     by_seed = np.mean([list(of["scores"].values()) for of in good.run.summary["tasks"].values()], axis=0)
     assert (good.average.min, good.average.max) == pytest.approx((by_seed.min(), by_seed.max()))
-    published = next(row for row in board.rows if row.name == "LSTM")
     assert (published.average.median, published.scores["cbd"].median, published.average.interval) == (63.0, 20.7, None)
 
 
 def test_every_two_runs_are_compared_where_they_can_be(board: Leaderboard) -> None:
-    places = {row.name: place for place, row in enumerate(board.rows)}
-    found = board.tests.comparisons[places["good"], places["bad"]]
+    found = pair_of(board, "good", "bad")
     assert set(found) == set(board.columns)
     assert {comparison.verdict for comparison in found.values()} == {"better"}
-    good, bad = (run.summary["tasks"] for name in ("good", "bad") if (run := board.rows[places[name]].run))
-    means = {id: np.mean([[*of["scores"].values()] for of in (good[id], bad[id])], axis=1) for id in good}
-    for id, (one, other) in means.items():
-        assert found[id].difference == pytest.approx(one - other)
-    assert found[AVERAGE].difference == pytest.approx(np.mean([one - other for one, other in means.values()]))
+    good, bad = (run.summary["tasks"] for name in ("good", "bad") if (run := row_of(board, name).run))
+    means = {id: [np.mean(list(tasks[id]["scores"].values())) for tasks in (good, bad)] for id in good}
+    expected = {id: first - second for id, (first, second) in means.items()}
+    for id, difference in {**expected, AVERAGE: np.mean(list(expected.values()))}.items():
+        assert found[id].difference == pytest.approx(difference)
     # A partial run has an average of other tasks.
-    assert set(board.tests.comparisons[places["partial"], places["good"]]) == {"cbd", "ar"}
+    assert set(pair_of(board, "partial", "good")) == {"cbd", "ar"}
     assert len(board.tests.comparisons) == 6
 
 
@@ -83,19 +99,8 @@ def test_holm_s_correction_is_for_all_tests_of_the_suite(board: Leaderboard) -> 
     assert "correction for the 36 tests" in " ".join(board.facts)
 
 
-def test_too_few_seeds(tmp_path: Path) -> None:
-    make_run(tmp_path / "a", right(0.9))
-    make_run(tmp_path / "b", right(0.1), ["embeddings=fasttext"], seeds=[1, 2])
-    board = leaderboard(find_runs(tmp_path))
-    (found,) = board.tests.comparisons.values()
-    assert {(test.verdict, test.verdict_holm, test.p_holm) for test in found.values()} == {
-        ("too few seeds",) * 2 + (None,)
-    }
-    assert all(test.low < test.difference < test.high for test in found.values())
-
-
 def test_tasks_on_the_same_rows_share_draws_and_groups_are_the_recorded_ones(board: Leaderboard) -> None:
-    samples = next(row.samples for row in board.rows if row.name == "good")
+    samples = row_of(board, "good").samples
     rows = {id: next(iter(sample.means)) for id, sample in samples.items() if id != AVERAGE}
     assert rows["cdsc-e"] == rows["cdsc-r"] and len(set(rows.values())) == 8 == len(samples[AVERAGE].means)
     assert rows["dyk"].count == 15 and rows["cbd"].count == 60
@@ -114,9 +119,8 @@ def test_a_run_that_did_not_record_its_rows(tmp_path: Path) -> None:
     both = leaderboard(find_runs(tmp_path))
     assert not any(UNGROUPED in fact for fact in both.facts)
     (found,) = both.tests.comparisons.values()
-    assert {(test.difference, test.p) for test in found.values()} == {
-        (0.0, 1.0)
-    }  # the same predictions on the same draws
+    # The same predictions on the same draws:
+    assert {(test.difference, test.p) for test in found.values()} == {(0.0, 1.0)}
 
 
 def test_intervals_stay_within_what_a_metric_can_reach(tmp_path: Path) -> None:
@@ -132,16 +136,9 @@ def test_intervals_stay_within_what_a_metric_can_reach(tmp_path: Path) -> None:
                 assert least <= score.interval[0] <= score.interval[1] <= 100
 
 
-def test_other_dev_rows_are_not_compared(tmp_path: Path) -> None:
-    make_run(tmp_path / "a", right(0.9))
-    make_run(tmp_path / "b", right(0.9), dev="other")
-    assert leaderboard(find_runs(tmp_path)).tests.comparisons == {}
-
-
 def test_the_best_of_each_split(board: Leaderboard) -> None:
-    best = {column: [row.name for row in board.rows if board.is_best(row, column)] for column in board.columns}
-    assert best[AVERAGE] == ["good", "HerBERT"]  # not the partial one, whatever its average
-    assert best["dyk"] == ["good", "Multi-BERT"]
+    assert best(board)[AVERAGE] == {"good", "HerBERT"}  # not the partial one, whatever its average
+    assert best(board)["dyk"] == {"good", "Multi-BERT"}
 
 
 @pytest.fixture(scope="module")
@@ -156,30 +153,22 @@ def rivals(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
 
 
 def test_marked_scores_are_not_the_best_of_others_and_equals_both_are(rivals: Leaderboard) -> None:
-    ours = [row for row in rivals.rows if row.run]
-    best = {column: {row.name for row in ours if rivals.is_best(row, column)} for column in rivals.columns}
-    assert best["psc"] == {"reduced"} and best["ar"] == {"reduced", "partial"}
-    assert best["cbd"] == {"partial"} and best[AVERAGE] == {"one", "two"}
+    ours = {row.name for row in rivals.rows if row.run}
+    names = {column: ours & rows for column, rows in best(rivals).items()}
+    assert names["psc"] == {"reduced"} and names["ar"] == {"reduced", "partial"}
+    assert names["cbd"] == {"partial"} and names[AVERAGE] == {"one", "two"}
 
 
 def test_what_compares_with_nothing_is_not_the_best(tmp_path: Path) -> None:
     make_run(tmp_path / "one", right(0.8))
-    make_run(tmp_path / "reduced", right(0.9), ["method=svm"], reduced=["cbd"])
-    board = leaderboard(find_runs(tmp_path))
-    ours = [row for row in board.rows if row.run]
-    assert not any(board.is_best(row, column) for row in ours for column in ("cbd", AVERAGE))
-    assert any(board.is_best(row, "psc") for row in ours)
-
-
-def test_tasks_with_changed_files_are_named(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "one", right(0.8), reduced=["cbd"])
-    summary = read_json(folder.summary)
-    write_json(folder.summary, {**summary, "reduced": ["cbd", "psc"], "changed": {"psc": ["train"]}})
-    notes = leaderboard(find_runs(tmp_path)).notes
-    assert any(
-        "† other split sizes than the published ones, or changed files, by their checksums (psc)" in note
-        for note in notes
-    )
+    folder = make_run(tmp_path / "reduced", right(0.9), ["method=svm"], reduced=["cbd"])
+    names = best(leaderboard(find_runs(tmp_path)))
+    assert not {"one", "reduced"} & (names["cbd"] | names[AVERAGE]) and "reduced" in names["psc"]
+    # Tasks with changed files are named.
+    summary = {**read_json(folder.summary), "reduced": ["cbd", "psc"], "changed": {"psc": ["train"]}}
+    write_json(folder.summary, summary)
+    notes = " ".join(leaderboard(find_runs(tmp_path)).notes)
+    assert "† other split sizes than the published ones, or changed files, by their checksums (psc)" in notes
 
 
 @in_browser
@@ -212,24 +201,21 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
 def test_each_score_compares_with_those_on_its_split(mixed: Leaderboard) -> None:
     splits = {row.name: row.split for row in mixed.rows}
     assert splits == {"lstm": "dev, test", "svm": "dev, test", "some": "dev", "printed": "test"}
-    lstm = next(row for row in mixed.rows if row.name == "lstm")
+    lstm, printed = row_of(mixed, "lstm"), row_of(mixed, "printed")
     of_task = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
     assert {id: lstm.split_of(id) for id in lstm.scores} == of_task and lstm.split_of(AVERAGE) == "dev, test"
-    printed = next(row for row in mixed.rows if row.name == "printed")
     assert printed.split_of("stars") == printed.split_of(AVERAGE) == "test"
-    best = {column: {row.name for row in mixed.rows if mixed.is_best(row, column)} for column in mixed.columns}
-    assert best == {
+    assert best(mixed) == {
         **{AVERAGE: {"lstm"}, "mood": {"some"}, "stars": {"some"}, "answer": {"some"}},
         **{"opposite": {"printed"}, "mood-elsewhere": {"lstm"}},
     }
 
 
 def test_choices_words_and_tasks_without_training_rows_are_compared(mixed: Leaderboard) -> None:
-    places = {row.name: place for place, row in enumerate(mixed.rows)}
-    found = mixed.tests.comparisons[places["lstm"], places["svm"]]
+    found = pair_of(mixed, "lstm", "svm")
     assert list(found) == ["mood", "stars", "answer", "opposite", "mood-elsewhere", AVERAGE]
     assert {test.verdict for test in found.values()} == {"better"}
-    assert set(mixed.tests.comparisons[places["lstm"], places["some"]]) == {"mood", "stars", "answer"}
+    assert set(pair_of(mixed, "lstm", "some")) == {"mood", "stars", "answer"}
     for row in mixed.rows:
         for score in row.scores.values():
             assert row.run is None or (score.interval and score.interval[0] < score.median < score.interval[1])
@@ -245,32 +231,25 @@ def test_notes_name_no_split_that_scores_are_not_on(mixed: Leaderboard) -> None:
 
 def test_notes_say_what_is_partial_and_reduced(board: Leaderboard) -> None:
     notes = " ".join(board.notes)
-    assert (
-        "partial, without nkjp-ner, cdsc-e, cdsc-r, polemo2.0-in, polemo2.0-out, dyk, psc: partial." in notes
-        and "dev is rows held out of the training file: 60 of cbd" in notes
-    )
+    assert "partial, without nkjp-ner, cdsc-e, cdsc-r, polemo2.0-in, polemo2.0-out, dyk, psc: partial." in notes
+    assert "dev is rows held out of the training file: 60 of cbd" in notes
     assert "†" not in notes
 
 
-def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named(tmp_path: Path) -> None:
-    make_run(tmp_path / "good", right(1.0))
-    make_run(tmp_path / "bad", right(1.0), ["method=svm"])
-    make_run(tmp_path / "least", right(0.0), ["method=constant"])
-    assert "constant answer" not in " ".join(leaderboard(find_runs(tmp_path)).notes)
-    summary = read_json(tmp_path / "bad/summary.json")
-    summary["tasks"]["dyk"]["constant"], summary["not_above_constant"] = 101.0, ["dyk"]
-    write_json(tmp_path / "bad/summary.json", summary)
-    board = leaderboard(find_runs(tmp_path))
-    assert "Not above the best constant answer, with its score: bad: dyk 100.0 (constant 101.0)." in board.notes
-    assert [row.label for row in board.rows if row.name == "least"] == ["Best constant"]
-
-
-def test_seeds_with_the_same_prediction_for_every_row_are_named(tmp_path: Path) -> None:
+def test_tasks_not_above_their_best_constant_answer_and_seeds_with_one_prediction_are_named(tmp_path: Path) -> None:
     make_run(tmp_path / "good", right(1.0))
     bad = make_run(tmp_path / "bad", right(1.0), ["method=svm"])
-    assert "same prediction" not in " ".join(leaderboard(find_runs(tmp_path)).notes)
-    write_json(bad.summary, {**read_json(bad.summary), "same_answer": {"dyk": [1, 3]}})
-    assert "The same prediction for every row: bad: dyk (seeds 1, 3)." in leaderboard(find_runs(tmp_path)).notes
+    make_run(tmp_path / "least", right(0.0), ["method=constant"])
+    board = leaderboard(find_runs(tmp_path))
+    notes = " ".join(board.notes)
+    assert "constant answer" not in notes and "same prediction" not in notes
+    assert row_of(board, "least").label == "Best constant"
+    summary = read_json(bad.summary) | {"not_above_constant": ["dyk"], "same_answer": {"dyk": [1, 3]}}
+    summary["tasks"]["dyk"]["constant"] = 101.0
+    write_json(bad.summary, summary)
+    notes = leaderboard(find_runs(tmp_path)).notes
+    assert "Not above the best constant answer, with its score: bad: dyk 100.0 (constant 101.0)." in notes
+    assert "The same prediction for every row: bad: dyk (seeds 1, 3)." in notes
 
 
 def test_suites_apart(tmp_path: Path) -> None:
@@ -304,22 +283,20 @@ def test_an_average_over_some_tasks(averaged: Leaderboard) -> None:
     rows = {(row.name, row.split): row for row in averaged.rows}
     svm, every = rows["svm", "dev"], rows["all", "dev, test"]
     for row in (svm, every):
-        assert row.average and row.average.median == pytest.approx(
-            (row.scores["mood"].median + row.scores["stars"].median) / 2
-        )
+        mean = (row.scores["mood"].median + row.scores["stars"].median) / 2
+        assert row.average and row.average.median == pytest.approx(mean)
         assert row.mark(AVERAGE) == "" and row.split_of(AVERAGE) == "dev"
     word = rows["word", "test"]
     assert word.average is None and word.score(AVERAGE) is None
     printed, on_dev, llm = rows["printed", "test"], rows["printed", "dev"], rows["words", "test"]
     assert (printed.split_of("mood"), on_dev.split_of("mood"), llm.average) == ("test", "dev", None)
     assert printed.missing == on_dev.missing == [] and llm.missing == ["mood", "stars"]
-    places = {row: place for place, row in enumerate(averaged.rows)}
-    pair = tuple(sorted((places[svm], places[every]), reverse=True))
-    assert set(averaged.tests.comparisons[pair[0], pair[1]]) == {"mood", "stars", "answer", AVERAGE}
+    (pair,) = (
+        pair for pair in averaged.tests.comparisons if {averaged.rows[number] for number in pair} == {svm, every}
+    )
+    assert set(averaged.tests.comparisons[pair]) == {"mood", "stars", "answer", AVERAGE}
     assert {row.split for row in averaged.rows if averaged.is_best(row, AVERAGE)} == {svm.split}
-
-
-def test_notes_on_an_average_over_some_tasks(averaged: Leaderboard) -> None:
+    # And what notes say of it:
     assert averaged.marks[1:3] == [
         "AVG is the mean over mood, stars.",
         "Published rows are scores on the split that they name.",

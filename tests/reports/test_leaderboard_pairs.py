@@ -111,12 +111,16 @@ def test_comparisons_without_a_test_do_not_count_for_the_correction(runs_dir: Pa
     assert f"for the {len(with_p)} tests of this suite (every pair of runs" in " ".join(board.facts)
 
 
-def test_a_note_without_a_test_names_no_correction(tmp_path: Path) -> None:
-    for name, share in (("one", 0.9), ("other", 0.3)):
-        make_run(tmp_path / name, right(share), tasks=TASKS, seeds=[1, 2])
+def test_too_few_seeds_leave_no_verdict_and_their_note_names_no_correction(tmp_path: Path) -> None:
+    make_run(tmp_path / "one", right(0.9), tasks=TASKS)
+    make_run(tmp_path / "two", right(0.3), tasks=TASKS, seeds=[1, 2])
     board = leaderboard(find_runs(tmp_path))
+    (found,) = board.tests.comparisons.values()
+    verdicts = {(test.verdict, test.verdict_holm, test.p_holm) for test in found.values()}
+    assert verdicts == {("too few seeds", "too few seeds", None)}
+    assert all(test.low < test.difference < test.high for test in found.values())
     note = " ".join(board.facts)
-    assert board.tests.comparisons and board.tests.made == 0
+    assert board.tests.made == 0
     assert "there is no verdict" in note and "Holm" not in note
 
 
@@ -155,10 +159,7 @@ def test_the_page_and_markdown_have_the_tests_that_were_made(runs_dir: Path) -> 
     text = render_markdown([board], "now", "mtl report")
     assert "| best − middle " in text and "best − worst" not in text
     assert document([leaderboard(find_runs(runs_dir))], "now", "")["suites"][0]["references"] == []
-
-
-def test_the_tests_are_those_of_estimate(runs_dir: Path) -> None:
-    board = leaderboard(find_runs(runs_dir), references=["middle"])
+    # And each test is that of `estimate`.
     for (one, other), tests in board.tests.comparisons.items():
         samples = board.rows[one].samples, board.rows[other].samples
         for column, test in tests.items():

@@ -1,5 +1,6 @@
 from pathlib import Path
 from statistics import fmean, median, pstdev
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from run_folders import make_run, right
 
 from mtl.base.files import write_json
 from mtl.reports.notes import settings_spreads
-from mtl.runs.finished import Run, find_runs
+from mtl.runs.finished import FinishedRun, find_runs
 
 
-def made(folder: Path) -> list[Run]:
+def made(folder: Path) -> list[FinishedRun]:
     """Three settings of one model, one of them with seeds in two runs; and one setting of another model."""
     for name, share, settings, seeds in (
         ("a", 0.9, ["pretrain.learning_rate=0.1"], (1, 2, 3)),
@@ -33,28 +34,9 @@ def test_the_deviation_is_over_the_medians_of_settings(tmp_path: Path) -> None:
     assert found.keys == ["pretrain.batch_size", "pretrain.learning_rate"]
     scores = {run.name: {id: [*of["scores"].values()] for id, of in run.summary["tasks"].items()} for run in runs}
     for id, deviation in found.deviations.items():
-        medians = [
-            median(scores["a"][id]),
-            median(scores["b"][id]),
-            median([*scores["c"][id], *scores["c-later"][id]]),
-        ]
+        medians = [median(scores["a"][id]), median(scores["b"][id]), median(scores["c"][id] + scores["c-later"][id])]
         assert deviation == pytest.approx(np.std(medians)) and deviation > 1
     assert found.average == pytest.approx(fmean(found.deviations.values())) and len(found.deviations) == 9
-
-
-def test_one_setting_has_no_spread(tmp_path: Path) -> None:
-    for name, seeds in (("a", (1, 2)), ("b", (3, 4))):
-        make_run(tmp_path / name, right(0.5), seeds=seeds)
-    runs = find_runs(tmp_path)
-    assert settings_spreads(runs, runs[0].suite) == []
-
-
-def test_runs_on_other_rows_or_tasks_do_not_count_together(tmp_path: Path) -> None:
-    make_run(tmp_path / "a", right(0.5))
-    make_run(tmp_path / "b", right(0.6), ["pretrain.batch_size=7"], dev="other")
-    make_run(tmp_path / "c", right(0.6), ["pretrain.batch_size=8"], tasks=["cbd", "ar"])
-    runs = find_runs(tmp_path)
-    assert settings_spreads(runs, runs[0].suite) == []
 
 
 def test_tasks_scored_on_test_have_their_dev_scores_in_the_seeds_files(tmp_path: Path) -> None:
@@ -72,11 +54,17 @@ def test_tasks_scored_on_test_have_their_dev_scores_in_the_seeds_files(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "setting", ["trainer.threads=1", "submission.header=target", "submission.name=a", "data_dir=x"]
+    "changes",
+    [
+        {"seeds": [4, 5]},
+        {"settings": ["pretrain.batch_size=7"], "dev": "other"},  # other rows
+        {"settings": ["pretrain.batch_size=7"], "tasks": ["cbd", "ar"]},
+        *({"settings": [setting]} for setting in ("trainer.threads=1", "submission.header=target", "data_dir=x")),
+    ],
 )
-def test_keys_that_make_no_other_setting(tmp_path: Path, setting: str) -> None:
+def test_what_makes_no_other_setting_of_the_same_model(tmp_path: Path, changes: dict[str, Any]) -> None:
     make_run(tmp_path / "a", right(0.5))
-    make_run(tmp_path / "b", right(0.6), [setting])
+    make_run(tmp_path / "b", right(0.6), **changes)
     runs = find_runs(tmp_path)
     assert settings_spreads(runs, runs[0].suite) == []
 

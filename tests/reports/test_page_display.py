@@ -5,15 +5,12 @@ from typing import Any
 
 import pytest
 import report_sample
-from kinds_suite import write_kinds_suite
 from report_browser import Opener, in_browser, own_row, own_rows, row_id
-from run_folders import make_run, right
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from mtl.reports.document import document
-from mtl.reports.leaderboard import leaderboard
-from mtl.runs.finished import find_runs
+from mtl.reports.leaderboard import Leaderboard
 
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028 & <img src=x onerror=alert(1)>"
 
@@ -27,11 +24,8 @@ def test_opened_row_shows_all_details_of_a_run(opened: Opener) -> None:
     seeds = [[cell.text for cell in line.find_elements(By.CSS_SELECTOR, "td")] for line in page.all(".seeds tbody tr")]
     assert seeds[0][:5] == [f"{seed['scores']['nkjp-ner']:.1f}" for seed in row["details"]["seeds"]]
     assert len(seeds) == 10 and seeds[-1][0] == f"{row['details']['seeds'][0]['average']:.1f}"
-    counts = [
-        [int(cell.text.split()[0]) for cell in line.find_elements(By.CSS_SELECTOR, "td")]
-        for line in page.all(".confusion tbody tr")
-    ]
-    assert counts == row["details"]["classes"]["nkjp-ner"]["confusion"]
+    counts = [int(cell.text.split()[0]) for cell in page.all(".confusion tbody td")]
+    assert counts == [count for line in row["details"]["classes"]["nkjp-ner"]["confusion"] for count in line]
     assert f"seed {row['details']['classes']['nkjp-ner']['seed']}" in page.find(".opened figcaption").text
     Select(page.key(f"predictions:{run}")).select_by_value("cdsc-r")
     assert page.all(".confusion") == [] and "predicted" in page.find(".opened svg").get_attribute("aria-label")
@@ -44,9 +38,8 @@ def test_opened_row_shows_all_details_of_a_run(opened: Opener) -> None:
     assert differing == [key.removesuffix(" differs") for key in keys[: len(differing)]]
     others = [other["details"]["config"] for other in own_rows(page.suite)]
     assert {"method", "embeddings.name", "encoder.hidden_size"} < set(differing)
-    assert set(differing) == {
-        key for key, value in details["config"].items() if any(other.get(key) != value for other in others)
-    }
+    config = details["config"].items()
+    assert set(differing) == {key for key, value in config if any(other.get(key) != value for other in others)}
     assert len(keys) == len(details["config"])
     page.key(f"config:{run}").send_keys("layers")
     assert [line.text for line in page.all(".list tr") if line.is_displayed()] == ["encoder.num_layers 2"]
@@ -90,14 +83,10 @@ def test_comparison_shows_better_worse_undecided_or_too_few_seeds(opened: Opener
         id = row_id(page, run)
         key = f"{id}|{reference}"
         test = page.suite["comparisons"].get(key) or page.suite["comparisons"][f"{reference}|{id}"]
-        sign, by = (
-            (1, lambda verdict: verdict)
-            if key in page.suite["comparisons"]
-            else (-1, lambda verdict: inverted.get(verdict, verdict))
-        )
+        sign = 1 if key in page.suite["comparisons"] else -1
         for task in ("average", "nkjp-ner", "cdsc-r", "dyk"):
             shown = page.find(f"tr[data-row={id}] > :nth-child({page.position(task)}) .verdict")
-            verdict = by(test[task]["verdict"])
+            verdict = test[task]["verdict"] if sign == 1 else inverted.get(test[task]["verdict"], test[task]["verdict"])
             verdicts.add(verdict)
             difference = f"{sign * test[task]['difference']:+.1f}".replace("-", "−")
             assert signs[verdict] in shown.text and difference in shown.text and verdict in shown.text
@@ -177,15 +166,10 @@ def test_every_control_has_a_name_and_headings_are_in_order(opened: Opener) -> N
     page.find("details.tasks summary").click()
     for run in (row_id(page, "fasttext-frozen"), row_id(page, "elmo-finetune")):
         page.key(f"open:{run}").click()
-    controls = [
-        control
-        for control in page.all("a[href], button, input, select, summary, [tabindex='0'], svg[role=img]")
-        if control.is_displayed()
-    ]
-    assert len(controls) > 60
-    assert [
-        control.get_attribute("outerHTML")[:120] for control in controls if not control.accessible_name.strip()
-    ] == []
+    found = page.all("a[href], button, input, select, summary, [tabindex='0'], svg[role=img]")
+    controls = [control for control in found if control.is_displayed()]
+    nameless = [control for control in controls if not control.accessible_name.strip()]
+    assert len(controls) > 60 and [control.get_attribute("outerHTML")[:120] for control in nameless] == []
     levels = [int(heading.tag_name[1]) for heading in page.all("h1, h2, h3, h4, h5, h6")]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(level <= before + 1 for before, level in pairwise(levels))
@@ -202,9 +186,8 @@ def test_plots_follow_filters_and_hidden_tasks(opened: Opener) -> None:
     page.key("task:psc").click()
     page.wait(".panels svg", 9)
     page.key("search").send_keys("elmo")
-    WebDriverWait(page.driver, 20).until(
-        lambda _: "HerBERT" not in page.find(".panels svg").get_attribute("aria-label")
-    )
+    wait = WebDriverWait(page.driver, 20)
+    wait.until(lambda _: "HerBERT" not in page.find(".panels svg").get_attribute("aria-label"))
     label = page.find(".panels svg").get_attribute("aria-label")
     assert label.startswith("AVG: ") and label.count(";") == len(page.rows()) - 1 == 3
     Select(page.key("plot:cost")).select_by_value("peak_memory")
@@ -214,8 +197,7 @@ def test_plots_follow_filters_and_hidden_tasks(opened: Opener) -> None:
 
 
 def only_published(suite: dict[str, Any]) -> None:
-    suite["rows"] = [row for row in suite["rows"] if row["source"] == "published"]
-    suite["comparisons"] = {}
+    suite |= {"rows": [row for row in suite["rows"] if row["source"] == "published"], "comparisons": {}}
 
 
 def one_seed(suite: dict[str, Any]) -> None:
@@ -253,7 +235,7 @@ def sparse_details(suite: dict[str, Any]) -> None:
 
 
 def empty(suite: dict[str, Any]) -> None:
-    suite["rows"], suite["comparisons"] = [], {}
+    suite |= {"rows": [], "comparisons": {}}
 
 
 @in_browser
@@ -281,20 +263,9 @@ def test_suites_are_chosen_by_name(opened: Opener) -> None:
     assert opened(report).status() == "The report has no suite."
 
 
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The report of a suite with a task of each target kind, some of them scored on test."""
-    path = tmp_path_factory.mktemp("kinds")
-    suite = write_kinds_suite(path)
-    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
-    make_run(path / "runs/svm", right(0.4), [f"suite={suite}", "method=svm"])
-    make_run(path / "runs/words", right(0.4), [f"suite={suite}", "method=tree"], tasks=["answer", "opposite"])
-    return document([leaderboard(find_runs(path / "runs"))], "now", "mtl report runs")
-
-
 @in_browser
-def test_tasks_without_a_chart_are_not_offered_one(opened: Opener, kinds: dict[str, Any]) -> None:
-    page = opened(kinds)
+def test_tasks_without_a_chart_are_not_offered_one(opened: Opener, kinds: Leaderboard) -> None:
+    page = opened(document([kinds], "now", "mtl report runs"))
     for name, tasks in (("lstm", ["mood", "stars", "answer", "opposite", "mood-elsewhere"]), ("svm", None)):
         run = row_id(page, name)
         page.key(f"open:{run}").click()
@@ -314,8 +285,9 @@ def test_tasks_without_a_chart_are_not_offered_one(opened: Opener, kinds: dict[s
 
 
 @in_browser
-def test_the_page_names_the_splits_that_scores_are_on(opened: Opener, kinds: dict[str, Any]) -> None:
-    page = opened(kinds)
+def test_the_page_names_the_splits_that_scores_are_on(opened: Opener, kinds: Leaderboard) -> None:
+    report = document([kinds], "now", "mtl report runs")
+    page = opened(report)
     lead, svm = page.find("#lead").text, row_id(page, "svm")
     assert "3 own runs, scored on the validation data (dev) and the test data (test)." in lead
     assert page.find(f"tr[data-row={svm}] .split").text == "dev, test"
@@ -323,13 +295,13 @@ def test_the_page_names_the_splits_that_scores_are_on(opened: Opener, kinds: dic
     assert "own run, median, dev, test" in page.find("#figures").text
     assert "dev is the validation data" in page.find("#notes").text
     # Without a score on dev nothing says that there is one.
-    suite = kinds["suites"][0]
+    suite = report["suites"][0]
     on_test = [task for task in suite["tasks"] if task["id"] in ("opposite", "mood-elsewhere")]
     rows = copy.deepcopy(own_rows(suite))
     for row in rows:
         row["split"] = "test"
         row["scores"] = {task["id"]: row["scores"][task["id"]] for task in on_test if task["id"] in row["scores"]}
-    page = opened({**kinds, "suites": [{**suite, "tasks": on_test, "rows": rows, "notes": [], "comparisons": {}}]})
+    page = opened({**report, "suites": [{**suite, "tasks": on_test, "rows": rows, "notes": [], "comparisons": {}}]})
     assert "3 own runs, scored on the test data (test)." in page.find("#lead").text
     assert "dev" not in page.find("#notes").text and "own run, median, test" in page.find("#figures").text
 
@@ -357,10 +329,8 @@ def test_symbols_of_the_cost_plot_say_the_family(opened: Opener) -> None:
     families = {row["family"] for row in report["suites"][0]["rows"] if row["cost"]}
     page = opened(report)
     legends = page.all("#figures section:nth-of-type(2) ul.legend")
-    shapes = [
-        [(mark.tag_name, mark.get_attribute("d")) for mark in one.find_elements(By.CSS_SELECTOR, "li svg g > *")]
-        for one in legends
-    ]
+    marks = [legend.find_elements(By.CSS_SELECTOR, "li svg g > *") for legend in legends]
+    shapes = [[(mark.tag_name, mark.get_attribute("d")) for mark in some] for some in marks]
     assert len(legends) == 2 and len(set(shapes[0])) == len(shapes[0]) == len(families) > 1
     assert set(shapes[1]) == set(shapes[0]) and len(shapes[1]) > len(shapes[0])
 
@@ -369,12 +339,10 @@ def test_symbols_of_the_cost_plot_say_the_family(opened: Opener) -> None:
 def test_ranks_are_shown_sorted_and_filtered(opened: Opener) -> None:
     page = opened()
     ranks = {row["id"]: row["ranks"].get("average") for row in page.suite["rows"]}
-    shown = {row: page.find(f"tr[data-row={row}] > :nth-child({page.position('rank')})").text for row in page.rows()}
-    assert shown == {
-        row: "–\nno rank" if rank is None else "–".join(map(str, dict.fromkeys(rank)))
-        for row in page.rows()
-        for rank in [ranks[row]]
-    }
+    position = page.position("rank")
+    for row in page.rows():
+        expected = "–".join(map(str, dict.fromkeys(ranks[row]))) if ranks[row] else "–\nno rank"
+        assert page.find(f"tr[data-row={row}] > :nth-child({position})").text == expected
     page.key("sort:rank").click()
     ranked = [ranks[row] for row in page.rows() if ranks[row]]
     assert ranked == sorted(ranked) and page.rows()[len(ranked) :] == [row for row in page.rows() if not ranks[row]]

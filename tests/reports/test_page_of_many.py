@@ -102,11 +102,9 @@ def test_a_run_without_all_details_says_where_they_are(opened: Opener) -> None:
     first = page.rows()[0]
     page.key(f"open:{first}").click()
     panel = page.find(f"[data-panel={first}]")
-    assert (
-        panel.find_elements("css selector", ".seeds tbody tr") and "not on this page, but in its folder" in panel.text
-    )
-    for control in page.all("#pager button, #pager select"):
-        assert control.accessible_name.strip()
+    assert panel.find_elements("css selector", ".seeds tbody tr")
+    assert "not on this page, but in its folder" in panel.text
+    assert all(control.accessible_name.strip() for control in page.all("#pager button, #pager select"))
 
 
 @pytest.fixture(scope="module")
@@ -160,10 +158,6 @@ def test_only_references_are_offered_for_comparison(
     select = Select(page.key("reference"))
     assert [option.get_attribute("value") for option in select.options] == ["", *page.suite["references"]]
     select.select_by_index(1)
-    shown = {
-        row.get_attribute("data-row")
-        for row in page.all("tr[data-row]")
-        if row.find_elements("css selector", ".verdict")
-    }
+    shown = {row for row in page.rows() if page.all(f"tr[data-row={row}] .verdict")}
     runs = {row["id"] for row in own_rows(page.suite)}
     assert shown == runs - set(page.suite["references"]) and len(shown) == 5

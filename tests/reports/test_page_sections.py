@@ -40,11 +40,8 @@ def test_scores_and_axes_are_on_the_scale_of_the_suite(opened: Opener, alphas: d
     axes = page.all("#figures svg [aria-label*='axis label']")
     labels = {axis.text.strip("↑→← ") for axis in axes}
     assert "score" in labels and "AVG, score" in labels and not any("100" in label for label in labels)
-    ticks = [
-        float(tick.text.replace("−", "-"))
-        for tick in page.all("#figures figure svg [aria-label='x-axis tick label'] text")[:4]
-    ]
-    assert all(-1.5 <= tick <= 1.5 for tick in ticks)
+    ticks = page.all("#figures figure svg [aria-label='x-axis tick label'] text")[:4]
+    assert all(-1.5 <= float(tick.text.replace("−", "-")) <= 1.5 for tick in ticks)
 
 
 @in_browser

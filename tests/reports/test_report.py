@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alpha_suite import write_alpha_suite
-from kinds_suite import write_kinds_suite
 from run_folders import ROWS, gold_of, make_run, right
 
 from mtl.api.cli import main
+from mtl.reports.board import Row, cost_cell
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.reports.markdown import render_markdown
@@ -42,6 +42,15 @@ def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def lines_of(text: str) -> list[dict[str, str]]:
+    """The lines of a CSV file by its header."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def row_of(board: Leaderboard, name: str) -> Row:
+    return next(row for row in board.rows if row.name == name)
+
+
 @pytest.fixture(scope="module")
 def board(runs_dir: Path) -> Leaderboard:
     return leaderboard(find_runs(runs_dir))
@@ -53,7 +62,7 @@ def test_markdown(board: Leaderboard) -> None:
     lines = [line for line in text.splitlines() if line.startswith("| good")]
     cells = [cell.strip() for cell in lines[0].strip("|").split("|")]
     assert cells[:3] == ["good", "LSTM, fastText, frozen, 3 seeds", "dev"]
-    good = next(row for row in board.rows if row.name == "good")
+    good = row_of(board, "good")
     assert cells[3] == f"{good.average.median:.1f}†" and cells[-1] == f"{good.scores['ar'].median:.1f}†"
     assert cells[4] == f"**{good.scores['nkjp-ner'].median:.1f}**"
     assert r"\<script\>alert(1)\</script\>" in text and "<script>" not in text
@@ -98,9 +107,9 @@ def test_latex(board: Leaderboard) -> None:
 
 
 def test_csv_holds_every_number(board: Leaderboard) -> None:
-    scores = list(csv.DictReader(io.StringIO(render_scores([board]))))
+    scores = lines_of(render_scores([board]))
     good = {line["task"]: line for line in scores if line["name"] == "good"}
-    row = next(row for row in board.rows if row.name == "good")
+    row = row_of(board, "good")
     assert row.run is not None and set(good) == {"average", *row.scores}
     for id, score in row.scores.items():
         line = good[id]
@@ -109,19 +118,17 @@ def test_csv_holds_every_number(board: Leaderboard) -> None:
         assert [float(s) for s in line["by_seed"].split()] == list(row.run.summary["tasks"][id]["scores"].values())
     assert good["ar"]["reduced"] == "yes" and good["cbd"]["reduced"] == "no"
     assert good["average"]["reduced"] == "yes"  # as report.md marks it
-    assert {line["partial"] for line in scores if line["task"] == "average" and line["source"] == "run"} == {
-        "yes",
-        "no",
-    }
+    averages = [line for line in scores if line["task"] == "average" and line["source"] == "run"]
+    assert {line["partial"] for line in averages} == {"yes", "no"}
     assert len([line for line in scores if line["name"] == EVIL]) == 10
-    pairs = list(csv.DictReader(io.StringIO(render_comparisons([board]))))
+    pairs = lines_of(render_comparisons([board]))
     assert {line["verdict"] for line in pairs} <= {"better", "worse", "undecided"} and len(pairs) == 10 + 2 + 2
     for line in pairs:
         low, high, p, p_holm = (float(line[key]) for key in ("low", "high", "p", "p_holm"))
         assert low <= float(line["difference"]) <= high and p <= p_holm <= 1
         assert (line["verdict"] == "undecided") == (low <= 0 <= high) == (p >= 0.05)
         assert (line["verdict_holm"] == "undecided") == (p_holm >= 0.05)
-    costs = {line["name"]: line for line in csv.DictReader(io.StringIO(render_costs([board])))}
+    costs = {line["name"]: line for line in lines_of(render_costs([board]))}
     assert costs["good"]["pretrain_seconds"] == "200.0" and costs["good"]["peak_memory"] == str(2**30)
     assert costs["50%_of_$x|y"]["pretrain_seconds"] == ""
 
@@ -165,25 +172,12 @@ def test_document(board: Leaderboard) -> None:
     assert set(suite["comparisons"]) <= {f"{a['id']}|{b['id']}" for a in suite["rows"] for b in suite["rows"]}
 
 
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
-    """A suite with a task of each target kind, some of them scored on test."""
-    path = tmp_path_factory.mktemp("kinds")
-    suite = write_kinds_suite(path)
-    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
-    make_run(path / "runs/svm", right(0.4), [f"suite={suite}", "method=svm"])
-    return leaderboard(find_runs(path / "runs"))
-
-
-ON_TEST = ("opposite", "mood-elsewhere")
-
-
 def test_every_form_names_the_split_of_each_score(kinds: Leaderboard) -> None:
-    scores = list(csv.DictReader(io.StringIO(render_scores([kinds]))))
+    scores = lines_of(render_scores([kinds]))
     of_task = {line["task"]: line["split"] for line in scores if line["name"] == "lstm"}
     assert of_task == {
         **{"average": "dev, test", "mood": "dev", "stars": "dev", "answer": "dev"},
-        **dict.fromkeys(ON_TEST, "test"),
+        **{"opposite": "test", "mood-elsewhere": "test"},
     }
     text = render_markdown([kinds], "now", "mtl report")
     lines = [line for line in text.splitlines() if line.startswith("| lstm")]
@@ -191,7 +185,7 @@ def test_every_form_names_the_split_of_each_score(kinds: Leaderboard) -> None:
     assert "Scores × 100 on" not in text and "on the split that each row names" in text
     assert "LSTM, random, frozen (lstm) & dev, test & " in render_latex([kinds], "now", "mtl report")
     rows = document([kinds], "now", "mtl report")["suites"][0]["rows"]
-    assert [row["split"] for row in rows] == ["dev, test"] * 2
+    assert [row["split"] for row in rows] == ["dev, test"] * 3
     assert {id: score["split"] for id, score in rows[0]["scores"].items()} == {
         id: split for id, split in of_task.items() if id != "average"
     }
@@ -224,19 +218,10 @@ def test_the_command(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     out = tmp_path / "out"
     assert main(["report", str(runs_dir), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}/index.html\n"
-    names = [
-        *(
-            "comparisons.csv",
-            "costs.csv",
-            "index.html",
-            "ranks.csv",
-            "report.md",
-            "report.tex",
-            "scores.csv",
-            "settings.csv",
-        )
-    ]
-    assert sorted(path.name for path in out.iterdir()) == names
+    names = {path.name for path in out.iterdir()}
+    assert names == {f"{name}.csv" for name in ("comparisons", "costs", "ranks", "scores", "settings")} | {
+        *("index.html", "report.md", "report.tex")
+    }
     assert f"by `mtl report {runs_dir} --out" in (out / "report.md").read_text(encoding="utf-8")
     assert main(["report", str(tmp_path / "none")]) == 2
     missing = capsys.readouterr()
@@ -272,7 +257,7 @@ def tables_of(markdown: str, heading: str) -> dict[str, list[str]]:
 
 def test_markdown_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
     text = render_markdown([alphas], "now", "mtl report")
-    one, worst = (next(row for row in alphas.rows if row.name == name) for name in ("one", "wrong"))
+    one, two, worst = (row_of(alphas, name) for name in ("one", "two", "wrong"))
     scores = tables_of(text, "# alphas")
     assert scores["metric"] == ["", "", "mean", "α nominal", "α interval", "pseudo-α", "α nominal"]
     assert scores["one"][3].strip("*") == f"{one.scores['stance'].median / 100:.3f}"
@@ -281,11 +266,8 @@ def test_markdown_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
     assert "× 100" not in text and not re.search(r"\d\d\.\d [▲▼≈]", text)
     accuracy = tables_of(text, "### accuracy")
     assert one.run is not None
-    also = {
-        id: of["also"]["accuracy"]["median"]
-        for id, of in one.run.summary["tasks"].items()
-        if id in ("stance", "answer")
-    }
+    tasks = one.run.summary["tasks"]
+    also = {id: tasks[id]["also"]["accuracy"]["median"] for id in ("stance", "answer")}
     mean = sum(also.values()) / 200
     assert accuracy[""] == ["split", "mean", "Stance", "Answer"]
     assert accuracy["one"] == ["dev", f"{mean:.3f}", *(f"{value / 100:.3f}" for value in also.values())]
@@ -294,7 +276,6 @@ def test_markdown_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
     assert [parts[value][0] for value in ("all rows", "any value", "a", "b", "c")] == ["60", "45", "30", "15", "15"]
     assert parts["all rows"][2] == f"{one.scores['entailment'].median / 100:.3f}"
     spread = tables_of(text, "## Spread over settings")
-    two = next(row for row in alphas.rows if row.name == "two")
     deviation = abs(one.scores["stance"].median - two.scores["stance"].median) / 2
     assert spread["LSTM, random, frozen"][0] == "2" and spread["LSTM, random, frozen"][2] == f"{deviation / 100:.3f}"
     assert "- LSTM, random, frozen: the settings differ in pretrain.batch\\_size." in text
@@ -306,14 +287,14 @@ def test_latex_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
     text = render_latex([alphas], "now", "mtl report")
     assert r" &  & mean & $\alpha$ nominal & $\alpha$ interval & pseudo-$\alpha$ & $\alpha$ nominal \\" in text
     assert r"\label{tab:alphas-macro-f1}" in text and "times" not in text
-    worst = next(row for row in alphas.rows if row.name == "wrong")
+    worst = row_of(alphas, "wrong")
     assert f"$-${-worst.scores['stance'].median / 100:.3f}" in text
 
 
 def test_csv_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
-    lines = list(csv.DictReader(io.StringIO(render_scores([alphas]))))
+    lines = lines_of(render_scores([alphas]))
     assert {line["scale"] for line in lines} == {"1"}
-    one = next(row for row in alphas.rows if row.name == "one")
+    one = row_of(alphas, "one")
     assert one.run is not None
     stance = {line["metric"]: line for line in lines if line["name"] == "one" and line["task"] == "stance"}
     of = one.run.summary["tasks"]["stance"]
@@ -322,9 +303,9 @@ def test_csv_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
         assert float(stance[metric]["median"]) == pytest.approx(expected["median"] / 100)
         seeds = [float(score) for score in stance[metric]["by_seed"].split()]
         assert seeds == pytest.approx([score / 100 for score in expected["scores"].values()])
-    (pair, *_) = csv.DictReader(io.StringIO(render_comparisons([alphas])))
+    (pair, *_) = lines_of(render_comparisons([alphas]))
     assert pair["scale"] == "1" and abs(float(pair["difference"])) <= 2
-    settings = {line["task"]: line for line in csv.DictReader(io.StringIO(render_settings([alphas])))}
+    settings = {line["task"]: line for line in lines_of(render_settings([alphas]))}
     assert list(settings) == ["average", "stance", "rating", "answer", "entailment"]
     assert (settings["average"]["settings"], settings["average"]["keys"]) == ("2", "pretrain.batch_size")
     sds = [float(settings[id]["sd"]) for id in list(settings)[1:]]
@@ -335,7 +316,7 @@ def test_the_document_is_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
     (suite,) = document([alphas], "now", "mtl report")["suites"]
     assert (suite["unit"], suite["decimals"]) == ("score", 3)
     one = next(row for row in suite["rows"] if row["name"] == "one")
-    scores = next(row for row in alphas.rows if row.name == "one").scores
+    scores = row_of(alphas, "one").scores
     assert one["scores"]["stance"]["median"] == pytest.approx(scores["stance"].median / 100, abs=1e-6)
     assert one["details"]["curves"][0]["points"][0]["average"] == 0.05  # 5.0 × 100
     assert one["details"]["curves"][0]["points"][0]["loss"] == 0.5
@@ -375,13 +356,25 @@ def test_foreign_names_are_guarded_in_every_csv_file(board: Leaderboard) -> None
 
 
 def test_versions_are_escaped_in_markdown(board: Leaderboard) -> None:
-    row = next(row for row in board.rows if row.run)
+    row, *further = board.rows
     assert row.run
     versions = [{"mtl": "<script>", "![x](http://evil)": "1"}]
     run = replace(row.run, summary={**row.run.summary, "versions": versions})
-    text = render_markdown(
-        [replace(board, rows=[replace(each, run=run) if each is row else each for each in board.rows])],
-        "",
-        "mtl report",
-    )
+    text = render_markdown([replace(board, rows=[replace(row, run=run), *further])], "", "mtl report")
     assert "mtl \\<script\\>, !\\[x\\](http://evil) 1" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "cell"),
+    [
+        ("parameters", 46_123_456, "46,123,456"),
+        ("parameters_without_embeddings", 0, "0"),
+        ("pretrain_seconds", None, "–"),
+        ("finetune_seconds", 65.4, "1 min 05 s"),
+        ("seconds_per_task", 2.0, "2 s"),
+        ("peak_memory", 3 * 2**29, "1.6 GB"),
+        ("sentences_per_second", 1234.5, "1,234"),
+    ],
+)
+def test_costs_in_words(key: str, value: float | None, cell: str) -> None:
+    assert cost_cell(key, value) == cell

@@ -1,3 +1,5 @@
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +11,10 @@ from input_errors import raises_input_error
 from run_folders import make_run, right
 
 from mtl.base.files import write_json
+from mtl.base.locks import Holder
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import load_job
-from mtl.runs.folder import RunFolder
+from mtl.runs.folder import TRAINING, RunFolder, holder, seed_lock
 from mtl.settings.schema import Config
 
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="nobody can write to /proc")
@@ -20,16 +23,16 @@ NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="nobody can w
 def test_the_second_process_is_refused(tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from mtl.runs.folder import RunFolder\n"
     code += "with RunFolder(Path(sys.argv[1])).locked(): print('held', flush=True); sys.stdin.read()"
-    holder = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:
-        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
         with raises_input_error(file="TMP"), RunFolder(tmp_path).locked():
             pass
     finally:
-        holder.kill()
-        holder.wait()
+        process.kill()
+        process.wait()
     (tmp_path / "seed-1").mkdir()
     (tmp_path / "seed-1" / ".best.ckpt.7.partial").write_text("half", encoding="utf-8")
     (tmp_path / "seed-1" / ".transformer.7.partial").mkdir()
@@ -102,14 +105,11 @@ def test_a_run_of_another_version_is_refused_before_its_data_are_read(tmp_path: 
     """To prepare the vectors of an unfinished run may take hours."""
     folder = make_run(tmp_path / "run", right(0.5))
     write_json(folder.inputs, {**read_json(folder.inputs), "format": "2"})
-    for finished in (True, False):
-        if not finished:
-            folder.summary.unlink()
-        job = load_job(
-            {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
-        )
+    settings = {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
+    for _ in ("finished", "unfinished"):
         with raises_input_error(file="run"):
-            run_baseline(job)
+            run_baseline(load_job(settings))
+        folder.summary.unlink(missing_ok=True)
 
 
 def test_the_records_of_trainings_that_have_ended(tmp_path: Path) -> None:
@@ -120,3 +120,23 @@ def test_the_records_of_trainings_that_have_ended(tmp_path: Path) -> None:
         "seed-3/finetune/cbd/done.json",
     ]
     assert folder.stages(1) == []
+
+
+def test_the_lock_of_a_seed_names_its_process_while_it_is_held(tmp_path: Path) -> None:
+    with seed_lock(tmp_path / "seed-1"):
+        held = holder(tmp_path / "seed-1")
+        assert held is not None and held.pid == os.getpid()
+    assert holder(tmp_path / "seed-1") is None and list((tmp_path / "seed-1").iterdir()) == []
+
+
+def test_who_waits_for_a_seed_is_told_for_whom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("mtl.base.locks.RENEW_EVERY", 0.01)
+    monkeypatch.setattr("mtl.base.locks.STALE_AFTER", 0.05)
+    other = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
+    (tmp_path / TRAINING).write_text(json.dumps(vars(other)), encoding="utf-8")
+    with caplog.at_level("INFO", logger="mtl"), seed_lock(tmp_path):
+        assert holder(tmp_path) != other
+    process = "process 1 on elsewhere since 2026-01-31 12:00:00 UTC"
+    assert f"{tmp_path}: another process trains this seed ({process}); wait" in caplog.text

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from command_line import job
-from data_files import read_json
 from mutations import message_of, mutated_bytes, mutated_json
 from run_folders import make_run, right
 from small_suite import small_settings
@@ -166,17 +165,3 @@ def test_links_of_shared_stages_are_not_followed(settings: list[str], tmp_path: 
     (run.parent / ".stage1").symlink_to(tmp_path / "home", target_is_directory=True)
     run_baseline(job([*settings, "seeds=[1]", "tasks=[kansla]"]))
     assert list((tmp_path / "home").iterdir()) == []
-
-
-def test_a_summary_that_contradicts_itself(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    folder = make_run(tmp_path / "a", right(0.5), tasks=["cbd"], seeds=[1, 2])
-    summary = read_json(folder.summary)
-    for change, complaint in (
-        ({"seeds": [1, 1]}, "seeds: names a seed twice"),
-        ({"seeds": [1, 3]}, "tasks.cbd: its scores are not those of the seeds"),
-        ({"reduced": ["dyk"]}, "reduced: 'dyk' is not one of the run's tasks"),
-    ):
-        caplog.clear()
-        folder.summary.write_text(json.dumps({**summary, **change}), encoding="utf-8")
-        assert find_runs(tmp_path) == []
-        assert complaint in caplog.text

@@ -1,10 +1,11 @@
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from alpha_suite import write_alpha_suite
 from command_line import job
-from data_files import read_json
+from data_files import read_json, write_table
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 
@@ -19,6 +20,22 @@ from mtl.tasks.suite import Suite, load_suite
 @pytest.fixture
 def suite(suite_file: Path) -> Suite:
     return load_suite(suite_file)
+
+
+@pytest.fixture
+def score(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+    """What `mtl score` prints: with the status 0 its lines, with 2 its error."""
+
+    def scored(path: Path, gold: Path, suite: Path, *settings: str, status: int = 0) -> list[str]:
+        capsys.readouterr()
+        assert main(["score", str(path), "--gold", str(gold), f"suite={suite}", *settings]) == status
+        printed = capsys.readouterr()
+        return (printed.err if status else printed.out).splitlines()
+
+    return scored
+
+
+Score = Callable[..., list[str]]
 
 
 def pack(path: Path, files: dict[str, str]) -> Path:
@@ -49,16 +66,8 @@ def test_a_whole_submission_has_no_problems(suite: Suite, tmp_path: Path) -> Non
         ("test_pred_kansla.tsv", "kansla\n" + "glad\n" * 10, "kansla.tsv:1: the header is 'kansla'"),
         ("test_pred_kansla.tsv", "label\n" + "glad\n" * 9, "kansla.tsv:10: 9 predictions for 10 test rows"),
         ("test_pred_kansla.tsv", "label\nGlad\n" + "arg\n" * 9, "kansla.tsv:2: unknown label 'Glad'"),
-        (
-            "test_pred_betyg.tsv",
-            "score\n" + "3\n" * 9 + "nan\n",
-            "betyg.tsv:11: target nan is not finite, or beyond 1e+100",
-        ),
-        (
-            "test_pred_betyg.tsv",
-            "score\n" + "3\n" * 9 + "-1e101\n",
-            "betyg.tsv:11: target -1e101 is not finite, or beyond",
-        ),
+        ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "nan\n", "betyg.tsv:11: target nan is not finite, or beyond"),
+        ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "-1e101\n", "betyg.tsv:11: target -1e101 is not finite, or"),
         ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "fyra\n", "betyg.tsv:11: target 'fyra' is not a number"),
     ],
 )
@@ -123,16 +132,12 @@ def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.C
     assert "data_dir=nope: no such folder" in capsys.readouterr().err
 
 
-def test_a_run_s_predictions_score_as_its_summary_says(
-    settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folders = [
-        setting for setting in settings if setting.split("=")[0] in ("suite", "data_dir", "run_dir", "cache_dir")
-    ]
+def test_a_run_s_predictions_score_as_its_summary_says(settings: list[str], suite_file: Path, score: Score) -> None:
+    names = ("suite", "data_dir", "run_dir", "cache_dir")
+    folders = [setting for setting in settings if setting.partition("=")[0] in names]
     summary = run_baseline(job([*folders, "method=overlap", "seeds=[1]"]))
     folder = suite_file.parent / "run/seed-1/predictions"
-    assert main(["score", str(folder), "--gold", str(suite_file.parent / "data"), f"suite={suite_file}"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = score(folder, suite_file.parent / "data", suite_file)
     for task, line in zip(summary["tasks"], lines[2:], strict=False):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         assert cells[:2] == [task, "dev"] and cells[4] == f"{summary['tasks'][task]['median']:.1f}"
@@ -140,80 +145,65 @@ def test_a_run_s_predictions_score_as_its_summary_says(
     assert main(["check-submission", str(folder.parent / "submission.zip"), *settings[:2]]) == 0
 
 
-def test_test_predictions_are_scored_where_their_gold_is_there(
-    suite_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_test_predictions_are_scored_where_their_gold_is_there(suite_file: Path, score: Score) -> None:
     gold = suite_file.parent / "gold"
     gold.mkdir()
     (gold / "test.tsv").write_text("text\tlabel\n" + "x\tglad\n" * 7 + "y\targ\n" * 3, encoding="utf-8")
     path = pack(suite_file.parent / "s.zip", whole())
-    assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = score(path, gold, suite_file)
     assert lines[2] == "| kansla | test | accuracy | 10 | 60.0 |"
     assert lines[-1] == "average (of 1 of 3 tasks; not scored: samma, betyg): 60.0"
     pack(path, whole(8))
-    assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
-    assert "test_pred_kansla.tsv:9: 8 predictions for the 10 rows of" in capsys.readouterr().err
+    (error,) = score(path, gold, suite_file, status=2)
+    assert "test_pred_kansla.tsv:9: 8 predictions for the 10 rows of" in error
 
 
-def test_every_target_kind_is_scored_against_a_run_s_gold_targets(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_target_kind_is_scored_against_a_run_s_gold_targets(tmp_path: Path, score: Score) -> None:
     suite = write_kinds_suite(tmp_path)
     folder = make_run(tmp_path / "run", right(0.6), [f"suite={suite}", "method=constant"], seeds=[1])
     predictions = folder.predictions(1, "dev", "mood").parent
-    assert main(["score", str(predictions), "--gold", str(folder.path / "gold"), f"suite={suite}"]) == 0
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()[2:-1]]
+    lines = score(predictions, folder.path / "gold", suite)[2:-1]
     splits = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
     tasks = read_json(folder.summary)["tasks"]
-    assert lines == [
-        [id, split, tasks[id]["metric"], "60", f"{tasks[id]['median']:.1f}"] for id, split in splits.items()
-    ]
+    facts = {id: (split, tasks[id]["metric"], tasks[id]["median"]) for id, split in splits.items()}
+    assert lines == [f"| {id} | {split} | {name} | 60 | {median:.1f} |" for id, (split, name, median) in facts.items()]
     choice = predictions / "dev_pred_answer.tsv"
     choice.write_text(choice.read_text(encoding="utf-8").replace("3", "-1", 1), encoding="utf-8")
-    assert main(["score", str(predictions), "--gold", str(folder.path / "gold"), f"suite={suite}"]) == 2
-    assert "target '-1' is not the index of a candidate" in capsys.readouterr().err
+    (error,) = score(predictions, folder.path / "gold", suite, status=2)
+    assert "target '-1' is not the index of a candidate" in error
 
 
-def test_further_metrics_stand_below_their_task_s_metric_on_the_suite_s_scale(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_further_metrics_stand_below_their_task_s_metric_on_the_suite_s_scale(tmp_path: Path, score: Score) -> None:
     suite = write_alpha_suite(tmp_path)
     folder = make_run(tmp_path / "run", right(0.6), [f"suite={suite}"], seeds=[1])
     predictions = folder.predictions(1, "dev", "stance").parent
-    assert main(["score", str(predictions), "--gold", str(folder.path / "gold"), f"suite={suite}"]) == 0
-    *lines, average = capsys.readouterr().out.splitlines()[2:]
+    *lines, average = score(predictions, folder.path / "gold", suite)[2:]
     summary = read_json(folder.summary)
     expected = []
-    for id, of in summary["tasks"].items():
-        expected.append(f"| {id.title()} | dev | {of['metric']} | 60 | {of['median'] / 100:.3f} |")
-        expected += [f"| | | {name} | | {also['median'] / 100:.3f} |" for name, also in of["also"].items()]
+    for id, task in summary["tasks"].items():
+        expected.append(f"| {id.title()} | dev | {task['metric']} | 60 | {task['median'] / 100:.3f} |")
+        expected += [f"| | | {name} | | {also['median'] / 100:.3f} |" for name, also in task["also"].items()]
     assert lines == expected and len(lines) == 10
     assert average == f"average: {summary['average'] / 100:.3f}"
 
 
-def test_a_gold_file_needs_no_columns_of_a_breakdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_gold_file_needs_no_columns_of_a_breakdown(tmp_path: Path, score: Score) -> None:
     suite = write_alpha_suite(tmp_path)
-    header, cells = ("premise", "hypothesis", "triple", "label"), ("a", "b", "t", "no")
-    (tmp_path / "gold").mkdir()
-    lines = ["\t".join(line) + "\n" for line in (header, cells)]
-    (tmp_path / "gold/test.tsv").write_text("".join(lines), encoding="utf-8")
+    write_table(tmp_path / "gold/test.tsv", ("premise", "hypothesis", "triple", "label"), [("a", "b", "t", "no")])
     path = pack(tmp_path / "s.zip", {"test_pred_entailment.tsv": "label\nno\n"})
-    settings = [f"suite={suite}", "tasks=[entailment]"]
-    assert main(["score", str(path), "--gold", str(tmp_path / "gold"), *settings]) == 0
-    assert "| Entailment | test | alpha_nominal | 1 | 1.000 |" in capsys.readouterr().out
+    lines = score(path, tmp_path / "gold", suite, "tasks=[entailment]")
+    assert "| Entailment | test | alpha_nominal | 1 | 1.000 |" in lines
 
 
-def test_test_predictions_of_a_task_scored_on_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_test_predictions_of_a_task_scored_on_test(tmp_path: Path, score: Score) -> None:
     suite = write_kinds_suite(tmp_path)
     path = pack(tmp_path / "s.zip", {"test_pred_opposite.tsv": "opposite\n" + "cold\nsmall\nslow\n" * 4})
-    assert main(["score", str(path), "--gold", str(tmp_path / "data"), f"suite={suite}"]) == 0
     # The rows' opposites are cold, small, slow, new, dark, dry, and so on.
-    assert capsys.readouterr().out.splitlines()[2] == "| opposite | test | accuracy | 12 | 50.0 |"
+    assert score(path, tmp_path / "data", suite)[2] == "| opposite | test | accuracy | 12 | 50.0 |"
 
 
 def test_numbers_outside_the_range_are_scored_and_counted(
-    suite: Suite, suite_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    suite_file: Path, tmp_path: Path, score: Score, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = {**whole(), "test_pred_betyg.tsv": "score\n" + "11\n" + "3\n" * 8 + "-0.5\n"}
     path = pack(tmp_path / "s.zip", files)
@@ -229,22 +219,20 @@ def test_numbers_outside_the_range_are_scored_and_counted(
     with zipfile.ZipFile(path) as archive:
         archive.extractall(tmp_path / "folder")
     for scored in (path, tmp_path / "folder"):
-        assert main(["score", str(scored), "--gold", str(gold), f"suite={suite_file}"]) == 0
-        lines = capsys.readouterr().out.splitlines()
+        lines = score(scored, gold, suite_file)
         assert lines[2] == "| betyg | test | spearman | 10 | 100.0 |" and lines[-1] == f"betyg, test: {remark}"
 
 
 @pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity"])
 def test_numbers_that_are_not_finite_are_refused_with_file_and_line(
-    suite: Suite, suite_file: Path, capsys: pytest.CaptureFixture[str], cell: str
+    suite: Suite, suite_file: Path, score: Score, cell: str
 ) -> None:
     gold = suite_file.parent / "gold"
     gold.mkdir()
     (gold / "dev_betyg.tsv").write_text("score\n" + "1\n2\n3\n", encoding="utf-8")
     path = pack(suite_file.parent / "s.zip", {"dev_pred_betyg.tsv": f"score\n1\n{cell}\n3\n"})
-    assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
-    errors = capsys.readouterr().err
-    assert errors == f"mtl: error: {path}/dev_pred_betyg.tsv:3: target {cell} is not finite, or beyond 1e+100\n"
+    (error,) = score(path, gold, suite_file, status=2)
+    assert error == f"mtl: error: {path}/dev_pred_betyg.tsv:3: target {cell} is not finite, or beyond 1e+100"
     (gold / "dev_betyg.tsv").write_text(f"score\n1\n2\n{cell}\n", encoding="utf-8")
     with pytest.raises(InputError, match=f"dev_betyg.tsv:4: target {cell} is outside 0 to 10"):
         read_targets(suite.tasks["betyg"], gold / "dev_betyg.tsv")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard
 
-from mtl.stats.comparison import Comparison, Sample, compare, sample
+from mtl.stats.comparison import PairTest, Sample, compare, sample
 from mtl.stats.families import PRIOR_FREEDOM, all_tails, family_tests, largest_rejected, seed_parts, with_holm
 from mtl.stats.resampling import RowSet
 
@@ -111,7 +111,7 @@ def test_seeds_of_a_method_without_randomness_are_no_seeds() -> None:
 
 def test_holm_against_its_definition() -> None:
     p_values = [0.01, 0.04, None, 0.03, 0.005, 0.6]
-    family = {place: Comparison(1.0, 0.0, 0.0, p) for place, p in enumerate(p_values)}
+    family = {place: PairTest(1.0, 0.0, 0.0, p) for place, p in enumerate(p_values)}
     tails = {place: p for place, p in enumerate(p_values) if p is not None}
     corrected = with_holm(family, tails)
     assert [found.p_holm for found in corrected.values()] == pytest.approx([0.04, 0.09, None, 0.09, 0.025, 0.6])
@@ -122,7 +122,7 @@ def test_holm_against_its_definition() -> None:
     assert largest_rejected(np.array(list(tails.values()))) == 0.01
     assert largest_rejected(np.array([0.03, 0.04])) == -1.0 == largest_rejected(np.empty(0))
     # Of a larger family, some tests are shown.
-    whole = {**family, **{place: Comparison(1.0, 0.0, 0.0, 1.0) for place in range(6, 9)}}
+    whole = {**family, **{place: PairTest(1.0, 0.0, 0.0, 1.0) for place in range(6, 9)}}
     more = {6: 0.001, 7: 0.04, 8: 1.0}
     expected = [found.p_holm for found in with_holm(whole, {**tails, **more}).values()][:6]
     every = np.array([*tails.values(), *more.values()])
@@ -130,7 +130,7 @@ def test_holm_against_its_definition() -> None:
 
 
 def test_no_verdict_holds_that_is_none_alone() -> None:
-    corrected = with_holm({0: Comparison(1.0, -0.1, 2.1, 0.07)}, {0: 0.01})[0]
+    corrected = with_holm({0: PairTest(1.0, -0.1, 2.1, 0.07)}, {0: 0.01})[0]
     assert corrected.p_holm == 0.07 and not corrected.holds
 
 

@@ -14,7 +14,7 @@ from run_folders import make_run, right
 from mtl.base.files import write_json
 from mtl.reports.leaderboard import leaderboard
 from mtl.reports.report import write_report
-from mtl.runs.finished import Run, find_runs
+from mtl.runs.finished import FinishedRun, find_runs
 from mtl.stats.samples import SampleCache, content_key
 
 
@@ -49,7 +49,7 @@ def test_a_filled_cache_gives_the_same_files_without_reading_predictions_again(
     without, cache = files(runs_dir, None), tmp_path / "cache"
     assert files(runs_dir, cache) == without and len(list(cache.glob("resampled/*.npz"))) == 2
     monkeypatch.setattr("mtl.stats.samples.resampled_scores", never)
-    monkeypatch.setattr(Run, "check", never)
+    monkeypatch.setattr(FinishedRun, "check", never)
     assert files(runs_dir, cache) == without
     assert len(list((cache / "resampled").iterdir())) == 2
 

@@ -20,10 +20,8 @@ def rejoin(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Re
     for task, values in {"grad": [0.5, 1.5, 2.5, 3.5], "val": [0, 1, 1, 0], "par": ["ja", "nej", "nej", "ja"]}.items():
         for split in ("dev", "test"):
             if (file := copy / task / f"{split}.jsonl").exists():
-                rows = [
-                    json.loads(line) | {"prediction": value} for line, value in zip(read(file), values, strict=False)
-                ]
-                write_lines(file, [json.dumps(row) for row in rows])
+                rows = zip(map(json.loads, read(file)), values, strict=False)
+                write_lines(file, [json.dumps(row | {"prediction": value}) for row, value in rows])
 
     def rejoined(*further: str) -> tuple[int, str, str]:
         capsys.readouterr()

@@ -1,6 +1,7 @@
 import json
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rows_suite import GRAD_DEV, PAR_TEST, TEMPLATE, VAL_TEST, read, run, write_lines, write_rows_suite
@@ -10,16 +11,22 @@ from mtl.submissions.entry import RowFile, prediction_values, unfilled
 from mtl.tasks.task import Task
 
 
-@pytest.fixture(scope="module")
-def data_and_submission(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("rows")
-    return folder / "data", run(folder)
+def baseline(suite: Path, method: str) -> int:
+    """The exit status of a run of one seed, in the folder of the suite's file."""
+    folders = [
+        f"{name}={suite.parent / path}" for name, path in (("data_dir", "data"), ("run_dir", "run"), ("cache_dir", "c"))
+    ]
+    return main(["baseline", f"suite={suite}", f"method={method}", "seeds=[1]", *folders])
 
 
-def test_a_submission_is_the_data_s_rows_with_predictions_in_the_label_s_form(
-    data_and_submission: tuple[Path, Path],
-) -> None:
-    data, submission = data_and_submission
+def entry_of(suite: Path) -> dict[str, Any]:
+    (file,) = (suite.parent / "run/seed-1/submission").glob("*.json")
+    entry: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return entry
+
+
+def test_a_submission_is_the_data_s_rows_with_predictions_in_the_label_s_form(made: Path) -> None:
+    data, submission = made / "data", made / "run/seed-1/submission"
     files = sorted(path.relative_to(submission).as_posix() for path in submission.rglob("*") if path.is_file())
     assert files == [
         *("Majority or mean.json", "grad/dev.jsonl", "grad/test.jsonl"),
@@ -36,8 +43,8 @@ def test_a_submission_is_the_data_s_rows_with_predictions_in_the_label_s_form(
     assert read(submission / "grad/dev.jsonl")[1] == f'{GRAD_DEV[1][:-1]}, "prediction": {mean}}}'
 
 
-def test_the_entry_is_the_template_with_what_is_known(data_and_submission: tuple[Path, Path]) -> None:
-    entry = json.loads((data_and_submission[1] / "Majority or mean.json").read_text(encoding="utf-8"))
+def test_the_entry_is_the_template_with_what_is_known(made: Path) -> None:
+    entry = entry_of(made / "rader.yaml")
     dev = entry["tasks"]["grad"].pop("dev")
     # A mean of 1.75 for 3, 2, 1, 0.5: 1 - mean squared error / (2 * variance of the eight pooled values with n - 1).
     pooled = [3.0, 2.0, 1.0, 0.5, *[21 / 12] * 4]
@@ -76,10 +83,8 @@ def test_without_a_template_the_entry_has_what_is_known(tmp_path: Path, caplog: 
     caplog.set_level(logging.INFO, logger="mtl")
     suite = write_rows_suite(tmp_path)
     (tmp_path / "data/leaderboard/empty.json").unlink()
-    command = ["baseline", f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
-    assert main([*command, "method=constant", "seeds=[1]", f"cache_dir={tmp_path / 'cache'}"]) == 0
-    (file,) = (tmp_path / "run/seed-1/submission").glob("*.json")
-    entry = json.loads(file.read_text(encoding="utf-8"))
+    assert baseline(suite, "constant") == 0
+    entry = entry_of(suite)
     assert set(entry) == {"tasks", "model"} and entry["tasks"].keys() == {"grad"}
     assert entry["tasks"]["grad"]["dev"].keys() == {"N", "alpha"}
     assert any("empty.json: no such file" in line for line in caplog.messages)
@@ -93,10 +98,8 @@ def test_without_a_template_a_measure_s_substitute_stands_only_for_the_task_s_ow
     suite.write_text(text, encoding="utf-8")
     write_lines(tmp_path / "data/val/test.jsonl", VAL_TEST)
     write_lines(tmp_path / "data/par/test.jsonl", PAR_TEST)
-    command = ["baseline", f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
-    assert main([*command, "method=majority", "seeds=[1]", f"cache_dir={tmp_path / 'cache'}"]) == 0
-    (file,) = (tmp_path / "run/seed-1/submission").glob("*.json")
-    tasks = json.loads(file.read_text(encoding="utf-8"))["tasks"]
+    assert baseline(suite, "majority") == 0
+    tasks = entry_of(suite)["tasks"]
     assert tasks["val"]["test"].keys() == {"N", "pseudo", "accuracy"}
     assert tasks["par"]["test"].keys() == {"N", "alpha", "accuracy"}
 
@@ -105,8 +108,7 @@ def test_a_row_that_has_a_prediction_already_is_one_line(tmp_path: Path, capsys:
     suite = write_rows_suite(tmp_path)
     file = tmp_path / "data/par/test.jsonl"
     write_lines(file, [line[:-1] + ', "prediction": 1}' for line in read(file)])
-    command = ["baseline", f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
-    assert main([*command, "method=majority", "seeds=[1]", f"cache_dir={tmp_path / 'cache'}"]) == 2
+    assert baseline(suite, "majority") == 2
     assert capsys.readouterr().err.endswith(f"{file}:1: has a key 'prediction' already; take it out of the data\n")
 
 
@@ -135,13 +137,9 @@ def test_unfilled_names_the_outer_key_where_all_is_null() -> None:
         (
             "  ids:",
             "  template_source: {url: ftp://x}\n  ids:",
-            "submission.template_source.url: 'ftp://x' must begin with https:// or http://",
+            "submission.template_source.url: 'ftp://x' must begin with",
         ),
-        (
-            "dev: dev.jsonl, ",
-            "dev: dev.tsv, ",
-            "submission.format: rows are written from .jsonl files, and grad has dev.tsv",
-        ),
+        ("dev: dev.jsonl, ", "dev: dev.tsv, ", "submission.format: rows are written from .jsonl files, and grad has"),
     ],
 )
 def test_a_wrong_declaration_is_one_line(
@@ -162,8 +160,7 @@ def test_a_template_of_another_form_is_one_line(
     suite = write_rows_suite(tmp_path)
     template = tmp_path / "data/leaderboard/empty.json"
     template.write_text(content, encoding="utf-8")
-    command = ["baseline", f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
-    assert main([*command, "method=majority", "seeds=[1]", f"cache_dir={tmp_path / 'cache'}"]) == 2
+    assert baseline(suite, "majority") == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith(f"mtl: error: {template}: ")
 
 

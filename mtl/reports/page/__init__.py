@@ -17,55 +17,43 @@ LIBRARIES = (
 )
 # Joined in this order into one script with one scope: a file may use constants of the files before it.
 OWN = (
-    "elements.js",
-    "format.js",
-    "model.js",
-    "columns.js",
-    "cells.js",
-    "figure.js",
-    "curves.js",
-    "predictions.js",
-    "details.js",
-    "pager.js",
-    "board.js",
-    "notes.js",
-    "sections.js",
-    "scores.js",
-    "cost.js",
-    "plots.js",
-    "controls.js",
-    "main.js",
+    *(
+        "elements.js",
+        "format.js",
+        "model.js",
+        "columns.js",
+        "cells.js",
+        "figure.js",
+        "curves.js",
+        "predictions.js",
+        "details.js",
+    ),
+    *("pager.js", "board.js", "notes.js", "sections.js", "scores.js", "cost.js", "plots.js", "controls.js", "main.js"),
 )
 
 
 def render_page(report: dict[str, Any]) -> str:
     """The report as an HTML page. All texts of the report are shown as text, even if they contain markup."""
-    scripts = [*(_library(file, licences) for file, licences in LIBRARIES), _own_script()]
+    code = "\n".join(map(_read, OWN))
+    scripts = [*(_library(file, licences) for file, licences in LIBRARIES), f'(() => {{\n"use strict";\n{code}}})();\n']
     return Template(_read("page.html")).substitute(
         title=html.escape(report["title"]),
         policy=content_policy(scripts),
         style=_read("page.css"),
         data=embedded_json(report),
-        tables=_static_tables(report),
+        tables="\n".join(map(_static_table, report["suites"])),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
 
 
 def render_static(title: str, body: str) -> str:
-    """A page without scripts.
-
-    Args:
-        body: HTML.
-    """
+    """A page without scripts, with this body of HTML."""
     return Template(_read("static.html")).substitute(title=html.escape(title), style=_read("page.css"), body=body)
 
 
-def _static_tables(report: dict[str, Any]) -> str:
-    """The scores of each suite as HTML tables, for browsers that run no JavaScript."""
-    return "\n".join(map(_static_table, report["suites"]))
-
-
 def _static_table(suite: dict[str, Any]) -> str:
+    """The scores of a suite as an HTML table, for browsers that run no JavaScript."""
+
     def number(value: float | None) -> str:
         return "–" if value is None else f"{value:.{suite['decimals']}f}".replace("-", "−")
 
@@ -98,11 +86,6 @@ def _library(file: str, licences: tuple[str, ...]) -> str:
     code = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
     terms = "\n".join(_read(f"vendor/{licence}").strip() for licence in licences)
     return f"/*\n{terms}\n*/\n{code}\n"
-
-
-def _own_script() -> str:
-    """The files of `OWN` as one script."""
-    return '(() => {\n"use strict";\n' + "\n".join(_read(name) for name in OWN) + "})();\n"
 
 
 def content_policy(scripts: list[str]) -> str:
