@@ -19,9 +19,7 @@ from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
 from mtl.model.encoder import POOLINGS
 from mtl.settings.bounds import one_of, typed_settings
-from mtl.vectors.encoders.encoder import Choices, Description
-
-FLOAT = 4  # bytes of a weight
+from mtl.vectors.encoders.encoder import FLOAT, Choices, Description
 
 
 @dataclass
@@ -87,6 +85,8 @@ class RunEncoder:
         changes = [settings.task] if settings.task is not None else []
         changes += [self.pooling] if self.pooling != model.pooling else []
         changes += ["centred"] if settings.centre else []
+        best = " (the best on dev)" if settings.seed is None else ""
+        centred = "centred" if settings.centre else "not centred"
         return Description(
             name="-".join([kind.folder(predictor.config), *changes]),
             title=", ".join([kind.title(predictor.config), *changes]),
@@ -100,8 +100,7 @@ class RunEncoder:
             trained_on=tuple(f"{predictor.suite.name}/{id}" for id in self._tasks_seen()),
             suite=predictor.suite.name,
             seed=predictor.seed,
-            settings=f"seed {predictor.seed}{' (the best on dev)' if settings.seed is None else ''}, pooling {self.pooling},"
-            f" {'' if settings.centre else 'not '}centred",
+            settings=f"seed {predictor.seed}{best}, pooling {self.pooling}, {centred}",
         )
 
     def _tasks_seen(self) -> list[str]:
@@ -156,7 +155,7 @@ class RunEncoder:
         return centre
 
     def _training_texts(self, inputs: Mapping[str, str]) -> list[str]:
-        """Raises InputError for data that is missing, or not that of the run. inputs: the run's fingerprints."""
+        """Raises InputError for data that is missing, or not that of the run, whose fingerprints these are."""
         predictor, config = self.predictor, self.predictor.config
         data_dir = Path(self.settings.data_dir or config.data_dir or predictor.suite.data_dir)
         tasks = [predictor.suite.tasks[id] for id in predictor.tasks]

@@ -17,48 +17,37 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Export:
-    """An encoder to export, and what its model card says.
+class CardFacts:
+    """What the model card of an export says beside the model itself: the run's summary.json, and the licence if it is stated."""
 
-    Args:
-        pooling: see `mtl.model.encoder.POOLINGS`.
-        centre: float32 (dim,), subtracted from each vector; None: nothing is.
-        summary: the content of the run's summary.json.
-        license: the license of the exported model; None: not stated.
-        command: that exports it.
-    """
+    suite: Suite
+    summary: Mapping[str, Any]
+    license: str | None
+    command: str
+
+
+@dataclass(frozen=True)
+class Export(CardFacts):
+    """An encoder to export. Its centre, float32 (dim,), is subtracted from each vector; None: nothing is."""
 
     parts: EncoderParts
     pooling: str
     centre: np.ndarray | None
     description: Description
-    suite: Suite
-    summary: Mapping[str, Any]
-    license: str | None
-    command: str
 
 
 @dataclass(frozen=True)
-class TaskExport:
-    """A fine-tuned transformer with its head to export, and what its model card says. The fields are as in `Export`.
-
-    Args:
-        task: whose head it is.
-        seed: the seed of the run.
-    """
+class TaskExport(CardFacts):
+    """A fine-tuned transformer with its head for a task to export, of one seed of the run."""
 
     model: "TrainedTransformer"
     task: Task
     seed: int
-    suite: Suite
-    summary: Mapping[str, Any]
-    license: str | None
-    command: str
 
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """One format: an entry of `mtl.vectors.export.EXPORT_FORMATS`. It has either `write` or `write_task`.
+    """One format. It has either `write` or `write_task`.
 
     Attributes:
         keys: the settings that it reads.

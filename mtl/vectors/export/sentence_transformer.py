@@ -6,14 +6,12 @@
 import json
 import logging
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import yaml
 
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
@@ -24,10 +22,14 @@ from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.words import WordEmbedder, word_sequences
 from mtl.model.encoder import Encoder, EncoderParts
 from mtl.vectors.export.format import Export
-from mtl.vectors.export.model_card import NOT_STATED, code_block, encoder_summary, shared_sections
+from mtl.vectors.export.model_card import NOT_STATED, card, code_block, encoder_summary, shared_sections
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
 TOLERANCE = 1e-5
+PROMPTS = {
+    "query": " ",
+    "document": " ",
+}  # a text without a token is one unknown word; the tokenizer says so of none that is empty
 Encode = Callable[[Sequence[str]], np.ndarray]
 
 
@@ -56,11 +58,7 @@ class Reference:
         return vectors if export.centre is None else vectors - export.centre
 
     def check(self, encode: Encode) -> None:
-        """Raise InputError if an export gives other vectors for some texts.
-
-        Args:
-            encode: its vectors of texts.
-        """
+        """Raise InputError if an export gives other vectors for some texts."""
         texts = probe_texts(self.export.parts.words, self.export.parts.max_length)
         difference = float(np.abs(encode(texts) - self.encode(texts)).max())
         if not difference <= TOLERANCE:
@@ -76,10 +74,6 @@ def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
     lengths = (1, 2, 3, 5, 8, 13, 21, max_length, max_length + 7)
     texts = [" ".join(rng.choices(words or ["x"], k=length)) for length in lengths]
     return [*texts, f"{texts[2]}, {texts[3]} (qx7-zz)...", "qx7zz", "", " ", texts[1]]
-
-
-# A text without a token is one unknown word; the tokenizer can say so only of a text that is not empty.
-PROMPTS = {"query": " ", "document": " "}
 
 
 def problem(parts: EncoderParts) -> str | None:
@@ -98,21 +92,25 @@ def write(export: Export, folder: Path) -> None:
     """Write the model and its card. Raises InputError if the written model gives other vectors than the run."""
     from sentence_transformers import SentenceTransformer
 
-    with _quiet():
+    library = logging.getLogger("sentence_transformers")
+    level = library.level
+    library.setLevel(logging.ERROR)  # hides what it logs about models in general
+    try:
         model = _model(export, folder / "tokenizer.json")
         model.save_pretrained(str(folder), create_model_card=False)
         for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
             weights.chmod((folder / "modules.json").stat().st_mode)
         loaded = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        try:
-            Reference(export).check(lambda texts: loaded.encode(list(texts), show_progress_bar=False))
-        except InputError as error:
-            raise error.located(key="--format sentence-transformers") from None
+        Reference(export).check(lambda texts: loaded.encode(list(texts), show_progress_bar=False))
+    except InputError as error:
+        raise error.located(key="--format sentence-transformers") from None
+    finally:
+        library.setLevel(level)
     write_text(folder / "README.md", sentence_transformers_card(export, str(loaded)))
 
 
 def _model(export: Export, tokenizer_file: Path) -> Any:
-    """The model. tokenizer_file: where its tokenizer is written, from which the library reads it."""
+    """The model; its tokenizer is written to a file, from which the library reads it."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast
@@ -163,28 +161,10 @@ def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
     return Dense(dim, dim, activation_function=torch.nn.Identity(), init_weight=torch.eye(dim), init_bias=bias, **names)
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide what the library logs about models in general, but no error."""
-    logger = logging.getLogger("sentence_transformers")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-
-
 def sentence_transformers_card(export: Export, architecture: str) -> str:
-    """The card of a folder that sentence-transformers loads, with the sections that its own cards have.
-
-    Args:
-        architecture: the modules.
-    """
+    """The card of a folder that sentence-transformers loads, with the sections that its own cards have."""
     parts, description = export.parts, export.description
     front = {
-        "language": [description.language],
-        **({"license": export.license} if export.license else {}),
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
         "tags": ["sentence-transformers", "sentence-similarity", "feature-extraction", "bilstm"],
@@ -216,4 +196,4 @@ def sentence_transformers_card(export: Export, architecture: str) -> str:
         " every model with word vectors and a tokenizer of transformers.",
         *shared_sections(export),
     ]
-    return f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---\n\n" + "\n\n".join(sections) + "\n"
+    return card(export, front, sections)

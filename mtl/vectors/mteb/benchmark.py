@@ -18,6 +18,9 @@ from mtl.base.untrusted_yaml import read_yaml, typed_content
 from mtl.settings.bounds import UnknownKey, typed_settings
 from mtl.settings.layers import find_yaml, shipped
 
+MODEL = "model."
+RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name of a key of the command
+
 
 @dataclass
 class ModelFacts:
@@ -49,9 +52,8 @@ class ModelFacts:
             try:
                 date.fromisoformat(self.release_date)
             except ValueError:
-                raise InputError(
-                    "must be a date, as in 2026-11-22", key="model.release_date", value=self.release_date
-                ) from None
+                message = "must be a date, as in 2026-11-22"
+                raise InputError(message, key="model.release_date", value=self.release_date) from None
         if self.open_weights and self.license is None:
             raise InputError("needs a licence; set model.license=", key="model.open_weights", value="true")
         if self.reference is not None and not is_web_address(self.reference):
@@ -76,28 +78,25 @@ class MtebSettings:
     model: ModelFacts = field(default_factory=ModelFacts)
 
 
-MODEL = "model."
-RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name of a key of the command
-
-
 def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
     """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
-    own = _own_keys()
-    facts = {key.removeprefix(MODEL): value for key, value in given.items() if key.startswith(MODEL)}
+    command_keys = {key.name for key in fields(MtebSettings)} - {"model"}
     # A date is the only value that YAML reads as something else than these keys have.
-    dated = {key: value.isoformat() if isinstance(value, date) else value for key, value in facts.items()}
+    facts = {
+        key.removeprefix(MODEL): value.isoformat() if isinstance(value, date) else value
+        for key, value in given.items()
+        if key.startswith(MODEL)
+    }
     tasks = given.get("tasks")
     if tasks is not None and not isinstance(tasks, list):
         raise InputError("must be a list, as in [PpcPC,SICK-R-PL]", key="tasks", value=tasks)
-    settings = typed_settings(MtebSettings, {key: value for key, value in given.items() if key in own})
-    settings.model = typed_settings(ModelFacts, dated, MODEL)
-    others = {key: value for key, value in given.items() if key not in own and not key.startswith(MODEL)}
-    return settings, {RENAMED.get(key, key): value for key, value in others.items()}
-
-
-def _own_keys() -> set[str]:
-    """The keys of the command itself, without those of the model's metadata."""
-    return {key.name for key in fields(MtebSettings)} - {"model"}
+    settings = typed_settings(MtebSettings, {key: value for key, value in given.items() if key in command_keys})
+    settings.model = typed_settings(ModelFacts, facts, MODEL)
+    return settings, {
+        RENAMED.get(key, key): value
+        for key, value in given.items()
+        if key not in command_keys and not key.startswith(MODEL)
+    }
 
 
 def unknown_key(error: UnknownKey) -> UnknownKey:
@@ -105,8 +104,9 @@ def unknown_key(error: UnknownKey) -> UnknownKey:
     if error.section:
         return error
     names = {name: key for key, name in RENAMED.items()}
-    own = _own_keys() | {MODEL + key.name for key in fields(ModelFacts)}
-    return UnknownKey(names.get(error.unknown, error.unknown), own | {names.get(key, key) for key in error.known})
+    keys = {key.name for key in fields(MtebSettings)} - {"model"} | {MODEL + key.name for key in fields(ModelFacts)}
+    known = keys | {names.get(key, key) for key in error.known}
+    return UnknownKey(names.get(error.unknown, error.unknown), known)
 
 
 @dataclass
@@ -126,11 +126,7 @@ class BenchmarkTask:
 
 @dataclass
 class TaskType:
-    """Tasks that are scored alike.
-
-    Args:
-        metric: the name of the score in mteb's result files that the benchmark reports.
-    """
+    """Tasks that are scored alike. The metric is the name of the score in mteb's result files that the benchmark reports."""
 
     title: str = MISSING
     metric: str = MISSING
@@ -140,11 +136,7 @@ class TaskType:
 
 @dataclass
 class PublishedRow:
-    """Published scores × 100 by task, and the averages as printed.
-
-    Args:
-        source: where they were published.
-    """
+    """Published scores × 100 by task, the averages as printed, and where they were published."""
 
     model: str = MISSING
     family: str = MISSING
@@ -177,7 +169,6 @@ class Benchmark:
         return {name: task for type_ in self.types.values() for name, task in type_.tasks.items()}
 
     def type_of(self, task: str) -> str:
-        """The type of a task."""
         return next(name for name, type_ in self.types.items() if task in type_.tasks)
 
     def metric(self, task: str) -> str:
@@ -209,7 +200,7 @@ class Benchmark:
 
     def mean(self, scores: Mapping[str, float]) -> float | None:
         """The mean over tasks; None without scores."""
-        return fmean(scores[name] for name in scores) if scores else None
+        return fmean(scores.values()) if scores else None
 
     def mean_of_types(self, scores: Mapping[str, float]) -> float | None:
         """The mean over types of their means; None without scores."""

@@ -95,11 +95,8 @@ class PretrainingSettings:
 
     def check(self) -> None:
         if self.final_learning_rate > self.learning_rate:
-            raise InputError(
-                f"must not exceed learning_rate={self.learning_rate}",
-                key="final_learning_rate",
-                value=self.final_learning_rate,
-            )
+            message = f"must not exceed learning_rate={self.learning_rate}"
+            raise InputError(message, key="final_learning_rate", value=self.final_learning_rate)
         if self.hidden_size % self.num_heads:
             raise InputError(f"must divide hidden_size={self.hidden_size}", key="num_heads", value=self.num_heads)
         if self.batch_size % self.accumulate:
@@ -107,9 +104,8 @@ class PretrainingSettings:
         if self.max_steps is None and self.max_minutes is None:
             raise InputError("set it, or max_minutes: one of them must limit the training", key="max_steps")
         if self.warmup >= 1 and self.max_minutes is not None:
-            raise InputError(
-                "with max_minutes, must be a share of the training, below 1", key="warmup", value=f"{self.warmup:g}"
-            )
+            message = "with max_minutes, must be a share of the training, below 1"
+            raise InputError(message, key="warmup", value=f"{self.warmup:g}")
         if self.warmup >= 1 and self.max_steps is not None and self.warmup >= self.max_steps:
             raise InputError(f"must be less than max_steps={self.max_steps}", key="warmup", value=f"{self.warmup:g}")
 

@@ -36,7 +36,7 @@ def export(tmp_path: Path) -> Export:
     )
     trained_on = ("klej/cbd", "klej/cdsc-r")
     shown = Description("x", "LSTM, a_b", "lstm", 7, "pl", 1234, 1000, 99, 7, trained_on, "klej", 2)
-    return Export(parts, "max", None, shown, suite, read_json(folder.summary), "cc-by-4.0", "mtl export x --out y")
+    return Export(suite, read_json(folder.summary), "cc-by-4.0", "mtl export x --out y", parts, "max", None, shown)
 
 
 def test_the_scores_and_the_data(export: Export) -> None:

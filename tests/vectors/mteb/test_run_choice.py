@@ -67,7 +67,7 @@ def test_a_score_that_is_not_finite_never_wins() -> None:
 
 def test_only_some_settings_can_be_chosen() -> None:
     found = combinations({"centre": "choose", "seed": 1}, CHOICES)
-    assert [one.values for one in found] == [{"centre": False}, {"centre": True}]
+    assert [values for values, _ in found] == [{"centre": False}, {"centre": True}]
     with raises_input_error():
         combinations({"layer": "choose"}, CHOICES)
 
@@ -81,7 +81,7 @@ def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
         ({"weighting": "sif", "pooling": "choose"}, 2),
     ):
         found = combinations({**common, **given}, choices)
-        dims = [open_encoder("average", one.settings).description.dim for one in found]
+        dims = [open_encoder("average", settings).description.dim for _, settings in found]
         assert len(dims) == count and set(dims) == {4, 8}
     with raises_input_error():
         combinations({**common, "weighting": "sif", "pooling": "max", "centre": "choose"}, choices)
@@ -91,7 +91,7 @@ def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
 
 def test_a_run_reads_its_data_only_for_centring(tmp_path: Path) -> None:
     found = combinations({"centre": "choose", "data_dir": "data"}, encoder_kind(str(tmp_path)).choices())
-    assert [dict(one.settings) for one in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
+    assert [dict(settings) for _, settings in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
 
 
 def test_tasks_with_validation_rows(tmp_path: Path) -> None:
