@@ -13,8 +13,7 @@ DIM = 32
 
 @dataclass
 class HashedEncoder:
-    """pooling: mean or max over the words. trained_on: as in `Description`. software: its versions.
-    encoded: how many texts it encoded."""
+    """It counts the texts that it encodes, and keeps those that it learns."""
 
     pooling: str = "mean"
     centre: bool = False
@@ -23,6 +22,7 @@ class HashedEncoder:
     seed: int | None = None
     software: dict[str, str] = field(default_factory=lambda: {"mtl": "1"})
     encoded: int = field(default=0, init=False)
+    learnt: list[str] = field(default_factory=list, init=False)
 
     @property
     def description(self) -> Description:
@@ -42,7 +42,7 @@ class HashedEncoder:
         )
 
     def learn(self, texts: Sequence[str]) -> None:
-        self.learnt = list(texts)
+        self.learnt += texts
 
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         self.encoded += len(texts)

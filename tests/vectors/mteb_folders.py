@@ -2,33 +2,20 @@
 
 import json
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hashed_encoder import HashedEncoder
 
 from mtl.base.files import write_json, write_text
 from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.vectors.mteb.results import EXACT, EvaluationFolder, summarize
 
-WORDS = [
-    "kot",
-    "pies",
-    "dom",
-    "las",
-    "góra",
-    "ptak",
-    "ryba",
-    "chleb",
-    "woda",
-    "dzień",
-    "noc",
-    "wiatr",
-    "śnieg",
-    "deszcz",
-]
+WORDS = re.findall(r"\w+", "kot pies dom las góra ptak ryba chleb woda dzień noc wiatr śnieg deszcz")
 
 SWEDISH = """
 name: sv-test
@@ -44,6 +31,16 @@ types:
       SweRecClassification: {}
       DalajClassification: {}
 """
+
+
+def stay_offline(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Within a test, mteb and datasets do not read the hub, and write only below a folder."""
+    import datasets
+
+    monkeypatch.setenv("MTEB_CACHE", str(folder / "mteb"))
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "datasets")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
 def write_rows(folder: Path, split: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -75,7 +72,7 @@ def labelled(count: int, seed: int = 0) -> list[dict[str, Any]]:
     ]
 
 
-def record(score: float, data: str = EXACT, **others: Any) -> dict[str, Any]:
+def record(score: float, data: str = EXACT, /, **changes: Any) -> dict[str, Any]:
     """What is recorded of an evaluation of a task."""
     return {
         **{"versions": {"mteb": "2"}, "revision": "r1", "split": "test", "type": "", "metric": "m", "score": score},
@@ -85,7 +82,7 @@ def record(score: float, data: str = EXACT, **others: Any) -> dict[str, Any]:
             "data": data,
             "differences": [] if data == EXACT else ["test: few"],
         },
-        **{"seconds": 2.0, "encoding_seconds": 1.0, "sentences": 100, **others},
+        **{"seconds": 2.0, "encoding_seconds": 1.0, "sentences": 100, **changes},
     }
 
 

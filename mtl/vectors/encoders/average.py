@@ -84,25 +84,19 @@ class AverageSettings:
         check_choice("weighting", self.weighting, WEIGHTINGS)
         if self.language is not None:
             check_language(self.language)
-        weighted, named = WEIGHTINGS[self.weighting].reads_texts, self.texts is not None
-        problems = [
-            ("weighting", "weights a mean; set pooling=mean or pooling=both", self.pooling == "max" and weighted),
-            (
-                "texts",
-                "nothing reads them; set weighting=tfidf, weighting=sif or centre=true",
-                named and not self.reads_texts,
-            ),
-            ("data_dir", f"texts={self.texts} are read instead; drop one of them", named and self.data_dir is not None),
-            (
-                "data_dir",
-                "name the suite that it belongs to: suite=NAME",
-                self.data_dir is not None and self.suite is None,
-            ),
-            ("texts", NEEDS_TEXTS, self.reads_texts and not named and self.suite is None),
-        ]
-        for key, message, is_wrong in problems:
-            if is_wrong:
-                raise InputError(message, key=key, value=getattr(self, key))
+        if self.pooling == "max" and WEIGHTINGS[self.weighting].reads_texts:
+            message = "weights a mean; set pooling=mean or pooling=both"
+            raise InputError(message, key="weighting", value=self.weighting)
+        if self.texts is not None and not self.reads_texts:
+            message = "nothing reads them; set weighting=tfidf, weighting=sif or centre=true"
+            raise InputError(message, key="texts", value=self.texts)
+        if self.texts is not None and self.data_dir is not None:
+            message = f"texts={self.texts} are read instead; drop one of them"
+            raise InputError(message, key="data_dir", value=self.data_dir)
+        if self.data_dir is not None and self.suite is None:
+            raise InputError("name the suite that it belongs to: suite=NAME", key="data_dir", value=self.data_dir)
+        if self.reads_texts and self.texts is None and self.suite is None:
+            raise InputError(NEEDS_TEXTS, key="texts")
 
 
 def open_average(name: str, given: Mapping[str, Any]) -> "AverageEncoder":

@@ -80,11 +80,14 @@ class RunEncoder:
     @cached_property
     def description(self) -> Description:
         """What the encoder is."""
-        predictor, settings, model = self.predictor, self.settings, self.predictor.model
+        predictor, settings, model, suite = self.predictor, self.settings, self.predictor.model, self.predictor.suite
         kind = METHODS[method_name(predictor.config.method)]
         changes = [settings.task] if settings.task is not None else []
         changes += [self.pooling] if self.pooling != model.pooling else []
         changes += ["centred"] if settings.centre else []
+        seen = set(model.trained_on)
+        if settings.centre:  # the mean vector is that of the run's training texts
+            seen.update(id for id in predictor.tasks if suite.tasks[id].answered_by is None)
         best = " (the best on dev)" if settings.seed is None else ""
         centred = "centred" if settings.centre else "not centred"
         return Description(
@@ -92,23 +95,16 @@ class RunEncoder:
             title=", ".join([kind.title(predictor.config), *changes]),
             family=kind.family,
             dim=model.dim,
-            language=predictor.suite.language,
+            language=suite.language,
             parameters=model.parameters,
             parameters_without_embeddings=model.parameters_without_embeddings,
             memory=FLOAT * model.parameters,
             max_length=predictor.config.max_length,
-            trained_on=tuple(f"{predictor.suite.name}/{id}" for id in self._tasks_seen()),
-            suite=predictor.suite.name,
+            trained_on=tuple(f"{suite.name}/{id}" for id in suite.tasks if id in seen),
+            suite=suite.name,
             seed=predictor.seed,
             settings=f"seed {predictor.seed}{best}, pooling {self.pooling}, {centred}",
         )
-
-    def _tasks_seen(self) -> list[str]:
-        """The ids of the tasks whose training rows the encoder has seen. The mean vector is that of the run's training texts."""
-        suite, seen = self.predictor.suite, set(self.predictor.model.trained_on)
-        if self.settings.centre:
-            seen.update(id for id in self.predictor.tasks if suite.tasks[id].answered_by is None)
-        return [id for id in suite.tasks if id in seen]
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once, if the run reads new words' vectors from a file."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mtl.base.errors import InputError
 from mtl.model.encoder import EncoderParts
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -14,6 +15,9 @@ from mtl.vectors.encoders.encoder import Description
 
 if TYPE_CHECKING:
     from mtl.methods.transformer.trained import TrainedTransformer
+
+
+TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -62,3 +66,14 @@ class ExportFormat:
     problem: Callable[[EncoderParts], str | None] = lambda parts: None
     write: Callable[[Export, Path], None] | None = None
     write_task: Callable[[TaskExport, Path], None] | None = None
+
+
+def check_difference(values: np.ndarray, wanted: np.ndarray, name: str, format: str, scale: float = 1.0) -> None:
+    """Raise InputError if the exported model gives other values than the run, by more than TOLERANCE of this scale."""
+    difference = float(np.abs(values - wanted).max())
+    if not difference <= TOLERANCE * scale:
+        raise InputError(
+            f"the exported model gives other {name} than the run (they differ by up to {difference:.2g}), so nothing is written;"
+            " use the versions of constraints.txt",
+            key=f"--format {format}",
+        )

@@ -1,12 +1,9 @@
-"""The export as a folder that `SentenceTransformer` loads, of the library's own modules alone: mtl is not needed there.
-
-`Reference` computes the vectors that the export must give.
-"""
+"""The export as a folder that `SentenceTransformer` loads, of the library's own modules alone: mtl is not needed there."""
 
 import json
 import logging
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,58 +11,37 @@ import numpy as np
 import torch
 
 from mtl.base.device import exact_arithmetic
-from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
 from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.words import WordEmbedder, word_sequences
 from mtl.model.encoder import Encoder, EncoderParts
-from mtl.vectors.export.format import Export
+from mtl.vectors.export.format import Export, check_difference
 from mtl.vectors.export.model_card import NOT_STATED, card, code_block, encoder_summary, shared_sections
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
-TOLERANCE = 1e-5
 PROMPTS = {
     "query": " ",
     "document": " ",
 }  # a text without a token is one unknown word; the tokenizer says so of none that is empty
-Encode = Callable[[Sequence[str]], np.ndarray]
 
 
-class Reference:
-    """The encoder of an export in float32, without boundary words. Words that are not among its words are unknown."""
-
-    def __init__(self, export: Export) -> None:
-        self.export = export
-        parts = export.parts
-        embedder = WordEmbedder(len(parts.vectors), parts.vectors.shape[1], trainable=False)
-        embedder.load(parts.vectors.numpy())
-        sizes = (parts.vectors.shape[1], parts.hidden_size, parts.num_layers)
-        self.encoder = Encoder(embedder, *sizes, embedding_dropout=0, dropout=0, join_input=parts.join_input)
-        self.encoder.lstm.load_state_dict(parts.lstm)
-        self.vocabulary = Vocabulary(parts.words)
-
-    @exact_arithmetic()
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """The vectors of texts, float32 (texts, dim)."""
-        export = self.export
-        with hidden_progress():
-            tokenized = TokenizedTexts(texts, export.parts.language, export.parts.max_length)
-            sequences = word_sequences(self.vocabulary, tokenized)
-            encoded = self.encoder.encode(sequences, torch.arange(len(tokenized)), pooling=export.pooling)
-        vectors: np.ndarray = encoded[[tokenized.index[text] for text in texts]].numpy()
-        return vectors if export.centre is None else vectors - export.centre
-
-    def check(self, encode: Encode) -> None:
-        """Raise InputError if an export gives other vectors for some texts."""
-        texts = probe_texts(self.export.parts.words, self.export.parts.max_length)
-        difference = float(np.abs(encode(texts) - self.encode(texts)).max())
-        if not difference <= TOLERANCE:
-            raise InputError(
-                f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written;"
-                " use the versions of constraints.txt"
-            )
+@exact_arithmetic()
+def reference_vectors(export: Export, texts: Sequence[str]) -> np.ndarray:
+    """The vectors that an export must give, without boundary words, float32 (texts, dim). Words that are not among its words are unknown."""
+    parts = export.parts
+    embedder = WordEmbedder(len(parts.vectors), parts.vectors.shape[1], trainable=False)
+    embedder.load(parts.vectors.numpy())
+    sizes = (parts.vectors.shape[1], parts.hidden_size, parts.num_layers)
+    encoder = Encoder(embedder, *sizes, embedding_dropout=0, dropout=0, join_input=parts.join_input)
+    encoder.lstm.load_state_dict(parts.lstm)
+    with hidden_progress():
+        tokenized = TokenizedTexts(texts, parts.language, parts.max_length)
+        sequences = word_sequences(Vocabulary(parts.words), tokenized)
+        encoded = encoder.encode(sequences, torch.arange(len(tokenized)), pooling=export.pooling)
+    vectors: np.ndarray = encoded[[tokenized.index[text] for text in texts]].numpy()
+    return vectors if export.centre is None else vectors - export.centre
 
 
 def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
@@ -101,11 +77,11 @@ def write(export: Export, folder: Path) -> None:
         for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
             weights.chmod((folder / "modules.json").stat().st_mode)
         loaded = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        Reference(export).check(lambda texts: loaded.encode(list(texts), show_progress_bar=False))
-    except InputError as error:
-        raise error.located(key="--format sentence-transformers") from None
+        texts = probe_texts(export.parts.words, export.parts.max_length)
+        vectors = loaded.encode(texts, show_progress_bar=False)
     finally:
         library.setLevel(level)
+    check_difference(vectors, reference_vectors(export, texts), "vectors", "sentence-transformers")
     write_text(folder / "README.md", sentence_transformers_card(export, str(loaded)))
 
 

@@ -20,10 +20,9 @@ from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import NumberHead
 from mtl.tasks.task import Task
-from mtl.vectors.export.format import TaskExport
+from mtl.vectors.export.format import TaskExport, check_difference
 from mtl.vectors.export.model_card import NOT_STATED, card, code_block, score_cells, task_title
 
-TOLERANCE = 1e-5  # of an output, as a share of the largest one where that is above 1
 PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input
 
 
@@ -107,13 +106,9 @@ def check_loads(export: TaskExport, folder: Path) -> None:
         inputs = body_input(tokens, lengths, pretrained.padding, pretrained.has_types)
         wanted = low + (high - low) * network.models[0](**inputs).logits.numpy()
         outputs = model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits.numpy()
-        difference = float(np.abs(outputs - wanted).max())
-        if not difference <= TOLERANCE * max(1.0, float(np.abs(wanted).max())):
-            raise InputError(
-                f"the exported model gives other outputs than the run (they differ by up to {difference:.2g}), so nothing is written;"
-                " use the versions of constraints.txt",
-                key="--format transformers",
-            )
+        # A share of the largest output where that is above 1.
+        scale = max(1.0, float(np.abs(wanted).max()))
+        check_difference(outputs, wanted, "outputs", "transformers", scale)
     export.model.network(export.task).to(export.model.device)
 
 

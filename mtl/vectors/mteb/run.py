@@ -177,7 +177,11 @@ def run_mteb(
             encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
         raise unknown_key(error) from None
-    _log(encoder, benchmark)
+    description, languages = encoder.description, benchmark.model_languages
+    logger.info("%s: %s", description.title, description.settings)
+    if languages and description.language and description.language not in languages:
+        known = ", ".join(languages)
+        logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
     final = evaluator(encoder)
     with final.folder.locked():
         shutil.copyfile(path, final.folder.benchmark)
@@ -186,16 +190,6 @@ def run_mteb(
         records = final.evaluate(tasks, finished=lambda records: _summarize(final, chosen_settings, records, about))
         final.collect_results(final.with_earlier(records))
     return final.folder
-
-
-def _log(encoder: SentenceEncoder, benchmark: Benchmark) -> None:
-    """Say what is scored, and warn if it is for another language than the benchmark."""
-    description, languages = encoder.description, benchmark.model_languages
-    logger.info("%s: %s", description.title, description.settings)
-    if languages and description.language and description.language not in languages:
-        logger.warning(
-            "the encoder's language is %s, but %s is in %s", description.language, benchmark.title, ", ".join(languages)
-        )
 
 
 def _summarize(
