@@ -85,7 +85,7 @@ def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
     ours = [row for row in _our_rows(benchmark, columns, evaluations, ids, complete_only) if row.scores]
     facts = [
         "Scores × 100. AVG is the mean over tasks, by type the mean over the means of the types. Our rows are scored by mteb's own"
-        " evaluation, on the rows that mteb describes; scores on other rows are left out here.",
+        " evaluation, on the rows that mteb describes; scores on other rows are left out here."
     ]
     if ours:
         facts += not_comparable_notes(benchmark, list(benchmark.tasks))

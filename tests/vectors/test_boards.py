@@ -8,8 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hashed_encoder import HashedEncoder
-from mteb_folders import make_evaluation, record
+from mteb_folders import HashedEncoder, make_evaluation, record
 from report_browser import Opener, in_browser
 
 from mtl.api.cli import main
@@ -47,7 +46,7 @@ def test_scores_on_other_data_never_stand_beside_published_ones(boards: list[Lea
     assert len(published.rows) == 21 and len(published.columns) == 1 + 28
     assert all(row.evaluation for row in local.rows)
     assert [column.title for column in local.columns.values()] == [
-        *("AVG", "CBD", "PpcPC", "CDSC-R, rows 1", "CDSC-R, rows 2"),
+        *("AVG", "CBD", "PpcPC", "CDSC-R, rows 1", "CDSC-R, rows 2")
     ]
     hashed, trained = local.rows
     assert medians(hashed) == {"CBD@r1": 61.5, "PpcPC@r1": 70.0, "CDSC-R@r1": 40.0}

@@ -99,14 +99,14 @@ class AverageSettings:
             raise InputError(NEEDS_TEXTS, key="texts")
 
 
-def open_average(name: str, given: Mapping[str, Any]) -> "AverageEncoder":
+def open_average(name: str, values: Mapping[str, Any]) -> "AverageEncoder":
     """Averaged word vectors with these settings. Raises InputError."""
-    section = {key.removeprefix(SECTION): value for key, value in given.items() if key.startswith(SECTION)}
-    settings = typed_settings(AverageSettings, {key: given[key] for key in given if not key.startswith(SECTION)})
+    section = {key.removeprefix(SECTION): value for key, value in values.items() if key.startswith(SECTION)}
+    settings = typed_settings(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
     options = embedder_options(settings.embeddings, section)
     optional = {key for kind in EMBEDDERS.values() for key in kind.open_keys if not key.startswith(SECTION)}
     read = EMBEDDERS[options.name].open_keys
-    for key in given:
+    for key in values:
         if (key in optional or key.startswith(SECTION)) and key not in read:
             message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
             raise InputError(message, key=key)

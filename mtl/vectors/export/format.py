@@ -16,7 +16,6 @@ from mtl.vectors.encoders.encoder import Description
 if TYPE_CHECKING:
     from mtl.methods.transformer.trained import TrainedTransformer
 
-
 TOLERANCE = 1e-5
 
 

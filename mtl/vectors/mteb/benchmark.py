@@ -78,23 +78,23 @@ class MtebSettings:
     model: ModelFacts = field(default_factory=ModelFacts)
 
 
-def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
+def read_settings(values: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
     """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
     command_keys = {key.name for key in fields(MtebSettings)} - {"model"}
     # A date is the only value that YAML reads as something else than these keys have.
     facts = {
         key.removeprefix(MODEL): value.isoformat() if isinstance(value, date) else value
-        for key, value in given.items()
+        for key, value in values.items()
         if key.startswith(MODEL)
     }
-    tasks = given.get("tasks")
+    tasks = values.get("tasks")
     if tasks is not None and not isinstance(tasks, list):
         raise InputError("must be a list, as in [PpcPC,SICK-R-PL]", key="tasks", value=tasks)
-    settings = typed_settings(MtebSettings, {key: value for key, value in given.items() if key in command_keys})
+    settings = typed_settings(MtebSettings, {key: value for key, value in values.items() if key in command_keys})
     settings.model = typed_settings(ModelFacts, facts, MODEL)
     return settings, {
         RENAMED.get(key, key): value
-        for key, value in given.items()
+        for key, value in values.items()
         if key not in command_keys and not key.startswith(MODEL)
     }
 

@@ -98,11 +98,7 @@ def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
 
 
 def choose(
-    settings: Mapping[str, Any],
-    choices: Choices,
-    tasks: Sequence[str],
-    open_encoder: OpenEncoder,
-    validate: Validate,
+    settings: Mapping[str, Any], choices: Choices, tasks: Sequence[str], open_encoder: OpenEncoder, validate: Validate
 ) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
     """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the record of the
     choice.
@@ -136,16 +132,16 @@ def choose(
 
 
 def run_mteb(
-    open_encoder: OpenEncoder, choices: Choices, given: Mapping[str, Any], about: Mapping[str, Any]
+    open_encoder: OpenEncoder, choices: Choices, values: Mapping[str, Any], about: Mapping[str, Any]
 ) -> EvaluationFolder:
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. Raises InputError if it cannot be done.
 
     Args:
         choices: the encoder's settings that can be chosen, with their values.
-        given: the settings of `mtl mteb` and of the encoder.
+        values: the settings of `mtl mteb` and of the encoder.
         about: further keys of the summary: the command, versions, the machine.
     """
-    settings, encoder_settings = read_settings(given)
+    settings, encoder_settings = read_settings(values)
     check_values(encoder_settings, choices)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)

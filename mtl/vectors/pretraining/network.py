@@ -22,8 +22,10 @@ class MaskedBatch:
     """A batch to predict tokens in.
 
     Args:
-        inputs: int64 (segments, time), with padding, bool, of the same shape.
-        places: int64 (chosen,), positions in the flattened inputs, in rising order, and labels, the tokens that stood there.
+        inputs: int64 (segments, time).
+        places: int64 (chosen,), positions in the flattened inputs, in rising order.
+        labels: int64 (chosen,), the tokens that stood there.
+        padding: bool (segments, time).
     """
 
     inputs: np.ndarray
@@ -41,7 +43,7 @@ class Masking:
     """
 
     def __init__(self, begins: np.ndarray, share: float, whole_words: bool, mask: int) -> None:
-        """Whether each entry of the vocabulary begins a word: bool (vocabulary,). The mask is the token that replaces others."""
+        """`begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,); `mask` is the token of masks."""
         self.begins = begins if whole_words else np.ones_like(begins)
         self.share = share
         self.mask = mask

@@ -115,8 +115,8 @@ class PretrainingSettings:
         return self.max_length - 2
 
 
-def read_settings(config: str, given: Mapping[str, Any]) -> PretrainingSettings:
-    """Read the settings from a file in configs/pretrain, or from a path, and replace those that `given` contains. Raises
+def read_settings(config: str, changes: Mapping[str, Any]) -> PretrainingSettings:
+    """Read the settings from a file in configs/pretrain, or from a path, and replace those that `changes` contains. Raises
     InputError for an unknown key or a value that is not valid."""
     path = find_yaml("config", config, shipped("configs") / "pretrain")
     content = {str(key): value for key, value in read_yaml(path).items()}
@@ -124,6 +124,6 @@ def read_settings(config: str, given: Mapping[str, Any]) -> PretrainingSettings:
         check_known(content, set(PretrainingSettings.__dataclass_fields__))
     except InputError as error:
         raise error.located(path=path) from None
-    if BUDGET & set(given):  # the budget that the command names replaces that of the file
+    if BUDGET & set(changes):  # the budget that the command names replaces that of the file
         content = {key: value for key, value in content.items() if key not in BUDGET}
-    return typed_settings(PretrainingSettings, {**content, **given})
+    return typed_settings(PretrainingSettings, {**content, **changes})

@@ -163,9 +163,7 @@ def _tokenizer(model: models.Model, lowercase: bool, complete: bool = False) -> 
         tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
         cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
         tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{cls} $A {sep}",
-            pair=f"{cls} $A {sep} $B:1 {sep}:1",
-            special_tokens=[(cls, CLS), (sep, SEP)],
+            single=f"{cls} $A {sep}", pair=f"{cls} $A {sep} $B:1 {sep}:1", special_tokens=[(cls, CLS), (sep, SEP)]
         )
     return tokenizer
 
@@ -198,7 +196,7 @@ def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Tokens:
-    """The documents' tokens, (tokens,), each document followed by a separator, and its end after it, int64 (documents,)."""
+    """The documents' tokens, each document followed by a separator; the ends, int64 (documents,), are after the separators."""
 
     flat: np.ndarray
     ends: np.ndarray

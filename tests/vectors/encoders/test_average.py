@@ -25,7 +25,7 @@ TEXTS = [
     *("Solen skiner dag för dag " * 6, "jag", "faller solen"),
 ]
 COUNTED = [
-    *("solen skiner", "solen faller, jag", "regnet", "jag ser regnet faller", "dag , dag", "obekant", "solen skiner"),
+    *("solen skiner", "solen faller, jag", "regnet", "jag ser regnet faller", "dag , dag", "obekant", "solen skiner")
 ]
 TABLE = dict(zip(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 5)).astype(np.float32), strict=True))
 

@@ -12,9 +12,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 import yaml
-from hashed_encoder import HashedEncoder
 from input_errors import raises_input_error
-from mteb_folders import SWEDISH, labelled, pairs, stay_offline, write_rows
+from mteb_folders import SWEDISH, HashedEncoder, labelled, pairs, stay_offline, write_rows
 from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, average_precision_score
 

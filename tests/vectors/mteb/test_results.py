@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hashed_encoder import HashedEncoder
-from mteb_folders import make_evaluation, record
+from mteb_folders import HashedEncoder, make_evaluation, record
 from mutations import mutated_json
 
 from mtl.vectors.boards import encoder_leaderboards

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from hashed_encoder import HashedEncoder
 from input_errors import raises_input_error
+from mteb_folders import HashedEncoder
 
 from mtl.vectors.encoders import encoder_kind, open_encoder
 from mtl.vectors.encoders.encoder import Choices, SentenceEncoder

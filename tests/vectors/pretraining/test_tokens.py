@@ -156,36 +156,25 @@ def test_short_documents_are_dropped(tmp_path: Path) -> None:
             write_tokens(texts, learnt, least, tmp_path)
 
 
-def damage(path: Path, content: bytes | np.ndarray | None) -> None:
-    """Replace a file by this content; None: by the first half of its own."""
-    if isinstance(content, np.ndarray):
-        np.save(path, content)
-    else:
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2] if content is None else content)
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        *(("tokens.bin", content) for content in (None, b"")),
-        *(("documents.npy", content) for content in (None, b"", b"other")),
+        *((name, content) for name in ("tokens.bin", "documents.npy") for content in ("half", "empty")),
+        *(("tokens.bin", "gone"), ("documents.npy", "other")),
         *(("documents.npy", np.array(ends)) for ends in ([4.0], [9, 3])),
         ("documents.npy", np.array([], dtype=np.int64)),
     ],
 )
-def test_damaged_files_are_one_line(tmp_path: Path, name: str, content: bytes | np.ndarray | None) -> None:
-    learnt = tokenizer()
+def test_damaged_files_are_one_line(tmp_path: Path, name: str, content: str | np.ndarray) -> None:
+    learnt, path = tokenizer(), tmp_path / name
     write_tokens(lines(), learnt, 0, tmp_path)
-    damage(tmp_path / name, content)
+    saved = path.read_bytes()
+    path.unlink()
+    if isinstance(content, np.ndarray):
+        np.save(path, content)
+    elif content != "gone":
+        path.write_bytes({"half": saved[: len(saved) // 2], "empty": b"", "other": b"other"}[content])
     with raises_input_error(file=name):
-        read_tokens(tmp_path, learnt.get_vocab_size())
-
-
-def test_tokens_that_are_gone_are_one_line(tmp_path: Path) -> None:
-    learnt = tokenizer()
-    write_tokens(lines(), learnt, 0, tmp_path)
-    (tmp_path / "tokens.bin").unlink()
-    with raises_input_error(file="tokens.bin"):
         read_tokens(tmp_path, learnt.get_vocab_size())
 
 
