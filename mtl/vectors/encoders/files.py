@@ -71,10 +71,11 @@ def _open(source: Path) -> Iterator[tuple[IO[bytes], str, int | None]]:
 @contextmanager
 def _npy(path: Path, name: Path, dim: int) -> Iterator[Write]:
     """A function that appends vectors to a new file of a NumPy array."""
+    rows = 0
 
-    def write_header(rows: int) -> None:
+    def write_header(count: int) -> None:
         """The header has the same length for any number of rows: NumPy leaves space for it to grow."""
-        header = {"descr": "<f4", "fortran_order": False, "shape": (rows, dim)}
+        header = {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
         np.lib.format.write_array_header_1_0(file, header)
 
     def write(texts: Sequence[str], vectors: np.ndarray) -> None:
@@ -84,7 +85,7 @@ def _npy(path: Path, name: Path, dim: int) -> Iterator[Write]:
 
     with path.open("wb") as file:
         write_header(0)
-        begin, rows = file.tell(), 0
+        begin = file.tell()
         yield write
         file.seek(0)
         write_header(rows)
