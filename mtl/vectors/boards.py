@@ -5,8 +5,10 @@ data. The other has only our rows, with all their scores; a column is a task on 
 on the same data. Thus no score on reduced data stands beside a published one.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -16,13 +18,17 @@ from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row,
 from mtl.reports.tables import csv_text
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale
-from mtl.vectors.mteb.benchmark import Benchmark, PublishedRow
+from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, Evaluation, choice_note, find_evaluations, not_comparable_notes
 
 BY_TYPE = "average_by_type"
 SCALE = Scale(1.0, 2, "score × 100")  # two decimals, as the published rows have
 SPLIT = "test"
 ENCODER_COSTS = tuple(key for key in COSTS if "pretrain" not in key and "finetune" not in key and key != "peak_memory")
+PARTIAL_MARK = (
+    "* partial: the mean of the scores that the row has, without some of the benchmark's tasks. A type has"
+    f" {MISSING} where the row lacks one of its tasks that this board has."
+)
 GROUPS_NOTE = (
     "The mean of each type of which a row has all tasks of this board, and the mean over the types where it has all of them."
     " *: without some of the benchmark's tasks."
@@ -56,36 +62,44 @@ def encoder_leaderboards(evaluations: Sequence[Evaluation]) -> list[Leaderboard]
     for evaluation in evaluations:
         benchmark = evaluation.benchmark
         by_benchmark.setdefault((benchmark.name, repr(benchmark.types)), []).append(evaluation)
-    boards = []
-    for number, ((name, _), same) in enumerate(by_benchmark.items()):
-        earlier = sum(other == name for other, _ in list(by_benchmark)[:number])
-        id = f"{name}-{earlier + 1}" if earlier else name
-        benchmark = max(same, key=lambda one: one.folder.benchmark.stat().st_mtime).benchmark
-        boards.append(_beside_published(id, benchmark, same))
-        if any(not one.is_comparable(task) for one in same for task in one.summary["tasks"]):
-            boards.append(_ours_alone(id, benchmark, same))
+    boards, numbers = [], Counter[str]()
+    for (name, _), group in by_benchmark.items():
+        numbers[name] += 1
+        id = f"{name}-{numbers[name]}" if numbers[name] > 1 else name
+        benchmark = max(group, key=lambda evaluation: evaluation.folder.benchmark.stat().st_mtime).benchmark
+        boards.append(_beside_published(id, benchmark, group))
+        if not all(evaluation.is_comparable(task) for evaluation in group for task in evaluation.summary["tasks"]):
+            boards.append(_ours_alone(id, benchmark, group))
     return [board for board in boards if board.rows]
 
 
 def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
     columns = {name: _column(benchmark, name, name) for name in benchmark.tasks}
-    ids = {(one.path, task): task for one in evaluations for task in one.summary["tasks"] if one.is_comparable(task)}
-    whole = bool(benchmark.published)
-    ours = [row for row in _our_rows(benchmark, columns, evaluations, ids, whole) if row.scores]
+    ids = {
+        (evaluation.path, task): task
+        for evaluation in evaluations
+        for task in evaluation.summary["tasks"]
+        if evaluation.is_comparable(task)
+    }
+    complete_only = bool(benchmark.published)
+    ours = [row for row in _our_rows(benchmark, columns, evaluations, ids, complete_only) if row.scores]
     facts = [
         "Scores × 100. AVG is the mean over tasks, by type the mean over the means of the types. Our rows are scored by mteb's own"
-        " evaluation, on the rows that mteb describes; scores on other rows are left out here.",
+        " evaluation, on the rows that mteb describes; scores on other rows are left out here."
     ]
     if ours:
         facts += not_comparable_notes(benchmark, list(benchmark.tasks))
-    if whole and any(row.missing for row in ours):
+    if complete_only and any(row.missing for row in ours):
         facts.append("A row of ours that lacks a task of the benchmark has no AVG beside the published ones.")
-    rows = [*ours, *(_published_row(benchmark, columns, row) for row in benchmark.published)]
-    models_by_source: dict[str, list[str]] = {}
-    for published in benchmark.published:
-        models_by_source.setdefault(published.source, []).append(published.model)
+    rows, models_by_source = list(ours), dict[str, list[str]]()
+    for row in benchmark.published:
+        scores = {id: row.scores[id] for id in columns if id in row.scores}
+        averages = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
+        printed = {key: value for key, value in averages.items() if value is not None}
+        rows.append(_row(benchmark, columns, scores, printed, name=row.model, label="published", family=row.family))
+        models_by_source.setdefault(row.source, []).append(row.model)
     facts += [f"Published in the {source}: {', '.join(models)}." for source, models in models_by_source.items()]
-    return _leaderboard(id, benchmark.title, benchmark, columns, rows, facts, whole)
+    return _leaderboard(id, benchmark.title, benchmark, columns, rows, facts, complete_only)
 
 
 def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
@@ -94,21 +108,21 @@ def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]
     columns, facts = {}, ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
     for task in benchmark.tasks:
         versions: dict[str, list[Evaluation]] = {}
-        for one in evaluations:
-            if task in one.summary["tasks"]:
-                versions.setdefault(one.summary["tasks"][task]["revision"], []).append(one)
-        for number, (revision, same) in enumerate(versions.items(), 1):
+        for evaluation in evaluations:
+            if task in evaluation.summary["tasks"]:
+                versions.setdefault(evaluation.summary["tasks"][task]["revision"], []).append(evaluation)
+        for number, (revision, scored) in enumerate(versions.items(), 1):
             title = f"{task}, rows {number}" if len(versions) > 1 else task
             columns[f"{task}@{revision}"] = _column(benchmark, task, title)
-            ids |= {(one.path, task): f"{task}@{revision}" for one in same}
-            record = same[-1].summary["tasks"][task]
+            ids |= {(evaluation.path, task): f"{task}@{revision}" for evaluation in scored}
+            record = scored[-1].summary["tasks"][task]
             if record["data"] != EXACT:
                 facts.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
     if len(columns) > len({column.task for column in columns.values()}):
         facts.append("Means over different versions of a task's rows cannot be compared with each other.")
-    rows = _our_rows(benchmark, columns, evaluations, ids, whole=False)
+    rows = _our_rows(benchmark, columns, evaluations, ids, complete_only=False)
     title = f"{benchmark.title}, local data: not comparable with published scores"
-    return _leaderboard(f"{id}-local", title, benchmark, columns, rows, facts, whole=False)
+    return _leaderboard(f"{id}-local", title, benchmark, columns, rows, facts, complete_only=False)
 
 
 def _column(benchmark: Benchmark, task: str, title: str) -> Column:
@@ -120,56 +134,40 @@ def _our_rows(
     columns: Mapping[str, Column],
     evaluations: Sequence[Evaluation],
     ids: Mapping[tuple[Path, str], str],
-    whole: bool,
+    complete_only: bool,
 ) -> list[EncoderRow]:
-    """The rows of evaluations.
-
-    Seeds of one run have the same title; their rows then have the seed. Evaluations of one encoder in several folders also have the same
-    name; their rows then have the folder's path.
+    """The rows of evaluations. Titles that several evaluations share have the seed, and names that they share are paths.
 
     Args:
         ids: the column of an evaluation's task, by the evaluation's folder and the task; others are left out.
-        whole: whether only a row with all tasks of the benchmark has an average.
+        complete_only: whether only a row with all tasks of the benchmark has an average.
     """
-    encoders = [one.title for one in evaluations]
-    titles = [
-        title if encoders.count(title) == 1 or one.seed is None else f"{title}, seed {one.seed}"
-        for one, title in zip(evaluations, encoders, strict=True)
-    ]
-    names = [one.name for one in evaluations]
+    encoders, names = (Counter(map(attrgetter(key), evaluations)) for key in ("title", "name"))
+    titles = []
+    for evaluation in evaluations:
+        with_seed = encoders[evaluation.title] > 1 and evaluation.seed is not None
+        titles.append(f"{evaluation.title}, seed {evaluation.seed}" if with_seed else evaluation.title)
     rows = []
-    for one, title in zip(evaluations, titles, strict=True):
-        own = {task: ids[one.path, task] for task in one.summary["tasks"] if (one.path, task) in ids}
-        name = one.name if names.count(one.name) == 1 else one.path.as_posix()
+    for evaluation, title in zip(evaluations, titles, strict=True):
+        summary, path = evaluation.summary, evaluation.path
+        shown = {task: ids[path, task] for task in summary["tasks"] if (path, task) in ids}
+        name = evaluation.name if names[evaluation.name] == 1 else path.as_posix()
         rows.append(
             _row(
                 benchmark,
                 columns,
-                {id: one.score(task) for task, id in own.items()},
+                {id: evaluation.score(task) for task, id in shown.items()},
                 {},
-                seen=[id for task, id in own.items() if task in one.summary["seen"]],
-                whole=whole,
+                seen=[id for task, id in shown.items() if task in summary["seen"]],
+                complete_only=complete_only,
                 name=name,
                 label=f"{title}, {name}" if titles.count(title) > 1 else title,
-                family=one.summary["encoder"]["family"],
-                cost={key: one.summary["cost"].get(key) for key in ENCODER_COSTS},
-                evaluation=one,
+                family=summary["encoder"]["family"],
+                cost={key: summary["cost"].get(key) for key in ENCODER_COSTS},
+                evaluation=evaluation,
             )
         )
     return rows
-
-
-def _published_row(benchmark: Benchmark, columns: Mapping[str, Column], row: PublishedRow) -> EncoderRow:
-    printed = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
-    return _row(
-        benchmark,
-        columns,
-        {id: row.scores[id] for id in columns if id in row.scores},
-        {key: value for key, value in printed.items() if value is not None},
-        name=row.model,
-        label="published",
-        family=row.family,
-    )
 
 
 def _row(
@@ -179,10 +177,10 @@ def _row(
     printed: Mapping[str, float],
     *,
     seen: Collection[str] = (),
-    whole: bool = False,
+    complete_only: bool = False,
     **facts: Any,
 ) -> EncoderRow:
-    """A row with its means and marks.
+    """A row with its means and marks, and these facts as its other fields.
 
     The mean of a type needs a score on each task of the type that the leaderboard has; the average over types needs all of these means.
 
@@ -190,8 +188,7 @@ def _row(
         scores: × 100, by column.
         printed: the averages as they were published.
         seen: the columns with training rows that the encoder has seen.
-        whole: whether only a row with all tasks of the benchmark has an average.
-        facts: the other fields of the row.
+        complete_only: whether only a row with all tasks of the benchmark has an average.
     """
     scored = {columns[id].task for id in scores}
     missing, by_type = benchmark.missing(scored), _ids_by_type(benchmark, columns)
@@ -201,15 +198,15 @@ def _row(
         if {columns[id].task for id in ids} <= scored
     }
     averages = dict(printed)
-    if scores and not (whole and missing):
+    if scores and not (complete_only and missing):
         averages.setdefault(AVERAGE, fmean(scores.values()))
     if len(means) == len(by_type):
         averages.setdefault(BY_TYPE, fmean(means.values()))
     tasks = {AVERAGE: list(benchmark.tasks), BY_TYPE: list(benchmark.tasks)}
     tasks |= {name: list(benchmark.types[name].tasks) for name in by_type}
-    lacking = {id for id, own in tasks.items() if scores and not scored.issuperset(own)}
-    counted = {id: {columns[one].task for one in seen} & set(own) for id, own in tasks.items()}
-    trained = {*seen, *(id for id, own in counted.items() if own)}
+    lacking = {id for id, counted in tasks.items() if scores and not scored.issuperset(counted)}
+    seen_tasks = {columns[id].task for id in seen}
+    trained = {*seen, *(id for id, counted in tasks.items() if not seen_tasks.isdisjoint(counted))}
     marked = [*columns, *tasks]
     return EncoderRow(
         split=SPLIT,
@@ -219,18 +216,21 @@ def _row(
         seen=[id for id in [*columns, *by_type] if id in trained],
         partial=[name for name in by_type if name in lacking],
         marks={id: ("*" if id in lacking else "") + ("‡" if id in trained else "") for id in marked},
-        reasons={id: (*(one for one in columns if one in scores and columns[one].task in tasks[id]),) for id in tasks},
+        reasons={
+            id: tuple(column for column in columns if column in scores and columns[column].task in counted)
+            for id, counted in tasks.items()
+        },
         **facts,
     )
 
 
 def _ids_by_type(benchmark: Benchmark, columns: Mapping[str, Column]) -> dict[str, list[str]]:
     """The columns of each type that has any."""
-    by_type = {
-        name: [id for id, column in columns.items() if column.task in type_.tasks]
+    return {
+        name: ids
         for name, type_ in benchmark.types.items()
+        if (ids := [id for id, column in columns.items() if column.task in type_.tasks])
     }
-    return {name: ids for name, ids in by_type.items() if ids}
 
 
 def _leaderboard(
@@ -240,7 +240,7 @@ def _leaderboard(
     columns: Mapping[str, Column],
     rows: Sequence[EncoderRow],
     facts: Sequence[str],
-    whole: bool,
+    complete_only: bool,
 ) -> Leaderboard:
     """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
     rows = by_family(rows)
@@ -248,23 +248,19 @@ def _leaderboard(
     titles = {name: benchmark.types[name].title for name in by_type}
     groups = []
     for name, ids in by_type.items():
-        lines = [GroupLine(row, own, _median(row, name), row.mark(name)) for row in rows if (own := _chosen(row, ids))]
+        lines = [
+            GroupLine(row, scores, _median(row, name), row.mark(name)) for row in rows if (scores := _chosen(row, ids))
+        ]
         type_title = f"{titles[name]}, {benchmark.types[name].metric_title}"
         groups.append(Group(name, type_title, {id: columns[id].title for id in ids}, lines, len(ids) > 1))
     by_row = [GroupLine(row, means, _median(row, BY_TYPE)) for row in rows if (means := _chosen(row, by_type))]
-    marks = []
-    if any(row.missing for row in rows):
-        marks.append(
-            "* partial: the mean of the scores that the row has, without some of the benchmark's tasks. A type has"
-            f" {MISSING} where the row lacks one of its tasks that this board has."
-        )
     return Leaderboard(
         id,
         title,
         SCALE,
         {AVERAGE: Column("AVG", "mean"), **columns},
         rows,
-        marks=marks,
+        marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
         facts=[*facts, *_row_notes(rows)],
         groups=groups,
         page_groups=[Group("types", "by type", titles, by_row, has_mean=True)],
@@ -276,7 +272,7 @@ def _leaderboard(
         groups_title="Scores by type",
         groups_note=GROUPS_NOTE,
         unscored=benchmark.missing({column.task for column in columns.values()}),
-        whole_averages=whole,
+        whole_averages=complete_only,
     )
 
 

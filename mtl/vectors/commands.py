@@ -4,22 +4,30 @@ import argparse
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from mtl.api.commands.job_settings import Commands
+from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 
 SCORERS = ("mteb", "datasets", "sentence-transformers")  # mteb needs the others
 
 
 def add_commands(commands: Commands) -> None:
     """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
-    _add_pretraining(commands)
+    settings: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
+    pretrain = commands.add_parser("pretrain", help="pre-train a model on text files and on a suite's training text")
+    models = pretrain.add_subparsers(metavar="MODEL", required=True)
+    transformer = models.add_parser("transformer", help="a BERT, by masked language modelling")
+    keys = "out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), config=NAME (else small)"
+    transformer.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **settings)
+    transformer.set_defaults(run=_transformer)
 
     encode = commands.add_parser("encode", help="write sentence vectors")
-    encode.add_argument(
-        "encoder", metavar="ENCODER", help="a run's folder, average (the mean of word vectors) or transformer"
-    )
+    encoders = "a run's folder, average (the mean of word vectors) or transformer"
+    encode.add_argument("encoder", metavar="ENCODER", help=encoders)
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
-    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/reference/other-settings.md lists them")
+    encode.add_argument("settings", help="docs/reference/other-settings.md lists them", **settings)
     encode.add_argument("--seed", type=int, help="the same as seed=")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy or .parquet file")
     encode.add_argument("--device", help="the same as device=")
@@ -27,47 +35,48 @@ def add_commands(commands: Commands) -> None:
 
     export = commands.add_parser("export", help="write a run's encoder in the form of another program")
     export.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
-    export.add_argument("settings", nargs="*", metavar="key=value", help="docs/how-to/export.md lists them")
+    export.add_argument("settings", help="docs/how-to/export.md lists them", **settings)
     export.add_argument("--format", required=True, help="sentence-transformers, vectors or transformers")
     export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     export.set_defaults(run=_export)
 
     mteb = commands.add_parser("mteb", help="score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
-    mteb.add_argument(
-        "encoder", metavar="ENCODER", help="a run's folder, average (averaged word vectors) or transformer"
-    )
-    mteb.add_argument(
-        "settings",
-        nargs="*",
-        metavar="key=value",
-        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb); others: docs/reference/other-settings.md",
-    )
+    encoders = "a run's folder, average (averaged word vectors) or transformer"
+    mteb.add_argument("encoder", metavar="ENCODER", help=encoders)
+    keys = "tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb)"
+    mteb.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **settings)
     mteb.set_defaults(run=_mteb)
 
 
-def _add_pretraining(commands: Commands) -> None:
-    pretrain = commands.add_parser("pretrain", help="pre-train a model on text files and on a suite's training text")
-    models = pretrain.add_subparsers(metavar="MODEL", required=True)
-    transformer = models.add_parser("transformer", help="a BERT, by masked language modelling")
-    transformer.add_argument(
-        "settings",
-        nargs="*",
-        metavar="key=value",
-        help="out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), config=NAME (else small); others: docs/reference/other-settings.md",
-    )
-    transformer.set_defaults(run=_transformer)
-
-
 def _transformer(arguments: argparse.Namespace) -> None:
+    from mtl.base.device import device_of
+    from mtl.data.dataset import training_texts
     from mtl.jobs.job import parse_settings
     from mtl.jobs.text_training import TrainingText, string
-    from mtl.vectors.pretraining.command import pretrain_transformer
+    from mtl.vectors.pretraining.settings import read_settings
 
-    given = parse_settings(arguments.settings)
-    text = TrainingText.take(given)
-    out, config = string(given.pop("out", None)), str(given.pop("config", "small"))
-    accelerator = str(given.pop("accelerator", "auto"))
-    print(pretrain_transformer(text, given, out, config, accelerator))
+    settings = parse_settings(arguments.settings)
+    text = TrainingText.take(settings)
+    out, config = string(settings.pop("out", None)), str(settings.pop("config", "small"))
+    accelerator = str(settings.pop("accelerator", "auto"))
+    text.check("pretrain transformer")
+    if out is None:
+        raise InputError("pretrain transformer: name the folder to write: out=DIR")
+    checked = read_settings(config, settings)
+    check_installed("transformers")
+    from mtl.vectors.pretraining.pretrain import pretrain
+    from mtl.vectors.pretraining.tokens import PretrainingTexts
+
+    device = device_of(accelerator, "accelerator")
+    job = text.job()
+    if job is None:
+        texts = PretrainingTexts(text.files, language=text.language)
+    else:
+        suite = job.suite
+        training = training_texts(suite, job.data_dir, job.config.held_out)
+        texts = PretrainingTexts(text.files, training, suite.language, f"training texts of suite {suite.name}")
+    pretrain(texts, checked, Path(out), device)
+    print(Path(out))
 
 
 def _encode(arguments: argparse.Namespace) -> None:
@@ -100,13 +109,13 @@ def _mteb(arguments: argparse.Namespace) -> None:
     from mtl.vectors.mteb.run import run_mteb
 
     check_installed("mteb")  # before minutes of loading
-    given, name = parse_settings(arguments.settings), arguments.encoder
+    settings, name = parse_settings(arguments.settings), arguments.encoder
     kind = encoder_kind(name)
     about = {
         "command": arguments.command,
         "versions": versions() | {package: version(package) for package in SCORERS},
-        "machine": describe_device(device_of(str(given.get("device", "cpu")), "device")),
+        "machine": describe_device(device_of(str(settings.get("device", "cpu")), "device")),
     }
-    folder = run_mteb(partial(kind.open, name), kind.choices(), given, about)
+    folder = run_mteb(partial(kind.open, name), kind.choices(), settings, about)
     print(folder.table.read_text(encoding="utf-8"))
     print(folder.table)

@@ -1,34 +1,23 @@
-"""Small local folders of mteb's tasks, and finished evaluations without mteb."""
+"""Small local folders of mteb's tasks, an encoder for them, and finished evaluations without mteb."""
 
+import hashlib
 import json
 import random
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hashed_encoder import HashedEncoder
+import numpy as np
+import pytest
 
 from mtl.base.files import write_json, write_text
+from mtl.vectors.encoders.encoder import Description
 from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.vectors.mteb.results import EXACT, EvaluationFolder, summarize
 
-WORDS = [
-    "kot",
-    "pies",
-    "dom",
-    "las",
-    "góra",
-    "ptak",
-    "ryba",
-    "chleb",
-    "woda",
-    "dzień",
-    "noc",
-    "wiatr",
-    "śnieg",
-    "deszcz",
-]
+WORDS = re.findall(r"\w+", "kot pies dom las góra ptak ryba chleb woda dzień noc wiatr śnieg deszcz")
 
 SWEDISH = """
 name: sv-test
@@ -44,6 +33,71 @@ types:
       SweRecClassification: {}
       DalajClassification: {}
 """
+
+
+DIM = 32
+
+
+@dataclass
+class HashedEncoder:
+    """The mean of word vectors that are drawn from the words' hashes. It counts the texts that it encodes, and keeps those that it learns."""
+
+    pooling: str = "mean"
+    centre: bool = False
+    trained_on: tuple[str, ...] = ()
+    name: str = "hashed"
+    seed: int | None = None
+    software: dict[str, str] = field(default_factory=lambda: {"mtl": "1"})
+    encoded: int = field(default=0, init=False)
+    learnt: list[str] = field(default_factory=list, init=False)
+
+    @property
+    def description(self) -> Description:
+        return Description(
+            name=self.name,
+            title=f"Hashed words, {self.pooling}",
+            family="average",
+            dim=DIM,
+            language="pl",
+            parameters=0,
+            parameters_without_embeddings=0,
+            memory=0,
+            max_length=None,
+            trained_on=self.trained_on,
+            suite=None,
+            seed=self.seed,
+        )
+
+    def learn(self, texts: Sequence[str]) -> None:
+        self.learnt += texts
+
+    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
+        self.encoded += len(texts)
+        pool = {"mean": np.mean, "max": np.max}[self.pooling]
+        vectors = [pool([_vector(word) for word in text.lower().split() or [""]], axis=0) for text in texts]
+        return np.array(vectors, dtype=np.float32).reshape(len(texts), DIM)
+
+    def fingerprint(self) -> str:
+        parts = (self.pooling, self.centre, self.trained_on, self.name, self.seed)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def versions(self) -> dict[str, str]:
+        return self.software
+
+
+def _vector(word: str) -> np.ndarray:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
+    return np.random.default_rng(seed).standard_normal(DIM)
+
+
+def stay_offline(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Within a test, mteb and datasets do not read the hub, and write only below a folder."""
+    import datasets
+
+    monkeypatch.setenv("MTEB_CACHE", str(folder / "mteb"))
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "datasets")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
 def write_rows(folder: Path, split: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -75,7 +129,7 @@ def labelled(count: int, seed: int = 0) -> list[dict[str, Any]]:
     ]
 
 
-def record(score: float, data: str = EXACT, **others: Any) -> dict[str, Any]:
+def record(score: float, data: str = EXACT, /, **changes: Any) -> dict[str, Any]:
     """What is recorded of an evaluation of a task."""
     return {
         **{"versions": {"mteb": "2"}, "revision": "r1", "split": "test", "type": "", "metric": "m", "score": score},
@@ -85,7 +139,7 @@ def record(score: float, data: str = EXACT, **others: Any) -> dict[str, Any]:
             "data": data,
             "differences": [] if data == EXACT else ["test: few"],
         },
-        **{"seconds": 2.0, "encoding_seconds": 1.0, "sentences": 100, **others},
+        **{"seconds": 2.0, "encoding_seconds": 1.0, "sentences": 100, **changes},
     }
 
 

@@ -8,8 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hashed_encoder import HashedEncoder
-from mteb_folders import make_evaluation, record
+from mteb_folders import HashedEncoder, make_evaluation, record
 from report_browser import Opener, in_browser
 
 from mtl.api.cli import main
@@ -40,20 +39,16 @@ def boards(runs_dir: Path) -> list[Leaderboard]:
 
 
 def test_scores_on_other_data_never_stand_beside_published_ones(boards: list[Leaderboard]) -> None:
-    published, own = boards
+    published, local = boards
     assert [row.label for row in published.rows if row.evaluation] == ["Hashed words, mean", "Hashed words, max"]
     assert [medians(row) for row in published.rows if row.evaluation] == [{"PpcPC": 70.0}, {"PpcPC": 80.0}]
     assert "Published in the mteb results repository: static-similarity-mrl-multilingual-v1." in published.notes
     assert len(published.rows) == 21 and len(published.columns) == 1 + 28
-    assert all(row.evaluation for row in own.rows)
-    assert [column.title for column in own.columns.values()] == [
-        "AVG",
-        "CBD",
-        "PpcPC",
-        "CDSC-R, rows 1",
-        "CDSC-R, rows 2",
+    assert all(row.evaluation for row in local.rows)
+    assert [column.title for column in local.columns.values()] == [
+        *("AVG", "CBD", "PpcPC", "CDSC-R, rows 1", "CDSC-R, rows 2")
     ]
-    hashed, trained = own.rows
+    hashed, trained = local.rows
     assert medians(hashed) == {"CBD@r1": 61.5, "PpcPC@r1": 70.0, "CDSC-R@r1": 40.0}
     assert medians(trained) == {"PpcPC@r1": 80.0, "CDSC-R@r2": 55.0} and trained.seen == ["CDSC-R@r2", "sts"]
 
@@ -67,7 +62,7 @@ def value(score: Score | None) -> float | None:
 
 
 def test_averages_and_marks(boards: list[Leaderboard]) -> None:
-    published, own = boards
+    published, local = boards
     best = next(row for row in published.rows if row.name == "mmlw-roberta-large")
     assert (value(best.average), value(best.score(BY_TYPE))) == (61.24, 62.56)
     assert value(best.score("sts")) == pytest.approx(70.59, abs=0.01)
@@ -77,24 +72,24 @@ def test_averages_and_marks(boards: list[Leaderboard]) -> None:
     assert ours.score("pair_classification") is None and ours.score(BY_TYPE) is None
     fasttext = next(row for row in published.rows if row.name.startswith("FastText"))
     assert len(fasttext.missing) == 1 and fasttext.mark(AVERAGE) == "*"
-    hashed, trained = own.rows
+    hashed, trained = local.rows
     assert value(hashed.score("classification")) == 61.5 and trained.score("classification") is None
     assert (value(hashed.score("sts")), value(trained.score("sts"))) == (40.0, 55.0)
     assert trained.mark("sts") == "*‡" and hashed.mark("classification") == "*"
     assert hashed.mark("CBD@r1") == "" and trained.mark("CDSC-R@r2") == "‡"
     assert value(hashed.score(BY_TYPE)) == pytest.approx((61.5 + 70 + 40) / 3) and trained.score(BY_TYPE) is None
     assert hashed.mark(AVERAGE) == "*" and trained.mark(AVERAGE) == "*‡"
-    assert len(hashed.missing) == 25 and len(own.unscored) == 25 and "CDSC-R" not in hashed.missing
-    assert "Means over different versions of a task's rows cannot be compared with each other." in own.notes
+    assert len(hashed.missing) == 25 and len(local.unscored) == 25 and "CDSC-R" not in hashed.missing
+    assert "Means over different versions of a task's rows cannot be compared with each other." in local.notes
 
 
 def test_the_best_are_among_comparable_rows(boards: list[Leaderboard]) -> None:
-    published, own = boards
+    published, local = boards
     best = {id: [row.name for row in published.rows if published.is_best(row, id)] for id in (AVERAGE, BY_TYPE)}
     assert best == {AVERAGE: ["mmlw-roberta-large"], BY_TYPE: ["mmlw-roberta-large"]}
-    assert [row.label for row in own.rows if own.is_best(row, "PpcPC@r1")] == ["Hashed words, max"]
+    assert [row.label for row in local.rows if local.is_best(row, "PpcPC@r1")] == ["Hashed words, max"]
     # Over other tasks, or over other versions of a task's rows, means have no best.
-    assert not any(own.is_best(row, id) for row in own.rows for id in (AVERAGE, "sts", "classification"))
+    assert not any(local.is_best(row, id) for row in local.rows for id in (AVERAGE, "sts", "classification"))
 
 
 def test_two_versions_of_a_task_leave_no_average_partial(tmp_path: Path) -> None:
@@ -103,16 +98,16 @@ def test_two_versions_of_a_task_leave_no_average_partial(tmp_path: Path) -> None
         records = {task: record(50.0) for task in benchmark.tasks}
         records["CDSC-R"] = record(40.0, "stand-in", revision=revision)
         make_evaluation(tmp_path, records, HashedEncoder(name=name))
-    _, own = encoder_leaderboards(find_evaluations(tmp_path))
-    assert len(own.columns) == 1 + 29 and own.unscored == []
-    for row in own.rows:
+    _, local = encoder_leaderboards(find_evaluations(tmp_path))
+    assert len(local.columns) == 1 + 29 and local.unscored == []
+    for row in local.rows:
         assert row.missing == [] and row.mark(AVERAGE) == row.mark("sts") == ""
         assert value(row.score("sts")) == pytest.approx(140 / 3) and row.score(BY_TYPE) is not None
-    assert (
-        own.marks == []
-        and r"\caption{PL-MTEB, local data: not comparable with published scores, STS" in render_latex([own], "now", "")
+    assert local.marks == []
+    assert r"\caption{PL-MTEB, local data: not comparable with published scores, STS" in render_latex(
+        [local], "now", ""
     )
-    (_, shown) = document([_, own], "now", "mtl report")["suites"]
+    (_, shown) = document([_, local], "now", "mtl report")["suites"]
     assert [(row["partial"], row["missing"], row["partial_groups"]) for row in shown["rows"]] == [(False, [], [])] * 2
 
 
@@ -130,10 +125,10 @@ def test_evaluations_of_one_encoder_in_two_folders_keep_their_own_scores(tmp_pat
     make_evaluation(tmp_path / "hub", {"CBD": record(60.0)})
     first, second = find_evaluations(tmp_path)
     assert first.name == second.name
-    published, own = encoder_leaderboards([first, second])
+    published, local = encoder_leaderboards([first, second])
     assert [medians(row) for row in published.rows if row.evaluation] == [{"CBD": 60.0}]
-    assert [medians(row) for row in own.rows] == [{"CBD@r1": 60.0}, {"CBD@r2": 99.0}]
-    assert len({row.label for row in own.rows}) == len({row.name for row in own.rows}) == 2
+    assert [medians(row) for row in local.rows] == [{"CBD@r1": 60.0}, {"CBD@r2": 99.0}]
+    assert len({row.label for row in local.rows}) == len({row.name for row in local.rows}) == 2
 
 
 def test_seeds_of_one_run_differ_in_their_labels(tmp_path: Path) -> None:
@@ -163,13 +158,13 @@ def test_markdown(boards: list[Leaderboard]) -> None:
     text = render_markdown(boards, "now", "mtl report")
     for table in re.findall(r"(?:^\|.*\n)+", text + "\n", re.M):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
-    published, own = text.split("# PL-MTEB, local data")
-    assert "61.50" not in published and "61.50" in own and "LaBSE" not in own
+    published, local = text.split("# PL-MTEB, local data")
+    assert "61.50" not in published and "61.50" in local and "LaBSE" not in local
     assert re.search(r"\| Hashed words, mean +\| test +\| +– +\| +– +\|", published)
     assert "| LaBSE" in published and " 44.03 " in published and " 49.15 " in published
-    assert "‡ Hashed words, max: trained on training rows of CDSC-R." in own
-    assert "† CBD: reduced data (test: few)." in own
-    cost = own[own.index("## Cost") :]
+    assert "‡ Hashed words, max: trained on training rows of CDSC-R." in local
+    assert "† CBD: reduced data (test: few)." in local
+    cost = local[local.index("## Cost") :]
     assert re.search(r"\| hashed\S+ +\| +1,200 \| +200 \| +100 \| +2 s \| +4 MB \| +32 \|", cost)
 
 
@@ -195,23 +190,20 @@ def test_csv(boards: list[Leaderboard]) -> None:
 def test_document(boards: list[Leaderboard]) -> None:
     report = document(boards, "now", "mtl report")
     assert json.loads(json.dumps(report)) == report
-    published, own = report["suites"]
-    assert published["whole_averages"] and not own["whole_averages"]
+    published, local = report["suites"]
+    assert published["whole_averages"] and not local["whole_averages"]
     assert all(row["average"] is None for row in published["rows"] if row["source"] == "run")
     assert published["decimals"] == 2 and len(published["tasks"]) == 28 and len(published["rows"]) == 21
-    row = next(row for row in own["rows"] if row["name"].startswith("trained"))
+    row = next(row for row in local["rows"] if row["name"].startswith("trained"))
     assert row["seen"] == ["CDSC-R@r2", "sts"] and row["partial"] and row["cost"]["dim"] == 32
-    (types,) = own["groups"]
-    assert types["titles"] == {
-        "classification": "Classification",
-        "pair_classification": "Pair classification",
-        "sts": "STS",
-    }
+    (types,) = local["groups"]
+    titles = {"classification": "Classification", "pair_classification": "Pair classification", "sts": "STS"}
+    assert types["titles"] == titles
     assert types["rows"]["r0"]["scores"]["classification"]["median"] == 61.5 and types["rows"]["r1"]["mean"] is None
     assert types["rows"]["r0"]["mean"] == pytest.approx((61.5 + 70 + 40) / 3, abs=1e-4)
     assert row["partial_groups"] == ["classification", "pair_classification", "sts"]
-    assert len(own["unscored"]) == 25 and published["unscored"] == []
-    assert [task["version_of"] for task in own["tasks"]][2:] == ["CDSC-R", "CDSC-R"]
+    assert len(local["unscored"]) == 25 and published["unscored"] == []
+    assert [task["version_of"] for task in local["tasks"]][2:] == ["CDSC-R", "CDSC-R"]
 
 
 def test_the_command_reports_evaluations_alone(runs_dir: Path, tmp_path: Path) -> None:
@@ -232,12 +224,10 @@ def test_the_page_shows_both_boards(opened: Opener, boards: list[Leaderboard]) -
     ours = next(row["id"] for row in page.suite["rows"] if row["name"].startswith("trained"))
     assert page.column("average")[ours] == page.column("CBD")[ours] == ""
     assert page.find("#groups-title").text == "Scores by type"
-    assert (
-        page.find("section[aria-labelledby=groups-title] thead").text.split("\n")[0].startswith("mean Classification")
-    )
-    page.script(
-        "const select = document.querySelector('[data-key=suite]'); select.value = '1'; select.dispatchEvent(new Event('change'));"
-    )
+    head = page.find("section[aria-labelledby=groups-title] thead").text
+    assert head.startswith("mean Classification")
+    select = "const select = document.querySelector('[data-key=suite]'); select.value = '1';"
+    page.script(f"{select} select.dispatchEvent(new Event('change'));")
     page.wait("tr[data-row]", 2)
     shown = page.find("#board").text
     assert "57.17*" in shown.replace("\n", "")

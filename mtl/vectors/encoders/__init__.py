@@ -8,35 +8,26 @@ from mtl.base.errors import InputError
 from mtl.base.lazy import lazy
 from mtl.vectors.encoders.encoder import EncoderKind, SentenceEncoder
 
-# In the order in which a name is looked up.
-ENCODERS: dict[str, EncoderKind] = {
+ENCODERS = {
     "average": EncoderKind(
-        name="average",
-        takes=lambda name: name == "average",
         open=lazy("mtl.vectors.encoders.average:open_average"),
         choices=lazy("mtl.vectors.encoders.average:average_choices"),
     ),
     "transformer": EncoderKind(
-        name="transformer",
-        takes=lambda name: name == "transformer",
         open=lazy("mtl.vectors.encoders.transformer:open_transformer"),
         choices=lazy("mtl.vectors.encoders.transformer:transformer_choices"),
     ),
-    "run": EncoderKind(
-        name="the folder of a finished run",
-        takes=lambda name: Path(name).is_dir(),
-        open=lazy("mtl.vectors.encoders.run:open_run"),
-        choices=lazy("mtl.vectors.encoders.run:run_choices"),
-    ),
 }
+RUN = EncoderKind(open=lazy("mtl.vectors.encoders.run:open_run"), choices=lazy("mtl.vectors.encoders.run:run_choices"))
 
 
 def encoder_kind(name: str) -> EncoderKind:
-    """The kind that opens the encoder with this name. Raises InputError for an unknown name."""
-    for kind in ENCODERS.values():
-        if kind.takes(name):
-            return kind
-    kinds = " or ".join(kind.name for kind in ENCODERS.values())
+    """The kind that opens the encoder with this name: that of ENCODERS, or a run's folder. Raises InputError for an unknown name."""
+    if name in ENCODERS:
+        return ENCODERS[name]
+    if Path(name).is_dir():
+        return RUN
+    kinds = " or ".join([*ENCODERS, "the folder of a finished run"])
     raise InputError(f"no such folder; an encoder is {kinds}", path=name)
 
 

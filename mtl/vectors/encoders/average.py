@@ -30,9 +30,10 @@ from mtl.model.sequences import ArraySequences
 from mtl.settings.layers import find_suite
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import Suite, load_suite
-from mtl.vectors.encoders.encoder import Choices, Description, check_language
+from mtl.vectors.encoders.encoder import FLOAT, Choices, Description, check_language
 
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
+NAME = "average"
 SECTION = "embeddings."
 NEEDS_TEXTS = "weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts"
 
@@ -98,14 +99,14 @@ class AverageSettings:
             raise InputError(NEEDS_TEXTS, key="texts")
 
 
-def open_average(name: str, given: Mapping[str, Any]) -> "AverageEncoder":
+def open_average(name: str, values: Mapping[str, Any]) -> "AverageEncoder":
     """Averaged word vectors with these settings. Raises InputError."""
-    embeddings_given = {key.removeprefix(SECTION): value for key, value in given.items() if key.startswith(SECTION)}
-    settings = typed(AverageSettings, {key: given[key] for key in given if not key.startswith(SECTION)})
-    options = embedder_options(settings.embeddings, embeddings_given)
+    section = {key.removeprefix(SECTION): value for key, value in values.items() if key.startswith(SECTION)}
+    settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
+    options = embedder_options(settings.embeddings, section)
     optional = {key for kind in EMBEDDERS.values() for key in kind.open_keys if not key.startswith(SECTION)}
     read = EMBEDDERS[options.name].open_keys
-    for key in given:
+    for key in values:
         if (key in optional or key.startswith(SECTION)) and key not in read:
             message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
             raise InputError(message, key=key)
@@ -129,29 +130,18 @@ def _fit(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
     weighted = settings.get("weighting", "none") != "none"
     if weighted and settings.get("pooling") == "max":
         return None
-    if weighted or settings.get("centre"):
-        return settings
-    return {key: value for key, value in settings.items() if key != "texts"}
-
-
-NAME = "average"
-FLOAT = 4  # bytes of a number
+    reads_texts = weighted or settings.get("centre")
+    return {key: value for key, value in settings.items() if key != "texts" or reads_texts}
 
 
 class AverageEncoder:
-    """`mtl.vectors.encoders.encoder.SentenceEncoder` that pools the vectors of a text's words.
+    """A `SentenceEncoder` that pools the vectors of a text's words.
 
     A word without a vector does not count; a text without any such word has zeros in place of its mean and maximum.
     """
 
     def __init__(self, settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, language: str) -> None:
-        """Open what the settings name. Raises InputError.
-
-        Args:
-            settings, options: checked.
-            suite: the one that is named, if any.
-            language: the language of the tokenizer.
-        """
+        """Open what the checked settings, with the suite that they name and the tokenizer's language, ask for. Raises InputError."""
         self.settings = settings
         self.options = options
         self.suite = suite
@@ -173,28 +163,24 @@ class AverageEncoder:
     @cached_property
     def description(self) -> Description:
         """What the encoder is."""
-        settings, options = self.settings, self.options
-        names, titles = [NAME, options.name], [f"{POOLINGS[settings.pooling]} of word vectors"]
-        titles.append(EMBEDDERS[options.name].title)
+        settings, kind, weighting = self.settings, EMBEDDERS[self.options.name], self.weighting
+        parts = [(NAME, f"{POOLINGS[settings.pooling]} of word vectors"), (self.options.name, kind.title)]
         if settings.layer is not None:
-            names.append(f"layer{settings.layer}")
-            titles.append(f"layer {settings.layer}")
-        names.append(settings.pooling)
-        if self.weighting.title is not None:
-            names.append(settings.weighting)
-            titles.append(self.weighting.title)
+            parts.append((f"layer{settings.layer}", f"layer {settings.layer}"))
+        parts.append((settings.pooling, ""))
+        if weighting.title is not None:
+            parts.append((settings.weighting, weighting.title))
         if settings.centre:
-            names.append("centred")
-            titles.append("centred")
+            parts.append(("centred", "centred"))
         # What the vectors depend on, defaults included, in words.
-        in_words = [f"seed {settings.seed}"] if "seed" in EMBEDDERS[options.name].open_keys else []
+        in_words = [f"seed {settings.seed}"] if "seed" in kind.open_keys else []
         in_words.append(f"pooling {settings.pooling}")
         if settings.weighting != "none":
             in_words.append(f"weighting {settings.weighting}")
         in_words.append("centred" if settings.centre else "not centred")
         return Description(
-            name="-".join(names),
-            title=", ".join(titles),
+            name="-".join(name for name, _ in parts),
+            title=", ".join(title for _, title in parts if title),
             family=NAME,
             dim=self.dim,
             language=self.language,
@@ -236,10 +222,7 @@ class AverageEncoder:
         return content.hexdigest()
 
     def _first_component(self) -> np.ndarray:
-        """The first right singular vector of the matrix of the texts' weighted means, which is not centred, float32 (dim,).
-
-        Raises InputError if the matrix is zero.
-        """
+        """The first right singular vector of the matrix of the texts' weighted means, float32 (dim,). Raises InputError if it is zero."""
         texts, dim = self.texts, self.reader.dim
         products = np.zeros((dim, dim))
         with Progress("the first component", len(texts), "texts") as bar:
@@ -256,12 +239,12 @@ class AverageEncoder:
     @exact_arithmetic()
     @torch.no_grad()
     def _pooled(self, texts: Sequence[str]) -> np.ndarray:
-        """The texts' vectors before centring, float32 (texts, dim). texts: at least one."""
+        """The vectors of at least one text before centring, float32 (texts, dim)."""
         with hidden_progress():
             tokenized = TokenizedTexts(texts, self.language, self.settings.max_length)
         sequences = self.reader.sequences(tokenized)
-        type_weights = self._type_weights(tokenized)
-        weights = ArraySequences(type_weights[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
+        token_weights = self._type_weights(tokenized)[tokenized.tokens]
+        weights = ArraySequences(token_weights, tokenized.starts[:-1], tokenized.lengths)
         vectors = np.empty((len(tokenized), self.dim), dtype=np.float32)
         for batch in batches_by_length(sequences.lengths):
             tokens, _ = sequences.gather(batch)
@@ -289,20 +272,17 @@ class AverageEncoder:
 
     def _type_weights(self, texts: TokenizedTexts) -> np.ndarray:
         """The weight of each of `texts.types`, float32 (types,); 0 for words without a vector, and for the token of an empty text."""
-        have_vectors = self.reader.have_vectors(texts).tolist()
-        return np.array(
-            [
-                self.weighting.weight(self.counts, word) if has_vector and word != UNKNOWN else 0.0
-                for word, has_vector in zip(texts.types, have_vectors, strict=True)
-            ],
-            dtype=np.float32,
-        )
+        weights = [
+            self.weighting.weight(self.counts, word) if has_vector and word != UNKNOWN else 0.0
+            for word, has_vector in zip(texts.types, self.reader.have_vectors(texts).tolist(), strict=True)
+        ]
+        return np.array(weights, dtype=np.float32)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
     kind = EMBEDDERS[options.name]
     if kind.open is None:
-        names = ", ".join(name for name, other in EMBEDDERS.items() if other.open)
+        names = ", ".join(name for name, candidate in EMBEDDERS.items() if candidate.open)
         message = f"have no vectors without a run; averages take {names}"
         raise InputError(message, key="embeddings", value=options.name)
     kind.check_installed(options.name)
@@ -342,9 +322,7 @@ def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCou
                 tokenized = TokenizedTexts(block, language, max_length)
             types, words = tokenized.types, len(tokenized.types)
             numbers = np.repeat(np.arange(len(tokenized)), tokenized.lengths)
-            pairs = np.unique(
-                numbers * words + tokenized.tokens
-            )  # each distinct pair of a text and a word as one number
+            pairs = np.unique(numbers * words + tokenized.tokens)  # the distinct pairs of a text and a word, as numbers
             counts.texts += len(tokenized)
             counts.tokens += len(tokenized.tokens)
             for total, indices in ((counts.counts, tokenized.tokens), (counts.documents, pairs % words)):

@@ -10,6 +10,17 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+FLOAT = 4  # bytes of a weight
+# ISO 639-1.
+TWO_LETTERS = """
+aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa
+ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr
+ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl
+ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk
+ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+
+
 @dataclass(frozen=True)
 class Description:
     """What an encoder is, in plain values for tables, the model metadata of mteb and model cards.
@@ -55,12 +66,7 @@ class SentenceEncoder(Protocol):
         """Look up what `encode` needs of these texts at once, so that a file of vectors is read once for all of them."""
 
     def encode(self, texts: Sequence[str], progress: bool = False) -> "np.ndarray":
-        """The vectors of these texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5.
-
-        Args:
-            texts: any number of them.
-            progress: show a progress bar on standard error.
-        """
+        """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5."""
 
     def fingerprint(self) -> str:
         """A hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version."""
@@ -74,9 +80,8 @@ class Choices:
     """The settings that may be chosen on validation rows.
 
     Attributes:
-        values: the values of each setting, the values to try, the default first.
-        fits: for all settings of an encoder with some of these values, those that it reads with them; None if the values contradict
-            the other settings.
+        values: the values of each setting to try, the default first.
+        fits: for all settings of an encoder with some of these values, those that it reads with them; None if they contradict each other.
     """
 
     values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -85,36 +90,21 @@ class Choices:
 
 @dataclass(frozen=True)
 class EncoderKind:
-    """One kind of sentence encoders: an entry of `mtl.vectors.encoders.ENCODERS`.
+    """One kind of sentence encoders.
 
     Attributes:
-        name: as messages call it.
-        takes: whether it opens the encoder with this name.
         open: opens the encoder with this name and these settings, by dotted keys; raises InputError for an unknown key, a bad value,
             and files that are missing.
         choices: returns the settings that may be chosen on validation rows.
     """
 
-    name: str
-    takes: Callable[[str], bool]
     open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
     choices: Callable[[], Choices] = Choices
 
 
-# ISO 639-1.
-TWO_LETTERS = """
-aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa
-ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr
-ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl
-ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk
-ur uz ve vi vo wa wo xh yi yo za zh zu
-"""
-
-
 def check_language(code: str) -> None:
     """Raise InputError for a code that is none: of two letters in ISO 639-1, or of three letters as in ISO 639-3."""
-    if code not in TWO_LETTERS.split() and not (
-        len(code) == 3 and code.isascii() and code.isalpha() and code.islower()
-    ):
+    three_letters = len(code) == 3 and code.isascii() and code.isalpha() and code.islower()
+    if code not in TWO_LETTERS.split() and not three_letters:
         message = "no such language; give its code in ISO 639, as in language=pl"
         raise InputError(message, key="language", value=code)

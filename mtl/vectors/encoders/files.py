@@ -22,15 +22,10 @@ Write = Callable[[Sequence[str], np.ndarray], None]
 
 
 def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
-    """Write the vector of each line of a UTF-8 text file. Memory does not depend on the number of lines.
+    """Write the vector of each line of a UTF-8 text file ("-" is standard input). Memory does not depend on the number of lines.
 
-    Args:
-        encoder: the encoder of the lines.
-        source: the text file; "-": standard input.
-        out: the file to write. Its suffix says its form: .npy: float32 (lines, dim); .parquet: the columns text and vector.
-
-    Raises:
-        InputError: for another suffix and a file that cannot be read.
+    The suffix of `out` says its form: .npy: float32 (lines, dim); .parquet: the columns text and vector. Raises InputError for another
+    suffix, and for a file that cannot be read.
     """
     check_vectors_file(out)
     dim = encoder.description.dim
@@ -76,25 +71,25 @@ def _open(source: Path) -> Iterator[tuple[IO[bytes], str, int | None]]:
 @contextmanager
 def _npy(path: Path, name: Path, dim: int) -> Iterator[Write]:
     """A function that appends vectors to a new file of a NumPy array."""
+    rows = 0
+
+    def write_header(count: int) -> None:
+        """The header has the same length for any number of rows: NumPy leaves space for it to grow."""
+        header = {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
+        np.lib.format.write_array_header_1_0(file, header)
+
+    def write(texts: Sequence[str], vectors: np.ndarray) -> None:
+        nonlocal rows
+        file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+        rows += len(vectors)
+
     with path.open("wb") as file:
-        _write_header(file, 0, dim)
-        begin, rows = file.tell(), 0
-
-        def write(texts: Sequence[str], vectors: np.ndarray) -> None:
-            nonlocal rows
-            file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
-            rows += len(vectors)
-
+        write_header(0)
+        begin = file.tell()
         yield write
         file.seek(0)
-        _write_header(file, rows, dim)
+        write_header(rows)
         assert file.tell() == begin
-
-
-def _write_header(file: IO[bytes], rows: int, dim: int) -> None:
-    """The header has the same length for any number of rows: NumPy leaves space for it to grow."""
-    header = {"descr": "<f4", "fortran_order": False, "shape": (rows, dim)}
-    np.lib.format.write_array_header_1_0(file, header)
 
 
 # By the suffix of the file that is written: a writer for the path to write to, the file's name in messages, and the vectors' size.

@@ -19,9 +19,7 @@ from mtl.data.dataset import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
 from mtl.model.encoder import POOLINGS
-from mtl.vectors.encoders.encoder import Choices, Description
-
-FLOAT = 4  # bytes of a weight
+from mtl.vectors.encoders.encoder import FLOAT, Choices, Description
 
 
 @dataclass
@@ -82,34 +80,31 @@ class RunEncoder:
     @cached_property
     def description(self) -> Description:
         """What the encoder is."""
-        predictor, settings, model = self.predictor, self.settings, self.predictor.model
+        predictor, settings, model, suite = self.predictor, self.settings, self.predictor.model, self.predictor.suite
         kind = METHODS[method_name(predictor.config.method)]
         changes = [settings.task] if settings.task is not None else []
         changes += [self.pooling] if self.pooling != model.pooling else []
         changes += ["centred"] if settings.centre else []
+        seen = set(model.trained_on)
+        if settings.centre:  # the mean vector is that of the run's training texts
+            seen.update(id for id in predictor.tasks if suite.tasks[id].answered_by is None)
+        best = " (the best on dev)" if settings.seed is None else ""
+        centred = "centred" if settings.centre else "not centred"
         return Description(
             name="-".join([kind.folder(predictor.config), *changes]),
             title=", ".join([kind.title(predictor.config), *changes]),
             family=kind.family,
             dim=model.dim,
-            language=predictor.suite.language,
+            language=suite.language,
             parameters=model.parameters,
             parameters_without_embeddings=model.parameters_without_embeddings,
             memory=FLOAT * model.parameters,
             max_length=predictor.config.max_length,
-            trained_on=tuple(f"{predictor.suite.name}/{id}" for id in self._tasks_seen()),
-            suite=predictor.suite.name,
+            trained_on=tuple(f"{suite.name}/{id}" for id in suite.tasks if id in seen),
+            suite=suite.name,
             seed=predictor.seed,
-            settings=f"seed {predictor.seed}{' (the best on dev)' if settings.seed is None else ''}, pooling {self.pooling},"
-            f" {'' if settings.centre else 'not '}centred",
+            settings=f"seed {predictor.seed}{best}, pooling {self.pooling}, {centred}",
         )
-
-    def _tasks_seen(self) -> list[str]:
-        """The ids of the tasks whose training rows the encoder has seen. The mean vector is that of the run's training texts."""
-        suite, seen = self.predictor.suite, set(self.predictor.model.trained_on)
-        if self.settings.centre:
-            seen.update(id for id in self.predictor.tasks if suite.tasks[id].answered_by is None)
-        return [id for id in suite.tasks if id in seen]
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once, if the run reads new words' vectors from a file."""
@@ -156,7 +151,7 @@ class RunEncoder:
         return centre
 
     def _training_texts(self, inputs: Mapping[str, str]) -> list[str]:
-        """Raises InputError for data that is missing, or not that of the run. inputs: the run's fingerprints."""
+        """Raises InputError for data that is missing, or not that of the run, whose fingerprints these are."""
         predictor, config = self.predictor, self.predictor.config
         data_dir = Path(self.settings.data_dir or config.data_dir or predictor.suite.data_dir)
         tasks = [predictor.suite.tasks[id] for id in predictor.tasks]

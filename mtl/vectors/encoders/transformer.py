@@ -17,9 +17,7 @@ from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
 from mtl.model.encoder import POOLINGS
 from mtl.settings.schema import TrainerConfig
-from mtl.vectors.encoders.encoder import Choices, Description, check_language
-
-FLOAT = 4  # bytes of a weight
+from mtl.vectors.encoders.encoder import FLOAT, Choices, Description, check_language
 
 
 @dataclass
@@ -45,9 +43,8 @@ class TransformerSettings:
     def check(self) -> None:
         """Raise InputError for a value that makes no sense, and without a path."""
         if self.path is None:
-            raise InputError(
-                "has no value; name a folder with a transformer, or one on the Hugging Face Hub", key="path"
-            )
+            message = "has no value; name a folder with a transformer, or one on the Hugging Face Hub"
+            raise InputError(message, key="path")
         if self.language is not None:
             check_language(self.language)
 
@@ -102,9 +99,8 @@ class PlainTransformer:
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
-        return encode_blocks(
-            texts, lambda block: self.encoder.encode(block, self.settings.pooling), self.encoder.dim, progress
-        )
+        encoder, pooling = self.encoder, self.settings.pooling
+        return encode_blocks(texts, lambda block: encoder.encode(block, pooling), encoder.dim, progress)
 
     def fingerprint(self) -> str:
         """A hash of weights, tokenizer and settings, but of no path."""

@@ -20,10 +20,9 @@ from mtl.vectors.export.format import Export, TaskExport
 if TYPE_CHECKING:
     from mtl.methods.transformer.trained import TrainedTransformer
 
-
 logger = logging.getLogger("mtl")
 
-OWN_KEYS = ("words", "license")  # the other keys are those of a run's encoder
+EXPORT_KEYS = ("words", "license")  # the other keys are those of a run's encoder
 
 
 @dataclass
@@ -31,9 +30,7 @@ class ExportSettings:
     """The settings of an export beside those of the encoder.
 
     Args:
-        words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file
-            of vectors.
-        license: the license of the exported model, which its card names.
+        words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file of vectors.
     """
 
     words: str | None = None
@@ -42,13 +39,7 @@ class ExportSettings:
 
 @dataclass
 class TaskSettings:
-    """The settings of the export of a task's model.
-
-    Args:
-        seed: the seed whose model is exported; None for the seed that is best on dev.
-        task: the task whose model is exported; None if the run has only one task.
-        license: for its card.
-    """
+    """The settings of the export of a task's model: no seed is the one that is best on dev, no task the only one of the run."""
 
     seed: int | None = None
     task: str | None = None
@@ -58,20 +49,15 @@ class TaskSettings:
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
     """Write the encoder of a finished run, or the model of one of its tasks, to a new folder.
 
-    Args:
-        format: a key of EXPORT_FORMATS.
-        settings: the settings of `ExportSettings`, and of `mtl.vectors.encoders.run.RunSettings`; or of `TaskSettings`.
-        command: for the model card.
-
-    Raises:
-        InputError: for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no
-            models, an encoder or a model that the format cannot express, and a package that is missing.
+    The settings are those of `ExportSettings` and of `mtl.vectors.encoders.run.RunSettings`, or those of `TaskSettings`. Raises InputError
+    for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no models, an encoder or a model that
+    the format cannot express, and a package that is missing.
     """
     if format not in EXPORT_FORMATS:
         raise InputError(f"must be one of {', '.join(EXPORT_FORMATS)}", key=f"--format {format}")
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))
-    checked = typed(ExportSettings, {key: value for key, value in settings.items() if key in OWN_KEYS})
+    checked = typed(ExportSettings, {key: value for key, value in settings.items() if key in EXPORT_KEYS})
     if not run_dir.is_dir():
         raise InputError("no such folder; only runs can be exported, so name a run's folder", path=run_dir)
     if checked.words is not None and Path(checked.words).is_dir():
@@ -83,31 +69,21 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
         _export_task(run_dir, out, kind.write_task, settings, command)
         return
     assert kind.write is not None
-    encoder = open_run(str(run_dir), {key: value for key, value in settings.items() if key not in OWN_KEYS})
+    encoder = open_run(str(run_dir), {key: value for key, value in settings.items() if key not in EXPORT_KEYS})
     predictor = encoder.predictor
     words = {UNKNOWN}  # stands for a text without a token, and may have a vector from its n-grams
     if checked.words is not None:
-        words.update(
-            word for line in tokenized_lines([Path(checked.words)], moses(predictor.suite.language)) for word in line
-        )
+        for line in tokenized_lines([Path(checked.words)], moses(predictor.suite.language)):
+            words.update(line)
     parts = predictor.model.parts(sorted(words))
     if checked.words is not None and not parts.all_words:
-        raise InputError(
-            "this run has vectors for the words of its vocabulary alone; drop words=", key="words", value=checked.words
-        )
+        message = "this run has vectors for the words of its vocabulary alone; drop words="
+        raise InputError(message, key="words", value=checked.words)
     if problem := kind.problem(parts):
-        others = [name for name, other in EXPORT_FORMATS.items() if other.problem(parts) is None]
-        raise InputError(f"{problem}; choose --format {' or '.join(others)}", path=run_dir)
-    export = Export(
-        parts,
-        encoder.pooling,
-        encoder.centre,
-        encoder.description,
-        predictor.suite,
-        read_summary(predictor.folder.summary),
-        checked.license,
-        command,
-    )
+        formats = [name for name, candidate in EXPORT_FORMATS.items() if candidate.problem(parts) is None]
+        raise InputError(f"{problem}; choose --format {' or '.join(formats)}", path=run_dir)
+    facts = (predictor.suite, read_summary(predictor.folder.summary), checked.license, command)
+    export = Export(*facts, parts, encoder.pooling, encoder.centre, encoder.description)
     with new_folder(out) as partial:
         kind.write(export, partial)
     hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if parts.all_words else ""
@@ -117,20 +93,17 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
 def _export_task(
     run_dir: Path, out: Path, write: Callable[[TaskExport, Path], None], settings: Mapping[str, Any], command: str
 ) -> None:
-    """Write the model of one task of a fine-tuned transformer. settings: seed, task, license. Raises InputError as `export_run`."""
+    """Write the model of one task of a fine-tuned transformer. Raises InputError as `export_run` does."""
     checked = typed(TaskSettings, settings)
     predictor = Predictor.load(run_dir, checked.seed, checked.task, encoder_task=checked.task)
     if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
-        raise InputError(
-            "is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no model of its"
-            " body and heads; choose another --format",
-            path=run_dir,
-        )
+        message = "is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no model of its"
+        raise InputError(f"{message} body and heads; choose another --format", path=run_dir)
     if checked.task is None and len(predictor.tasks) > 1:
         raise InputError(f"each task has its own model; set task= to one of {', '.join(predictor.tasks)}", key="task")
     task, model = predictor.suite.tasks[checked.task or predictor.tasks[0]], cast("TrainedTransformer", predictor.model)
-    summary = read_summary(predictor.folder.summary)
-    export = TaskExport(model, task, predictor.seed, predictor.suite, summary, checked.license, command)
+    facts = (predictor.suite, read_summary(predictor.folder.summary), checked.license, command)
+    export = TaskExport(*facts, model, task, predictor.seed)
     with new_folder(out) as partial:
         write(export, partial)
     logger.info("%s: the model of task %s, seed %d", out, task.id, predictor.seed)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mtl.base.errors import InputError
 from mtl.model.encoder import EncoderParts
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -15,50 +16,41 @@ from mtl.vectors.encoders.encoder import Description
 if TYPE_CHECKING:
     from mtl.methods.transformer.trained import TrainedTransformer
 
+TOLERANCE = 1e-5
+
 
 @dataclass(frozen=True)
-class Export:
-    """An encoder to export, and what its model card says.
+class CardFacts:
+    """What the model card of an export says beside the model itself: the run's summary.json, and the licence if it is stated."""
 
-    Args:
-        pooling: see `mtl.model.encoder.POOLINGS`.
-        centre: float32 (dim,), subtracted from each vector; None: nothing is.
-        summary: the content of the run's summary.json.
-        license: the license of the exported model; None: not stated.
-        command: that exports it.
-    """
+    suite: Suite
+    summary: Mapping[str, Any]
+    license: str | None
+    command: str
+
+
+@dataclass(frozen=True)
+class Export(CardFacts):
+    """An encoder to export. Its centre, float32 (dim,), is subtracted from each vector; None: nothing is."""
 
     parts: EncoderParts
     pooling: str
     centre: np.ndarray | None
     description: Description
-    suite: Suite
-    summary: Mapping[str, Any]
-    license: str | None
-    command: str
 
 
 @dataclass(frozen=True)
-class TaskExport:
-    """A fine-tuned transformer with its head to export, and what its model card says. The fields are as in `Export`.
-
-    Args:
-        task: whose head it is.
-        seed: the seed of the run.
-    """
+class TaskExport(CardFacts):
+    """A fine-tuned transformer with its head for a task to export, of one seed of the run."""
 
     model: "TrainedTransformer"
     task: Task
     seed: int
-    suite: Suite
-    summary: Mapping[str, Any]
-    license: str | None
-    command: str
 
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """One format: an entry of `mtl.vectors.export.EXPORT_FORMATS`. It has either `write` or `write_task`.
+    """One format. It has either `write` or `write_task`.
 
     Attributes:
         keys: the settings that it reads.
@@ -73,3 +65,14 @@ class ExportFormat:
     problem: Callable[[EncoderParts], str | None] = lambda parts: None
     write: Callable[[Export, Path], None] | None = None
     write_task: Callable[[TaskExport, Path], None] | None = None
+
+
+def check_difference(values: np.ndarray, wanted: np.ndarray, name: str, format: str, scale: float = 1.0) -> None:
+    """Raise InputError if the exported model gives other values than the run, by more than TOLERANCE of this scale."""
+    difference = float(np.abs(values - wanted).max())
+    if not difference <= TOLERANCE * scale:
+        raise InputError(
+            f"the exported model gives other {name} than the run (they differ by up to {difference:.2g}), so nothing is written;"
+            " use the versions of constraints.txt",
+            key=f"--format {format}",
+        )

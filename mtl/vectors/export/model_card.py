@@ -1,15 +1,30 @@
-"""The sections that the model cards of exported encoders share: what an encoder is, what it scores, its training and its limits."""
+"""What the model cards of exports share: the front matter, and the sections on an encoder's scores, training and limits."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import yaml
 
 from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.task import Task
-from mtl.vectors.export.format import Export
+from mtl.vectors.export.format import CardFacts, Export
 
 NOT_STATED = "not stated"
+
+
+def card(facts: CardFacts, front: Mapping[str, Any], sections: Sequence[str]) -> str:
+    """A card of these sections. Its front matter has the language, the licence and these values."""
+    license = {"license": facts.license} if facts.license else {}
+    matter = {"language": [facts.suite.language], **license, **front}
+    return f"---\n{yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)}---\n\n" + "\n\n".join(sections) + "\n"
+
+
+def score_cells(facts: CardFacts, task: str, seed: str) -> list[str]:
+    """A task's score of this seed, and the median, the minimum and the maximum of all."""
+    scores, scale = facts.summary["tasks"][task], facts.suite.shown
+    return [scale.show(scores["scores"][seed]), *(scale.show(scores[key]) for key in ("median", "min", "max"))]
 
 
 def encoder_summary(export: Export) -> str:
@@ -29,7 +44,6 @@ def shared_sections(export: Export) -> list[str]:
 
 def _evaluation(export: Export) -> str:
     summary, seed = export.summary, str(export.description.seed)
-    scale = export.suite.shown
     rows = [["task", "metric", "split", f"seed {seed}", "median", "minimum", "maximum", "constant"]]
     for id, scores in summary["tasks"].items():
         constant = scores.get("constant")
@@ -38,9 +52,8 @@ def _evaluation(export: Export) -> str:
                 task_title(export.suite.tasks[id]),
                 metric_named(scores["metric"]).title,
                 escaped(scores.get("split", "dev")),
-                scale.show(scores["scores"][seed]),
-                *(scale.show(scores[key]) for key in ("median", "min", "max")),
-                MISSING if constant is None else scale.show(constant),
+                *score_cells(export, id, seed),
+                MISSING if constant is None else export.suite.shown.show(constant),
             ]
         )
     seeds = len(summary["seeds"])
@@ -58,14 +71,9 @@ def _training(export: Export) -> str:
     rows = [["task", "license of the data", "training rows"]]
     for id in trained:
         numbers: Mapping[str, Any] = summary["tasks"][id].get("rows") or {}
-        rows.append(
-            [
-                task_title(export.suite.tasks[id]),
-                escaped(tasks[id].license or NOT_STATED),
-                str(numbers.get("train", MISSING)),
-            ]
-        )
-    reduced = [task_title(export.suite.tasks[id]) for id in summary["reduced"] if id in trained]
+        license = escaped(tasks[id].license or NOT_STATED)
+        rows.append([task_title(tasks[id]), license, str(numbers.get("train", MISSING))])
+    reduced = [task_title(tasks[id]) for id in summary["reduced"] if id in trained]
     note = f"\n\nNot the published data, but reduced or changed data: {', '.join(reduced)}." if reduced else ""
     return (
         "## Training Details\n\nAll tasks trained the encoder together (stage 1), on the training rows of"
@@ -78,10 +86,8 @@ def _limits(export: Export) -> str:
     parts = export.parts
     unknown = "Words that are not in the vocabulary share one vector, that of unknown words."
     if parts.all_words:
-        unknown += (
-            " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that"
-            " `words=` named."
-        )
+        unknown += " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those"
+        unknown += " that `words=` named."
     limits = [
         unknown,
         f"Texts are cut after {parts.max_length} tokens.",

@@ -1,73 +1,47 @@
-"""The export as a folder that `SentenceTransformer` loads, of the library's own modules alone: mtl is not needed there.
-
-`Reference` computes the vectors that the export must give.
-"""
+"""The export as a folder that `SentenceTransformer` loads, of the library's own modules alone: mtl is not needed there."""
 
 import json
 import logging
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import yaml
 
 from mtl.base.device import exact_arithmetic
-from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
 from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.words import WordEmbedder, word_sequences
 from mtl.model.encoder import Encoder, EncoderParts
-from mtl.vectors.export.format import Export
-from mtl.vectors.export.model_card import NOT_STATED, code_block, encoder_summary, shared_sections
+from mtl.vectors.export.format import Export, check_difference
+from mtl.vectors.export.model_card import NOT_STATED, card, code_block, encoder_summary, shared_sections
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
-TOLERANCE = 1e-5
-Encode = Callable[[Sequence[str]], np.ndarray]
+PROMPTS = {
+    "query": " ",
+    "document": " ",
+}  # a text without a token is one unknown word; the tokenizer says so of none that is empty
 
 
-class Reference:
-    """The encoder of an export in float32, without boundary words. Words that are not among its words are unknown."""
-
-    def __init__(self, export: Export) -> None:
-        self.export = export
-        parts = export.parts
-        embedder = WordEmbedder(len(parts.vectors), parts.vectors.shape[1], trainable=False)
-        embedder.load(parts.vectors.numpy())
-        sizes = (parts.vectors.shape[1], parts.hidden_size, parts.num_layers)
-        self.encoder = Encoder(embedder, *sizes, embedding_dropout=0, dropout=0, join_input=parts.join_input)
-        self.encoder.lstm.load_state_dict(parts.lstm)
-        self.vocabulary = Vocabulary(parts.words)
-
-    @exact_arithmetic()
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """The vectors of texts, float32 (texts, dim)."""
-        export = self.export
-        with hidden_progress():
-            tokenized = TokenizedTexts(texts, export.parts.language, export.parts.max_length)
-            sequences = word_sequences(self.vocabulary, tokenized)
-            encoded = self.encoder.encode(sequences, torch.arange(len(tokenized)), pooling=export.pooling)
-        vectors: np.ndarray = encoded[[tokenized.index[text] for text in texts]].numpy()
-        return vectors if export.centre is None else vectors - export.centre
-
-    def check(self, encode: Encode) -> None:
-        """Raise InputError if an export gives other vectors for some texts.
-
-        Args:
-            encode: its vectors of texts.
-        """
-        texts = probe_texts(self.export.parts.words, self.export.parts.max_length)
-        difference = float(np.abs(encode(texts) - self.encode(texts)).max())
-        if not difference <= TOLERANCE:
-            raise InputError(
-                f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written;"
-                " use the versions of constraints.txt"
-            )
+@exact_arithmetic()
+def reference_vectors(export: Export, texts: Sequence[str]) -> np.ndarray:
+    """The vectors that an export must give, without boundary words, float32 (texts, dim). Words that are not among its words are unknown."""
+    parts = export.parts
+    embedder = WordEmbedder(len(parts.vectors), parts.vectors.shape[1], trainable=False)
+    embedder.load(parts.vectors.numpy())
+    sizes = (parts.vectors.shape[1], parts.hidden_size, parts.num_layers)
+    encoder = Encoder(embedder, *sizes, embedding_dropout=0, dropout=0, join_input=parts.join_input)
+    encoder.lstm.load_state_dict(parts.lstm)
+    with hidden_progress():
+        tokenized = TokenizedTexts(texts, parts.language, parts.max_length)
+        sequences = word_sequences(Vocabulary(parts.words), tokenized)
+        encoded = encoder.encode(sequences, torch.arange(len(tokenized)), pooling=export.pooling)
+    vectors: np.ndarray = encoded[[tokenized.index[text] for text in texts]].numpy()
+    return vectors if export.centre is None else vectors - export.centre
 
 
 def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
@@ -76,10 +50,6 @@ def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
     lengths = (1, 2, 3, 5, 8, 13, 21, max_length, max_length + 7)
     texts = [" ".join(rng.choices(words or ["x"], k=length)) for length in lengths]
     return [*texts, f"{texts[2]}, {texts[3]} (qx7-zz)...", "qx7zz", "", " ", texts[1]]
-
-
-# A text without a token is one unknown word; the tokenizer can say so only of a text that is not empty.
-PROMPTS = {"query": " ", "document": " "}
 
 
 def problem(parts: EncoderParts) -> str | None:
@@ -98,21 +68,25 @@ def write(export: Export, folder: Path) -> None:
     """Write the model and its card. Raises InputError if the written model gives other vectors than the run."""
     from sentence_transformers import SentenceTransformer
 
-    with _quiet():
+    library = logging.getLogger("sentence_transformers")
+    level = library.level
+    library.setLevel(logging.ERROR)  # hides what it logs about models in general
+    try:
         model = _model(export, folder / "tokenizer.json")
         model.save_pretrained(str(folder), create_model_card=False)
         for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
             weights.chmod((folder / "modules.json").stat().st_mode)
         loaded = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        try:
-            Reference(export).check(lambda texts: loaded.encode(list(texts), show_progress_bar=False))
-        except InputError as error:
-            raise error.located(key="--format sentence-transformers") from None
+        texts = probe_texts(export.parts.words, export.parts.max_length)
+        vectors = loaded.encode(texts, show_progress_bar=False)
+    finally:
+        library.setLevel(level)
+    check_difference(vectors, reference_vectors(export, texts), "vectors", "sentence-transformers")
     write_text(folder / "README.md", sentence_transformers_card(export, str(loaded)))
 
 
 def _model(export: Export, tokenizer_file: Path) -> Any:
-    """The model. tokenizer_file: where its tokenizer is written, from which the library reads it."""
+    """The model; its tokenizer is written to a file, from which the library reads it."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast
@@ -163,28 +137,10 @@ def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
     return Dense(dim, dim, activation_function=torch.nn.Identity(), init_weight=torch.eye(dim), init_bias=bias, **names)
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide what the library logs about models in general, but no error."""
-    logger = logging.getLogger("sentence_transformers")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-
-
 def sentence_transformers_card(export: Export, architecture: str) -> str:
-    """The card of a folder that sentence-transformers loads, with the sections that its own cards have.
-
-    Args:
-        architecture: the modules.
-    """
+    """The card of a folder that sentence-transformers loads, with the sections that its own cards have."""
     parts, description = export.parts, export.description
     front = {
-        "language": [description.language],
-        **({"license": export.license} if export.license else {}),
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
         "tags": ["sentence-transformers", "sentence-similarity", "feature-extraction", "bilstm"],
@@ -216,4 +172,4 @@ def sentence_transformers_card(export: Export, architecture: str) -> str:
         " every model with word vectors and a tokenizer of transformers.",
         *shared_sections(export),
     ]
-    return f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---\n\n" + "\n\n".join(sections) + "\n"
+    return card(export, front, sections)

@@ -2,13 +2,11 @@
 
 import copy
 import random
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import yaml
 
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
@@ -22,10 +20,9 @@ from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import NumberHead
 from mtl.tasks.task import Task
-from mtl.vectors.export.format import TaskExport
-from mtl.vectors.export.model_card import NOT_STATED, code_block, task_title
+from mtl.vectors.export.format import TaskExport, check_difference
+from mtl.vectors.export.model_card import NOT_STATED, card, code_block, score_cells, task_title
 
-TOLERANCE = 1e-5  # of an output, as a share of the largest one where that is above 1
 PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input
 
 
@@ -34,9 +31,8 @@ def write(export: TaskExport, folder: Path) -> None:
     model gives other outputs than the run."""
     task, trained = export.task, export.model
     if problem := _problem(task):
-        raise InputError(
-            f"{problem}, so transformers cannot hold its model; mtl predict uses it", key="task", value=task.id
-        )
+        message = f"{problem}, so transformers cannot hold its model; mtl predict uses it"
+        raise InputError(message, key="task", value=task.id)
     network = trained.network(task)
     head: Any = network.models[0]
     model = copy.deepcopy(head).cpu().float().eval()
@@ -63,7 +59,7 @@ def _ends(kind: HeadTargets) -> tuple[float, float]:
 
 
 def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
-    """Write the labels into the configuration; let the head of a number give the number itself. low, high: as `_ends` returns."""
+    """Write the labels into the configuration; let the head of a number, whose ends these are, give the number itself."""
     config = model.config
     config._name_or_path = ""  # a path of this machine
     if task.labels is not None and task.kind == "labels":
@@ -74,11 +70,8 @@ def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
     config.id2label, config.label2id, config.problem_type = {0: task.target}, {task.target: 0}, "regression"
     (last,) = [part for part in model.modules() if isinstance(part, ExactLinear)]
     if last.bias is None and low != 0:
-        raise InputError(
-            f"the head has no bias, so it cannot give numbers from {low:g}; mtl predict uses it",
-            key="task",
-            value=task.id,
-        )
+        message = f"the head has no bias, so it cannot give numbers from {low:g}; mtl predict uses it"
+        raise InputError(message, key="task", value=task.id)
     with torch.no_grad():
         last.weight.mul_(high - low)
         if last.bias is not None:
@@ -110,16 +103,12 @@ def check_loads(export: TaskExport, folder: Path) -> None:
     for texts in _probes(export):
         with hidden_progress():
             tokens, lengths = InputReader(pretrained, export.model.length).sequences([texts]).gather(torch.tensor([0]))
-        given = body_input(tokens, lengths, pretrained.padding, pretrained.has_types)
-        wanted = low + (high - low) * network.models[0](**given).logits.numpy()
+        inputs = body_input(tokens, lengths, pretrained.padding, pretrained.has_types)
+        wanted = low + (high - low) * network.models[0](**inputs).logits.numpy()
         outputs = model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits.numpy()
-        difference = float(np.abs(outputs - wanted).max())
-        if not difference <= TOLERANCE * max(1.0, float(np.abs(wanted).max())):
-            raise InputError(
-                f"the exported model gives other outputs than the run (they differ by up to {difference:.2g}), so nothing is written;"
-                " use the versions of constraints.txt",
-                key="--format transformers",
-            )
+        # A share of the largest output where that is above 1.
+        scale = max(1.0, float(np.abs(wanted).max()))
+        check_difference(outputs, wanted, "outputs", "transformers", scale)
     export.model.network(export.task).to(export.model.device)
 
 
@@ -139,12 +128,7 @@ def _card(export: TaskExport, architecture: str) -> str:
     """The model card."""
     task, suite, summary = export.task, export.suite, export.summary
     title = escaped(f"{summary['title']}: {task.title or task.id}")
-    front = {
-        "language": [suite.language],
-        **({"license": export.license} if export.license else {}),
-        "library_name": "transformers",
-        "pipeline_tag": "text-classification",
-    }
+    front = {"library_name": "transformers", "pipeline_tag": "text-classification"}
     texts = ", ".join(f'"Text {number}."' for number in ("one", "two")[: len(task.text)])
     low, high = task.bounds if task.kind == "number" else (0, 0)
     means = (
@@ -176,13 +160,12 @@ def _card(export: TaskExport, architecture: str) -> str:
         _training(export),
         "## Limits\n\n" + "\n".join(f"- {limit}" for limit in _limits(export)),
     ]
-    return f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---\n\n" + "\n\n".join(sections) + "\n"
+    return card(export, front, sections)
 
 
 def _evaluation(export: TaskExport) -> str:
     scores, seed = export.summary["tasks"][export.task.id], str(export.seed)
-    scale = export.suite.shown
-    cells = [scale.show(scores["scores"][seed]), *(scale.show(scores[key]) for key in ("median", "min", "max"))]
+    cells = score_cells(export, export.task.id, seed)
     rows = [
         ["metric", "split", f"seed {seed}", "median", "minimum", "maximum"],
         [metric_named(scores["metric"]).title, scores.get("split", "dev"), *cells],
@@ -194,14 +177,16 @@ def _evaluation(export: TaskExport) -> str:
 
 
 def _training(export: TaskExport) -> str:
-    task = export.suite.tasks[export.task.answered_by or export.task.id]
-    seen = [export.suite.tasks[id] for id in export.model.trained_on] or [task]
-    rows: Sequence[list[str]] = [["task", "license of the data"]]
-    data = [[task_title(each), escaped(each.license or NOT_STATED)] for each in seen]
+    tasks, task = export.suite.tasks, export.task
+    seen = [tasks[id] for id in export.model.trained_on or (task.answered_by or task.id,)]
+    rows = [
+        ["task", "license of the data"],
+        *([task_title(task), escaped(task.license or NOT_STATED)] for task in seen),
+    ]
     commands = code_block(str(export.summary["command"]), export.command, language="sh")
     return (
         "## Training Details\n\nThe body is a pretrained transformer, and its own card says what it was trained on. It was fine-tuned on the"
-        f" training rows of:\n\n{markdown_table([*rows, *data], left=2)}\n\nThe run, and this export:\n\n{commands}"
+        f" training rows of:\n\n{markdown_table(rows, left=2)}\n\nThe run, and this export:\n\n{commands}"
     )
 
 

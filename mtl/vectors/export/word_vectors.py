@@ -26,9 +26,7 @@ def vectors_card(export: Export) -> str:
     """The card of a folder with word vectors."""
     parts = export.parts
     used = code_block(
-        "from gensim.models import KeyedVectors",
-        "",
-        'vectors = KeyedVectors.load_word2vec_format("vectors.vec")',
+        "from gensim.models import KeyedVectors", "", 'vectors = KeyedVectors.load_word2vec_format("vectors.vec")'
     )
     sections = [
         f"# Word vectors of {escaped(export.description.title)}",

@@ -18,6 +18,9 @@ from mtl.base.untrusted import is_web_address
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.settings.layers import find_yaml, shipped
 
+MODEL = "model."
+RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name of a key of the command
+
 
 @dataclass
 class ModelFacts:
@@ -49,9 +52,8 @@ class ModelFacts:
             try:
                 date.fromisoformat(self.release_date)
             except ValueError:
-                raise InputError(
-                    "must be a date, as in 2026-11-22", key="release_date", value=self.release_date
-                ) from None
+                message = "must be a date, as in 2026-11-22"
+                raise InputError(message, key="release_date", value=self.release_date) from None
         if self.open_weights and self.license is None:
             raise InputError("needs a licence; set model.license=", key="open_weights", value="true")
         if self.reference is not None and not is_web_address(self.reference):
@@ -76,22 +78,16 @@ class MtebSettings:
     model: ModelFacts = field(default_factory=ModelFacts)
 
 
-MODEL = "model."
-RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name of a key of the command
-
-
-def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
+def read_settings(values: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
     """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
-    own = _own_keys()
-    facts = {key.removeprefix(MODEL): value for key, value in given.items() if key.startswith(MODEL)}
-    settings = typed(MtebSettings, {"model": facts, **{key: value for key, value in given.items() if key in own}})
-    others = {key: value for key, value in given.items() if key not in own and not key.startswith(MODEL)}
-    return settings, {RENAMED.get(key, key): value for key, value in others.items()}
-
-
-def _own_keys() -> set[str]:
-    """The keys of the command itself, without those of the model's metadata."""
-    return {key.name for key in fields(MtebSettings)} - {"model"}
+    command_keys = {key.name for key in fields(MtebSettings)} - {"model"}
+    facts = {key.removeprefix(MODEL): value for key, value in values.items() if key.startswith(MODEL)}
+    settings = typed(MtebSettings, {"model": facts, **{key: values[key] for key in values if key in command_keys}})
+    return settings, {
+        RENAMED.get(key, key): value
+        for key, value in values.items()
+        if key not in command_keys and not key.startswith(MODEL)
+    }
 
 
 def unknown_key(error: UnknownKey) -> UnknownKey:
@@ -99,8 +95,9 @@ def unknown_key(error: UnknownKey) -> UnknownKey:
     if error.section:
         return error
     names = {name: key for key, name in RENAMED.items()}
-    own = _own_keys() | {MODEL + key.name for key in fields(ModelFacts)}
-    return UnknownKey(names.get(error.unknown, error.unknown), own | {names.get(key, key) for key in error.known})
+    keys = {key.name for key in fields(MtebSettings)} - {"model"} | {MODEL + key.name for key in fields(ModelFacts)}
+    known = keys | {names.get(key, key) for key in error.known}
+    return UnknownKey(names.get(error.unknown, error.unknown), known)
 
 
 @dataclass
@@ -120,11 +117,7 @@ class BenchmarkTask:
 
 @dataclass
 class TaskType:
-    """Tasks that are scored alike.
-
-    Args:
-        metric: the name of the score in mteb's result files that the benchmark reports.
-    """
+    """Tasks that are scored alike. The metric is the name of the score in mteb's result files that the benchmark reports."""
 
     title: str
     metric: str
@@ -134,11 +127,7 @@ class TaskType:
 
 @dataclass
 class PublishedRow:
-    """Published scores × 100 by task, and the averages as printed.
-
-    Args:
-        source: where they were published.
-    """
+    """Published scores × 100 by task, the averages as printed, and where they were published."""
 
     model: str
     family: str
@@ -171,7 +160,6 @@ class Benchmark:
         return {name: task for type_ in self.types.values() for name, task in type_.tasks.items()}
 
     def type_of(self, task: str) -> str:
-        """The type of a task."""
         return next(name for name, type_ in self.types.items() if task in type_.tasks)
 
     def metric(self, task: str) -> str:
@@ -203,7 +191,7 @@ class Benchmark:
 
     def mean(self, scores: Mapping[str, float]) -> float | None:
         """The mean over tasks; None without scores."""
-        return fmean(scores[name] for name in scores) if scores else None
+        return fmean(scores.values()) if scores else None
 
     def mean_of_types(self, scores: Mapping[str, float]) -> float | None:
         """The mean over types of their means; None without scores."""

@@ -6,6 +6,7 @@ import io
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,74 +23,6 @@ from mtl.data.records import parse_row
 from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
 
-
-class MissingSplit(InputError):
-    """A folder of rows lacks a split that its task needs."""
-
-
-def check_files(folder: Path, split: str) -> None:
-    """Raise MissingSplit for a folder without files, and InputError for a line of a .jsonl file that is not a row.
-
-    Args:
-        split: one that is needed.
-    """
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    if not files:
-        raise MissingSplit(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
-    for path in files:
-        if path.suffix == ".jsonl":
-            _check_jsonl(path)
-
-
-def _check_jsonl(path: Path) -> None:
-    number, rows = 0, 0
-    with path.open("rb") as file:
-        for lines, _ in line_blocks(file, str(path), BLOCK):
-            for line in lines:
-                number += 1
-                if line.strip():  # datasets skips the others
-                    parse_row(path, number, line)
-                    rows += 1
-    if not rows:
-        raise InputError("has no rows; write one JSON object a line", path=path)
-
-
-def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows that lack a column of the task, a value of one, or a number where the task has numbers.
-
-    Args:
-        path: where the rows are, for messages.
-    """
-    if not isinstance(rows, Dataset):  # those of retrieval have other parts
-        return
-    columns = _columns(task)
-    for column in columns:
-        if column not in rows.column_names:
-            raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
-        numeric = column == columns[-1] and task.metadata.type in ("PairClassification", "STS")
-        for number, value in enumerate(rows[column], 1):
-            if value is None:
-                raise InputError(f"row {number}: column {column} has no value; write one, or drop the row", path=path)
-            if numeric and isinstance(value, str) and not _is_number(value):
-                raise InputError(f"row {number}: column {column}: {value!r} is not a number; write a number", path=path)
-
-
-def _columns(task: AbsTask) -> list[str]:
-    """The columns of a task's texts and the one of its targets, after mteb has renamed the hub's; empty for tasks of other forms."""
-    if task.metadata.type == "STS":
-        return [*task.column_names, "score"]
-    names = ("input_column_name", "input1_column_name", "input2_column_name", "label_column_name")
-    return [column for name in names if isinstance(column := getattr(task, name, None), str)]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 logger = logging.getLogger("mtl")
 
 CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
@@ -97,8 +30,8 @@ SHOWN = 3  # the most differences that are recorded of a split
 
 
 @dataclass(frozen=True)
-class TaskRows:
-    """The rows of a task.
+class MtebRows:
+    """Where the rows of a task are.
 
     Args:
         folder: None means on the hub.
@@ -109,20 +42,62 @@ class TaskRows:
     revision: str
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """
-    Args:
-        data: EXACT, REDUCED (fewer rows) or OTHER.
-        differences: from mteb's descriptive statistics, as in "test: 90 samples, not 100".
-    """
+class MissingSplit(InputError):
+    """A folder of rows lacks a split that its task needs."""
 
-    data: str
-    differences: tuple[str, ...]
+
+def check_files(folder: Path, split: str) -> None:
+    """Raise MissingSplit for a folder without files for a split, and InputError for a line of a .jsonl file that is not a row."""
+    files = _files(folder)
+    if not files:
+        raise MissingSplit(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
+    for path in files:
+        if path.suffix == ".jsonl":
+            _check_jsonl(path)
+
+
+def _check_jsonl(path: Path) -> None:
+    rows = 0
+    with path.open("rb") as file:
+        lines = chain.from_iterable(block for block, _ in line_blocks(file, str(path), BLOCK))
+        for number, line in enumerate(lines, 1):
+            if line.strip():  # datasets skips the others
+                parse_row(path, number, line)
+                rows += 1
+    if not rows:
+        raise InputError("has no rows; write one JSON object a line", path=path)
+
+
+def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
+    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has numbers."""
+    if not isinstance(rows, Dataset):  # those of retrieval have other parts
+        return
+    columns = _columns(task)
+    for column in columns:
+        if column not in rows.column_names:
+            raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
+        numeric = column == columns[-1] and task.metadata.type in ("PairClassification", "STS")
+        for number, value in enumerate(rows[column], 1):
+            if value is None:
+                raise InputError(f"row {number}: column {column} has no value; write one, or drop the row", path=path)
+            if numeric and isinstance(value, str):
+                try:
+                    float(value)
+                except ValueError:
+                    message = f"row {number}: column {column}: {value!r} is not a number; write a number"
+                    raise InputError(message, path=path) from None
+
+
+def _columns(task: AbsTask) -> list[str]:
+    """The columns of a task's texts and, last, of its targets, after mteb has renamed the hub's; none for tasks of other forms."""
+    if task.metadata.type == "STS":
+        return [*task.column_names, "score"]
+    names = ("input_column_name", "input1_column_name", "input2_column_name", "label_column_name")
+    return [column for name in names if isinstance(column := getattr(task, name, None), str)]
 
 
 def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
-    """Those of these tasks whose folder has the splits that they need, or that have no folder. Each of the others is named in the log.
+    """Those of these tasks whose folder has the splits that they need, or that have no folder; the log names all others.
 
     Raises InputError if none is left, and for rows that cannot be read.
     """
@@ -162,15 +137,15 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(inner)
 
 
-def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> TaskRows:
+def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
     """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the hub."""
     folder = None if data_dir is None else data_dir / name
     if folder is None or not folder.is_dir():
-        return TaskRows(None, str(fresh_task(benchmark, name, "test").metadata.revision))
+        return MtebRows(None, str(fresh_task(benchmark, name, "test").metadata.revision))
     digest = hashlib.sha256()
     for file in _files(folder):
         digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
-    return TaskRows(folder, f"local-{digest.hexdigest()[:16]}")
+    return MtebRows(folder, f"local-{digest.hexdigest()[:16]}")
 
 
 def _files(folder: Path) -> list[Path]:
@@ -195,14 +170,10 @@ def _linked_folder(folder: Path, revision: str) -> Path:
     return linked
 
 
-def fresh_task(benchmark: Benchmark, name: str, split: str, rows: TaskRows | None = None) -> AbsTask:
+def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | None = None) -> AbsTask:
     """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own.
 
-    Args:
-        rows: those of a local folder replace the hub's.
-
-    Raises:
-        InputError: if mteb has no such task in the benchmark's languages.
+    Rows of a local folder replace the hub's. Raises InputError if mteb has no such task in the benchmark's languages.
     """
     try:
         # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
@@ -217,25 +188,21 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: TaskRows | Non
 
 
 def local_task(name: str, data_dir: str | Path, benchmark: str = "pl-mteb") -> AbsTask:
-    """A task of a benchmark with the rows in `data_dir/NAME`, for `mteb.evaluate`.
+    """A task of a benchmark (as in `benchmark=`) with the rows in `data_dir/NAME`, for `mteb.evaluate`.
 
-    Args:
-        benchmark: as in `benchmark=`.
-
-    Raises:
-        InputError: if there is no such task or folder, and for rows that cannot be read.
+    Raises InputError if there is no such task or folder, and for rows that cannot be read.
     """
-    benchmark_found = load_benchmark(find_benchmark(benchmark))
-    benchmark_found.choose([name])
-    rows = find_rows(benchmark_found, name, Path(data_dir))
+    loaded = load_benchmark(find_benchmark(benchmark))
+    loaded.choose([name])
+    rows = find_rows(loaded, name, Path(data_dir))
     if rows.folder is None:
         raise InputError(f"{Path(data_dir) / name}: no such folder; put the rows of {name} there")
-    task = fresh_task(benchmark_found, name, benchmark_found.tasks[name].split, rows)
+    task = fresh_task(loaded, name, loaded.tasks[name].split, rows)
     load_rows(task, rows)
     return task
 
 
-def load_rows(task: AbsTask, rows: TaskRows) -> None:
+def load_rows(task: AbsTask, rows: MtebRows) -> None:
     """Load a task's rows. Raises MissingSplit, and InputError if they cannot be had, or have another form than the task's."""
     name = task.metadata.name
     splits_read = _read_splits(task, task.metadata.eval_splits)
@@ -256,24 +223,16 @@ def load_rows(task: AbsTask, rows: TaskRows) -> None:
         ) from None
     for split in splits_read:
         for subset in task.hf_subsets:
-            splits = _of_subset(task, subset)
+            dataset: Mapping[str, Any] = task.dataset or {}
+            splits = dict(dataset.get(subset, dataset))
             if split not in splits:
                 raise MissingSplit(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
-            if rows.folder is not None:
-                check_columns(task, splits[split], _split_file(rows.folder, split))
+            if rows.folder is not None:  # whose file may have another name than the split
+                check_columns(task, splits[split], min(rows.folder.glob(f"{split}.*"), default=rows.folder))
 
 
-def _split_file(folder: Path, split: str) -> Path:
-    """The file with a split's rows where its name says so, else the folder."""
-    return next(iter(sorted(folder.glob(f"{split}.*"))), folder)
-
-
-def unreadable(task: AbsTask, rows: TaskRows, error: Exception) -> InputError:
-    """The error of rows with which mteb fails, as one line.
-
-    Args:
-        error: what mteb raised.
-    """
+def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
+    """The error of rows with which mteb fails, as one line, from what mteb raised."""
     path, reason = task.metadata.dataset["path"], _line(error.__cause__ or error)
     if rows.folder is None:
         where = f"the hub's {path}"
@@ -283,17 +242,16 @@ def unreadable(task: AbsTask, rows: TaskRows, error: Exception) -> InputError:
     return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {reason}")
 
 
-def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:
+def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
     """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows that it uses.
 
+    Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100".
     Rows of the hub's version that mteb names are exact, if mteb describes the split: where the hub has no such split, mteb may take
     another one. Raises InputError for rows of another form.
     """
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
-        return (
-            Comparison(EXACT, ()) if split in described else Comparison(OTHER, (f"{split}: mteb does not describe it",))
-        )
+        return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])
     differences, fewer = [], False
     for name in _read_splits(task, [split]):
         if name not in described:
@@ -304,7 +262,7 @@ def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:
             differing = list(_differences(theirs, ours))
             differences += [f"{name}: {difference}" for difference in differing[:SHOWN]]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
-    return Comparison(REDUCED if fewer else OTHER if differences else EXACT, tuple(differences))
+    return REDUCED if fewer else OTHER if differences else EXACT, differences
 
 
 def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
@@ -314,7 +272,7 @@ def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
 
 
 def _statistics(
-    task: AbsTask, described: Mapping[str, Any], split: str, subset: str, rows: TaskRows
+    task: AbsTask, described: Mapping[str, Any], split: str, subset: str, rows: MtebRows
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """mteb's statistics of a split of a subset, as it describes them, and as it computes them from these rows."""
     several = task.metadata.is_multilingual
@@ -329,19 +287,19 @@ def _statistics(
 
 def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
     """The numbers and labels that differ, in words; of nested statistics with the name of their part."""
-    for key, value in theirs.items():
-        own = ours.get(key)
+    for key, wanted in theirs.items():
+        value = ours.get(key)
         part = key.removesuffix("_statistics")
         if key == "labels":
-            if _counts(value) != _counts(own):
-                yield f"{part}: {_shown(_counts(own))}, not {_shown(_counts(value))}"
-        elif isinstance(value, Mapping):
-            if isinstance(own, Mapping):
-                yield from (f"{part}: {difference}" for difference in _differences(value, own))
+            if _counts(wanted) != _counts(value):
+                yield f"{part}: {_shown(_counts(value))}, not {_shown(_counts(wanted))}"
+        elif isinstance(wanted, Mapping):
+            if isinstance(value, Mapping):
+                yield from (f"{part}: {difference}" for difference in _differences(wanted, value))
             else:
                 yield f"{part}: none, unlike mteb's"
-        elif isinstance(value, int | float) and own != value and not key.startswith(("average_", "avg_")):
-            yield f"{own} {key.removeprefix('num_').removeprefix('number_of_').replace('_', ' ')}, not {value}"
+        elif isinstance(wanted, int | float) and value != wanted and not key.startswith(("average_", "avg_")):
+            yield f"{value} {key.removeprefix('num_').removeprefix('number_of_').replace('_', ' ')}, not {wanted}"
 
 
 def _counts(labels: Any) -> dict[str, int]:
@@ -353,12 +311,6 @@ def _counts(labels: Any) -> dict[str, int]:
 
 def _shown(counts: Mapping[str, int]) -> str:
     return " ".join(f"{label}×{count}" for label, count in list(counts.items())[:5]) + (" …" if len(counts) > 5 else "")
-
-
-def _of_subset(task: AbsTask, subset: str) -> Mapping[str, Any]:
-    """The splits of a subset of a loaded task."""
-    dataset: Mapping[str, Any] = task.dataset or {}
-    return dict(dataset.get(subset, dataset))
 
 
 def _line(error: BaseException) -> str:

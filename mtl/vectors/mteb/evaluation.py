@@ -1,6 +1,7 @@
 """Evaluate an encoder, as a model of mteb, on tasks with mteb's own code, one task after another. What is finished is not evaluated again."""
 
 import logging
+import math
 import shutil
 import tempfile
 import time
@@ -24,43 +25,35 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark, ModelFacts
-from mtl.vectors.mteb.data import TaskRows, compare_rows, find_rows, fresh_task, load_rows, local_texts, unreadable
+from mtl.vectors.mteb.data import MtebRows, compare_rows, find_rows, fresh_task, load_rows, local_texts, unreadable
 from mtl.vectors.mteb.results import (
     FINGERPRINT_DIGITS,
     EvaluationFolder,
     Record,
     best_record,
-    is_number,
     read_record,
     record_key,
     seen_by,
 )
 
+logger = logging.getLogger("mtl")
+
+# batch_size: texts in a batch of mteb's loader; the encoder makes batches of its own, and shows a bar of its own.
+ENCODING = {"batch_size": 256, "show_progress_bar": False}
+
 
 class EncoderModel(AbsEncoder):
-    """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take.
-
-    Args:
-        encoding: whether the encoder is at work.
-    """
+    """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take."""
 
     def __init__(self, encoder: SentenceEncoder, meta: ModelMeta) -> None:
         self.mteb_model_meta = meta
         self._encoder = encoder
         self.sentences = 0
         self.seconds = 0.0
-        self.encoding = False
+        self.encoding = False  # whether the encoder is at work
 
     def encode(self, inputs: Any, **kwargs: Any) -> np.ndarray:
-        """The vectors of batches of texts, float32 (texts, dim).
-
-        Args:
-            inputs: batches with a list `text`.
-            kwargs: what mteb says of them.
-
-        Raises:
-            InputError: for vectors that are not finite, which no task can score.
-        """
+        """The vectors of batches with a list `text`, float32 (texts, dim). Raises InputError if they are not finite."""
         texts = [text for batch in inputs for text in batch["text"]]
         start, self.encoding = time.monotonic(), True
         vectors = self._encoder.encode(texts, progress=True)
@@ -77,55 +70,42 @@ class EncoderModel(AbsEncoder):
 def model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts) -> ModelMeta:
     """The encoder's metadata, as mteb's leaderboard and its repository of results take them.
 
-    training_datasets: the benchmark's tasks whose training rows the encoder has seen. The revision is the encoder's fingerprint. Raises
+    The revision is the encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. Raises
     InputError for a fact that mteb does not take, such as an unknown licence.
     """
+    description = encoder.description
+    language = benchmark.model_languages.get(description.language)
+    seed = "" if description.seed is None else f"-seed{description.seed}"
     try:
-        return _model_meta(encoder, benchmark, facts)
+        return ModelMeta(
+            loader=None,
+            name=facts.name or f"mtl/{description.name}{seed}",
+            revision=encoder.fingerprint()[:FINGERPRINT_DIGITS],
+            release_date=facts.release_date,
+            languages=[language] if language else None,
+            n_parameters=description.parameters,
+            n_embedding_parameters=description.parameters - description.parameters_without_embeddings,
+            memory_usage_mb=description.memory / 2**20,
+            max_tokens=description.max_length,
+            embed_dim=description.dim,
+            license=facts.license,
+            open_weights=facts.open_weights,
+            public_training_code=facts.public_training_code,
+            public_training_data=facts.public_training_data,
+            framework=["PyTorch"],
+            reference=facts.reference,
+            similarity_fn_name=ScoringFunction.COSINE,
+            use_instructions=False,
+            training_datasets=set(seen_by(description, benchmark)),
+        )
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"model.{first['loc'][0]}={first['input']}: {' '.join(first['msg'].split())[:200]}") from None
 
 
-def _model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts) -> ModelMeta:
-    description = encoder.description
-    language = benchmark.model_languages.get(description.language)
-    return ModelMeta(
-        loader=None,
-        name=facts.name or f"mtl/{description.name}{'' if description.seed is None else f'-seed{description.seed}'}",
-        revision=encoder.fingerprint()[:FINGERPRINT_DIGITS],
-        release_date=facts.release_date,
-        languages=[language] if language else None,
-        n_parameters=description.parameters,
-        n_embedding_parameters=description.parameters - description.parameters_without_embeddings,
-        memory_usage_mb=description.memory / 2**20,
-        max_tokens=description.max_length,
-        embed_dim=description.dim,
-        license=facts.license,
-        open_weights=facts.open_weights,
-        public_training_code=facts.public_training_code,
-        public_training_data=facts.public_training_data,
-        framework=["PyTorch"],
-        reference=facts.reference,
-        similarity_fn_name=ScoringFunction.COSINE,
-        use_instructions=False,
-        training_datasets=set(seen_by(description, benchmark)),
-    )
-
-
-logger = logging.getLogger("mtl")
-
-# batch_size: texts in a batch of mteb's loader; the encoder makes batches of its own, and shows a bar of its own.
-ENCODING = {"batch_size": 256, "show_progress_bar": False}
-
-
 @dataclass(frozen=True)
 class Evaluator:
-    """What an evaluation of an encoder needs.
-
-    Args:
-        data_dir: with a folder for each task; None: all rows are on the hub.
-    """
+    """Evaluates an encoder on tasks whose rows are in their folders in `data_dir`, if it is there, or on the hub."""
 
     encoder: SentenceEncoder
     benchmark: Benchmark
@@ -144,52 +124,51 @@ class Evaluator:
         split: str | None = None,
         finished: Callable[[Mapping[str, Record]], None] = lambda records: None,
     ) -> dict[str, Record]:
-        """The record of each task, by name; its score is None if it is not a finite number.
+        """The record of each task, by name; its score is None if it is not a finite number. Raises InputError if it cannot be done.
 
-        A task that was evaluated with these versions of the software, on the same rows, by the same metric is not
-        evaluated again.
+        A task that was evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again.
 
         Args:
             split: to evaluate on, instead of the one that the benchmark scores.
             finished: called after each task with the records so far.
-
-        Raises:
-            InputError: if it cannot be done.
         """
         records: dict[str, Record] = {}
         if waiting := [name for name in tasks if self._recorded(name, split)[1] is None]:
             self.encoder.learn(local_texts(self.benchmark, waiting, self.data_dir))
         for number, name in enumerate(tasks, 1):
-            records[name], old = self._record(name, split)
+            (path, rows, key), record = self._recorded(name, split)
+            old = record is not None
+            if record is None:
+                record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
+                write_json(path, record)
+            records[name] = record
             title = f"{name} ({number} of {len(tasks)}){'' if split is None else f', {split}'}"
-            metric, score = self.benchmark.metric(name), records[name]["score"]
-            after = "as evaluated before" if old else format_duration(records[name]["seconds"])
+            metric, score = self.benchmark.metric(name), record["score"]
+            after = "as evaluated before" if old else format_duration(record["seconds"])
             if score is None:
-                logger.warning(
-                    "%s: %s is not a finite number, so the task counts as missing; are all targets or all vectors equal?",
-                    *(title, metric),
-                )
+                problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
+                logger.warning("%s: %s %s", title, metric, problem)
             else:
                 logger.info("%s: %s %.2f · %s", title, metric, score, after)
             finished(records)
         return records
 
     def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
-        """The records with a score: these, and for other tasks those of earlier commands that are still what the
-        benchmark and these versions of the software would record, preferably on exact data.
-
-        Args:
-            records: the records of this command, by task.
-        """
+        """The records with a score: these, by task, and for other tasks those of earlier commands that are still what the benchmark and
+        these versions of the software would record, preferably on exact data."""
         earlier = {
             name: best_record(self.folder, name, record_key(self.benchmark, name, self.versions))
             for name in self.benchmark.tasks
             if name not in records
-        } | dict(records)
-        return {name: record for name, record in earlier.items() if record is not None and record["score"] is not None}
+        }
+        return {
+            name: record
+            for name, record in {**earlier, **records}.items()
+            if record is not None and record["score"] is not None
+        }
 
     def collect_results(self, records: Mapping[str, Record]) -> None:
-        """Write the folder `results`: mteb's own result file of each of these records, under the model's name and metadata of now.
+        """Write the folder `results`: mteb's own result files of these records, under the model's name and metadata of now.
 
         Raises InputError for a result file that is damaged.
         """
@@ -206,27 +185,18 @@ class Evaluator:
             if records:
                 (Path(made) / "results").replace(self.folder.results)
 
-    def _record(self, name: str, split: str | None) -> tuple[Record, bool]:
-        """The record of a task on a split, and whether it is an older one."""
-        (path, rows, key), old = self._recorded(name, split)
-        if old is not None:
-            return old, True
-        record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
-        write_json(path, record)
-        return record, False
-
-    def _recorded(self, name: str, split: str | None) -> tuple[tuple[Path, TaskRows, Record], Record | None]:
+    def _recorded(self, name: str, split: str | None) -> tuple[tuple[Path, MtebRows, Record], Record | None]:
         """The record's path, the rows and the key of a task on a split, and what is recorded of it."""
         rows = find_rows(self.benchmark, name, self.data_dir)
         path = self.folder.record(name, rows.revision, split)
         key = record_key(self.benchmark, name, self.versions, split) | {"revision": rows.revision}
         return (path, rows, key), read_record(path, key)
 
-    def _evaluate(self, name: str, rows: TaskRows, split: str, path: Path) -> Record:
-        """Evaluate the encoder on a split of a task. Scores are × 100. path: for mteb's own result file."""
+    def _evaluate(self, name: str, rows: MtebRows, split: str, path: Path) -> Record:
+        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100."""
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
-        compared = compare_rows(described, rows, split)
+        data, differences = compare_rows(described, rows, split)
         model = EncoderModel(self.encoder, self.meta)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
         result = _score(model, task, rows)
@@ -245,15 +215,15 @@ class Evaluator:
             "score": _percent(sum(scores[metric] for scores in by_subset) / len(by_subset)),
             "main_metric": str(task.metadata.main_score),
             "main_score": _percent(result.get_score()),
-            "data": compared.data,
-            "differences": list(compared.differences),
+            "data": data,
+            "differences": differences,
             "seconds": result.evaluation_time,
             "encoding_seconds": model.seconds,
             "sentences": model.sentences,
         }
 
 
-def _score(model: EncoderModel, task: AbsTask, rows: TaskRows) -> TaskResult:
+def _score(model: EncoderModel, task: AbsTask, rows: MtebRows) -> TaskResult:
     """mteb's result. Raises InputError if it fails with local rows, other than in the encoder."""
     try:
         # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
@@ -268,5 +238,8 @@ def _score(model: EncoderModel, task: AbsTask, rows: TaskRows) -> TaskResult:
 
 
 def _percent(score: float) -> float | None:
-    """A score × 100; None if it is not a finite number."""
-    return 100 * score if is_number(score) else None
+    """A score × 100; None if it is not a finite number that a float can hold."""
+    try:
+        return 100 * score if isinstance(score, int | float) and math.isfinite(score) else None
+    except OverflowError:
+        return None

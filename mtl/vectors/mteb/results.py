@@ -1,6 +1,5 @@
 """The files of an evaluation: its folder with a lock, a record for each task and version of its rows, its summary, its table. None needs mteb."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -18,15 +17,67 @@ from mtl.vectors.encoders.encoder import Description, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark, load_benchmark
 
 FINGERPRINT_DIGITS = 12  # of the encoder's fingerprint, in the folder's name
+EXACT, REDUCED, OTHER = "exact", "reduced", "stand-in"  # whether a task's rows are the benchmark's
+
+Record = dict[str, Any]
 
 
-@dataclass(frozen=True)
+class Evaluated(TypedDict):
+    """What is read of a task in record.json and in summary.json. A score that could not be computed is None."""
+
+    revision: str
+    metric: str
+    score: Score | None
+    seconds: Amount
+    encoding_seconds: Amount
+    sentences: Count
+    data: Literal["exact", "reduced", "stand-in"]
+    differences: list[str]
+
+
+class EncoderDescription(TypedDict):
+    """`mtl.vectors.encoders.encoder.Description`, as far as tables read it."""
+
+    title: str
+    family: str
+    seed: int | None
+
+
+class Choice(TypedDict):
+    """What `choice_note` reads of a choice of settings."""
+
+    split: str
+    tasks: list[str]
+    tried: list[dict[str, Any]]
+    chosen: dict[str, Any]
+
+
+class EvaluationSummary(TypedDict):
+    """The content of an evaluation's summary.json (`summarize` explains the keys)."""
+
+    benchmark: str
+    encoder: EncoderDescription
+    fingerprint: str
+    settings: dict[str, Any]
+    tasks: dict[str, Evaluated]
+    seen: dict[str, list[str]]
+    cost: dict[str, Amount | None]
+    command: str
+    choice: NotRequired[Choice | None]
+
+
 class EvaluationFolder:
-    """`benchmark.yaml`, `summary.json`, `table.md`; `results/`: mteb's own result files of the tasks in the summary;
-    `tasks/NAME/REVISION/`: what was evaluated on a version of a task's rows.
-    """
+    """The files of an evaluation; `tasks/NAME/REVISION/` has what was evaluated on a version of a task's rows."""
 
-    path: Path
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.benchmark = path / "benchmark.yaml"
+        self.summary = path / "summary.json"
+        self.table = path / "table.md"
+        self.choice = path / "choice.json"  # what was tried before this encoder's settings were chosen
+        self.results = (
+            path / "results"
+        )  # mteb's own result files of the tasks in the summary, as mteb's programs read them
 
     @classmethod
     def of(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
@@ -34,39 +85,9 @@ class EvaluationFolder:
         name = f"{encoder.description.name}-{encoder.fingerprint()[:FINGERPRINT_DIGITS]}"
         return cls(Path(runs_dir) / "mteb" / benchmark / name)
 
-    @property
-    def benchmark(self) -> Path:
-        return self.path / "benchmark.yaml"
-
-    @property
-    def summary(self) -> Path:
-        return self.path / "summary.json"
-
-    @property
-    def table(self) -> Path:
-        return self.path / "table.md"
-
-    @property
-    def choice(self) -> Path:
-        """What was tried before this encoder's settings were chosen."""
-        return self.path / "choice.json"
-
-    @property
-    def results(self) -> Path:
-        """mteb's own result files, as mteb's programs read them."""
-        return self.path / "results"
-
     def record(self, task: str, revision: str, split: str | None = None) -> Path:
-        """What was evaluated on a version of a task's rows.
-
-        Args:
-            split: None means the one that the benchmark scores.
-        """
+        """What was evaluated on a version of a task's rows, on this split; None means the one that the benchmark scores."""
         return self.path / (split or "tasks") / task / revision / "record.json"
-
-    def records(self, task: str) -> list[Path]:
-        """The records of a task on the split that the benchmark scores."""
-        return sorted((self.path / "tasks" / task).glob("*/record.json"))
 
     @staticmethod
     def result(record: Path) -> Path:
@@ -83,23 +104,17 @@ class EvaluationFolder:
             raise InputError(f"another process evaluates this encoder; wait for it{error}", path=self.path) from None
 
 
-EXACT, REDUCED, OTHER = "exact", "reduced", "stand-in"  # whether a task's rows are the benchmark's
-
-
 def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[str]]:
     """The benchmark's tasks whose training rows the encoder has seen: by name, the tasks of suites that have them."""
-    tasks = {
-        name: [id for id in task.seen_in if id in description.trained_on] for name, task in benchmark.tasks.items()
+    return {
+        name: ids
+        for name, task in benchmark.tasks.items()
+        if (ids := [id for id in task.seen_in if id in description.trained_on])
     }
-    return {name: ids for name, ids in tasks.items() if ids}
 
 
 def is_comparable(benchmark: Benchmark, task: str, data: str) -> bool:
-    """Whether a score may stand beside published ones: on exact data, and scored as they were.
-
-    Args:
-        data: as EXACT.
-    """
+    """Whether a score on this data may stand beside published ones: exact data, and scored as they were."""
     return data == EXACT and benchmark.tasks[task].not_comparable is None
 
 
@@ -115,15 +130,15 @@ def summarize(
 
     Scores are × 100. `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over
     the tasks that have scores, on any data. `partial` is true if a task of the benchmark is missing. `not_comparable`
-    lists the tasks whose scores do not belong beside published ones; `seen` those with training rows that the encoder
-    was trained on.
+    lists the tasks whose scores do not belong beside published ones.
 
     Args:
-        records: the content of `tasks/NAME.json`, by task.
+        records: the content of the tasks' record.json, by task.
         choice: what was tried to choose the settings.
     """
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
+    missing = benchmark.missing(tasks)
     seconds, encoding = (sum(record[key] for record in tasks.values()) for key in ("seconds", "encoding_seconds"))
     sentences = sum(record["sentences"] for record in tasks.values())
     return {
@@ -136,8 +151,8 @@ def summarize(
         "by_type": benchmark.type_means(scores),
         "average": benchmark.mean(scores),
         "average_by_type": benchmark.mean_of_types(scores),
-        "partial": bool(benchmark.missing(tasks)),
-        "missing": benchmark.missing(tasks),
+        "partial": bool(missing),
+        "missing": missing,
         "not_comparable": [
             name for name, record in tasks.items() if not is_comparable(benchmark, name, record["data"])
         ],
@@ -158,22 +173,20 @@ def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
     tasks, body = summary["tasks"], []
     for type_name, type_ in benchmark.types.items():
         scored = [name for name in type_.tasks if name in tasks]
-        body += [_task_line(name, type_.metric_title, summary) for name in scored]
+        for name in scored:
+            record = tasks[name]
+            score = _number(record["score"], summary, [name])
+            seconds, encoding = record["seconds"], record["encoding_seconds"]
+            rate = f"{record['sentences'] / encoding:,.0f}" if encoding else MISSING
+            body.append([escaped(name), type_.metric_title, escaped(record["data"]), score, f"{seconds:.1f}", rate])
         if scored:
             mean = _number(summary["by_type"][type_name], summary, list(type_.tasks))
             body.append([escaped(f"{type_.title}, mean"), "", "", mean, "", ""])
     for title, key in (("AVG, tasks", "average"), ("AVG, types", "average_by_type")):
         body.append([title, "", "", _number(summary[key], summary, list(benchmark.tasks)), "", ""])
     table = markdown_table([["", "metric", "data", "score", "seconds", "sentences/s"], *body], left=3)
-    notes = "\n".join(f"- {escaped(note)}" for note in _first_notes(summary) + _notes(benchmark, summary))
+    notes = "\n".join(f"- {escaped(note)}" for note in _notes(benchmark, summary))
     return f"# {escaped(benchmark.title)}: {escaped(summary['encoder']['title'])}\n\n{table}\n\n{notes}\n"
-
-
-def _task_line(name: str, metric: str, summary: Mapping[str, Any]) -> list[str]:
-    record = summary["tasks"][name]
-    rate = f"{record['sentences'] / record['encoding_seconds']:,.0f}" if record["encoding_seconds"] else MISSING
-    score = _number(record["score"], summary, [name])
-    return [escaped(name), metric, escaped(record["data"]), score, f"{record['seconds']:.1f}", rate]
 
 
 def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -181,39 +194,30 @@ def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str
     if score is None:
         return MISSING
     scored = [name for name in names if name in summary["tasks"]]
-    marks = {
-        "*": len(scored) < len(names),
-        "†": any(summary["tasks"][name]["data"] != EXACT for name in scored),
-        "‡": any(name in summary["seen"] for name in scored),
-    }
-    return f"{score:.2f}" + "".join(mark for mark, has in marks.items() if has)
-
-
-def _first_notes(summary: Mapping[str, Any]) -> list[str]:
-    """What was scored: the settings in words, and the size."""
-    settings = summary["encoder"]["settings"]
-    return [*([f"{settings[0].upper()}{settings[1:]}."] if settings else []), _size(summary["cost"])]
-
-
-def _size(cost: Mapping[str, Any]) -> str:
-    """The encoder's size and the time of a task, in a sentence."""
-    return (
-        f"{cost['dim']} dimensions, {cost['parameters']:,} parameters ({cost['parameters_without_embeddings']:,} without "
-        f"embeddings), {format_bytes(cost['memory'])}, {format_duration(cost['seconds_per_task'] or 0)} a task."
-    )
+    partial = "*" if len(scored) < len(names) else ""
+    inexact = "†" if any(summary["tasks"][name]["data"] != EXACT for name in scored) else ""
+    seen = "‡" if any(name in summary["seen"] for name in scored) else ""
+    return f"{score:.2f}{partial}{inexact}{seen}"
 
 
 def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
-    """Notes that explain the marks, in sentences."""
-    tasks, notes = summary["tasks"], ["Scores × 100, by mteb's own evaluation."]
+    """What was scored (the settings in words, and the size), and what the marks mean, in sentences."""
+    settings, cost, notes = summary["encoder"]["settings"], summary["cost"], []
+    if settings:
+        notes.append(f"{settings[0].upper()}{settings[1:]}.")
+    notes.append(
+        f"{cost['dim']} dimensions, {cost['parameters']:,} parameters ({cost['parameters_without_embeddings']:,} without "
+        f"embeddings), {format_bytes(cost['memory'])}, {format_duration(cost['seconds_per_task'] or 0)} a task."
+    )
+    notes.append("Scores × 100, by mteb's own evaluation.")
     if summary["missing"]:
         notes.append(f"* partial; without scores: {', '.join(summary['missing'])}.")
-    for name, record in tasks.items():
+    for name, record in summary["tasks"].items():
         if record["data"] != EXACT:
             notes.append(
                 f"† {name}: {record['data']} data ({'; '.join(record['differences'])}); not comparable with published scores."
             )
-    notes += not_comparable_notes(benchmark, list(tasks))
+    notes += not_comparable_notes(benchmark, list(summary["tasks"]))
     for name, ids in summary["seen"].items():
         notes.append(f"‡ {name}: the encoder was trained on its training rows ({', '.join(ids)}).")
     if choice := summary["choice"]:
@@ -236,28 +240,10 @@ def choice_note(choice: Mapping[str, Any]) -> str:
     )
 
 
-class Evaluated(TypedDict):
-    """What `mteb` has evaluated of a task: the form of record.json and of a task in summary.json. A score that could not be computed is
-    None."""
-
-    revision: str
-    metric: str
-    score: Score | None
-    seconds: Amount
-    encoding_seconds: Amount
-    sentences: Count
-    data: Literal["exact", "reduced", "stand-in"]
-    differences: list[str]
-
-
-Record = dict[str, Any]
-
-
 def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str], split: str | None = None) -> Record:
-    """What a record must say so that its score is that of the benchmark now.
+    """What a record must say so that its score is that of the benchmark now, with these versions of the software.
 
     Args:
-        versions: the versions of the software that scores depend on, by name.
         split: None means the scored one.
     """
     return {
@@ -274,71 +260,35 @@ def read_record(path: Path, key: Mapping[str, Any]) -> Record | None:
         record = dict(read_json(path, Evaluated))
     except InputError:
         return None
-    if {name: record.get(name) for name in key} != key:
-        return None
-    return record if EvaluationFolder.result(path).is_file() else None
+    matches = {name: record.get(name) for name in key} == key
+    return record if matches and EvaluationFolder.result(path).is_file() else None
 
 
 def best_record(folder: EvaluationFolder, task: str, key: Mapping[str, Any]) -> Record | None:
     """Of the records of a task with a score and this key, one on exact data, or else the newest; None if there is none."""
-    records = [(path, record) for path in folder.records(task) if (record := read_record(path, key)) is not None]
-    scored = [(path, record) for path, record in records if record["score"] is not None]
-    if not scored:
-        return None
-    return max(scored, key=lambda one: (one[1]["data"] == EXACT, one[0].stat().st_mtime))[1]
-
-
-def is_number(value: object) -> bool:
-    """Whether a value is a finite number that a float can hold."""
-    try:
-        return isinstance(value, int | float) and math.isfinite(value)
-    except OverflowError:
-        return False
-
-
-class EncoderDescription(TypedDict):
-    """`mtl.vectors.encoders.encoder.Description`, as far as tables read it."""
-
-    title: str
-    family: str
-    seed: int | None
-
-
-class Choice(TypedDict):
-    """What `mtl.vectors.mteb.results.choice_note` reads of a choice of settings."""
-
-    split: str
-    tasks: list[str]
-    tried: list[dict[str, Any]]
-    chosen: dict[str, Any]
-
-
-class EvaluationSummary(TypedDict):
-    """The content of an evaluation's summary.json (`mtl.vectors.mteb.results.summarize` explains the keys)."""
-
-    benchmark: str
-    encoder: EncoderDescription
-    fingerprint: str
-    settings: dict[str, Any]
-    tasks: dict[str, Evaluated]
-    seen: dict[str, list[str]]
-    cost: dict[str, Amount | None]
-    command: str
-    choice: NotRequired[Choice | None]
+    ranked = [
+        (record["data"] == EXACT, path.stat().st_mtime, record)
+        for path in sorted((folder.path / "tasks" / task).glob("*/record.json"))
+        if (record := read_record(path, key)) is not None and record["score"] is not None
+    ]
+    return max(ranked, key=lambda entry: entry[:2])[2] if ranked else None
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """An encoder's scores on a benchmark.
+    """An encoder's scores on a benchmark. Those of one encoder in several folders have the same name."""
 
-    Args:
-        name: the name of its folder.
-    """
-
-    name: str
     folder: EvaluationFolder
     summary: EvaluationSummary
     benchmark: Benchmark
+
+    @property
+    def path(self) -> Path:
+        return self.folder.path
+
+    @property
+    def name(self) -> str:
+        return self.path.name
 
     @property
     def title(self) -> str:
@@ -354,11 +304,6 @@ class Evaluation:
         score = self.summary["tasks"][task]["score"]
         assert score is not None  # as `_read` checked
         return float(score)
-
-    @property
-    def path(self) -> Path:
-        """The folder of the evaluation. Evaluations of one encoder in several folders have the same name."""
-        return self.folder.path
 
     def is_comparable(self, task: str) -> bool:
         """Whether the score may stand beside published ones."""
@@ -380,4 +325,4 @@ def _read(folder: EvaluationFolder) -> Evaluation:
             raise InputError(f"tasks.{name}: not a task of the benchmark", path=folder.summary)
         if evaluated["score"] is None:
             raise InputError(f"tasks.{name}: has no score", path=folder.summary)
-    return Evaluation(folder.path.name, folder, summary, benchmark)
+    return Evaluation(folder, summary, benchmark)

@@ -9,7 +9,6 @@ import os
 import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,15 @@ if TYPE_CHECKING:
     from mtl.vectors.mteb.evaluation import Evaluator
 
 
+logger = logging.getLogger("mtl")
+
+CHOOSE = "choose"  # the value of a setting that is chosen
+SPLIT = "validation"  # mteb does not score it
+
+OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
+Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]]
+
+
 def import_mteb(folder: Path) -> None:
     """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard error.
 
@@ -51,40 +59,19 @@ def import_mteb(folder: Path) -> None:
     warnings.filterwarnings("ignore", module=r"mteb\.")
 
 
-logger = logging.getLogger("mtl")
-
-CHOOSE = "choose"  # the value of a setting that is chosen
-SPLIT = "validation"  # mteb does not score it
-
-Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]]
-
-
-@dataclass(frozen=True)
-class Combination:
-    """
-    Args:
-        values: the values of the settings that are chosen.
-        settings: the settings of the encoder with these values.
-    """
-
-    values: dict[str, Any]
-    settings: Mapping[str, Any]
-
-
-def combinations(settings: Mapping[str, Any], choices: Choices) -> list[Combination]:
-    """The combinations to try, without those that contradict the other settings. Raises InputError for a setting that cannot be chosen."""
+def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[dict[str, Any], Mapping[str, Any]]]:
+    """The combinations to try, without those that contradict the other settings: the values that are chosen, and the encoder's settings
+    with them. Raises InputError for a setting that cannot be chosen."""
     keys = [key for key, value in settings.items() if value == CHOOSE]
     if unknown := [key for key in keys if key not in choices.values]:
         raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices.values)} can be chosen on validation rows")
-    fitting_all = []
-    for values_of_keys in itertools.product(*(choices.values[key] for key in keys)):
-        values = dict(zip(keys, values_of_keys, strict=True))
-        fitting = choices.fits({**settings, **values})
-        if fitting is not None:
-            fitting_all.append(Combination(values, fitting))
-    if not fitting_all:
+    chosen = (
+        dict(zip(keys, values, strict=True)) for values in itertools.product(*(choices.values[key] for key in keys))
+    )
+    fitting = [(values, fit) for values in chosen if (fit := choices.fits({**settings, **values})) is not None]
+    if not fitting:
         raise InputError(f"{keys[0]}={CHOOSE}: no value goes with the other settings")
-    return fitting_all
+    return fitting
 
 
 def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
@@ -92,15 +79,17 @@ def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
     for key, values in choices.values.items():
         value = settings.get(key)
         if value is not None and value not in (*values, CHOOSE):
-            names = ", ".join(str(value_known).lower() for value_known in values)
+            names = ", ".join(map(str, values)).lower()
             raise InputError(f"must be one of {names}, {CHOOSE}", key=key, value=value)
 
 
 def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
     """The tasks with validation rows in a local folder that are not the scored ones. Raises InputError if there are none."""
-    unscored = [name for name, task in benchmark.tasks.items() if task.split != SPLIT]
-    folders = {name: data_dir / name for name in unscored} if data_dir is not None else {}
-    names = [name for name, folder in folders.items() if any(folder.glob(f"{SPLIT}.*"))]
+    names = [
+        name
+        for name, task in benchmark.tasks.items()
+        if data_dir is not None and task.split != SPLIT and any((data_dir / name).glob(f"{SPLIT}.*"))
+    ]
     if not names:
         raise InputError(
             f"{CHOOSE}: no task has validation rows in {data_dir or 'data_dir'}; it needs files such as TASK/{SPLIT}.jsonl"
@@ -109,63 +98,50 @@ def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
 
 
 def choose(
-    settings: Mapping[str, Any],
-    choices: Choices,
-    tasks: Sequence[str],
-    open_encoder: Callable[[Mapping[str, Any]], SentenceEncoder],
-    validate: Validate,
+    settings: Mapping[str, Any], choices: Choices, tasks: Sequence[str], open_encoder: OpenEncoder, validate: Validate
 ) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
-    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the
-    record of the choice.
+    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the record of the
+    choice.
 
-    A combination with such a score is not chosen; raises InputError if all have one.
+    A combination with a score that is not finite is not chosen; raises InputError if all have one.
 
     Args:
         settings: the encoder's, of which some are CHOOSE.
         choices: those that can be chosen, with their values.
         tasks: those with validation rows.
-        open_encoder: makes an encoder from settings.
-        validate: returns its scores by task; a score that is not finite is None.
+        validate: returns the scores of an encoder by task; a score that is not finite is None.
     """
     tried: list[dict[str, Any]] = []
-    best: tuple[float, SentenceEncoder, Combination] | None = None
-    for combination in combinations(settings, choices):
-        values, encoder = combination.values, open_encoder(combination.settings)
+    best: tuple[float, SentenceEncoder, dict[str, Any], Mapping[str, Any]] | None = None
+    for values, fitting in combinations(settings, choices):
+        encoder = open_encoder(fitting)
         scores = validate(encoder, tasks)
         finite = [score for task in tasks if (score := scores[task]) is not None]
         mean = fmean(finite) if len(finite) == len(tasks) else None
         mean_text = "none: a score is not finite" if mean is None else f"{mean:.2f}"
         logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), mean_text)
         if mean is not None and (best is None or mean > best[0]):
-            best = mean, encoder, combination
+            best = mean, encoder, values, fitting
         tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint()})
     if best is None:
         raise InputError(
             f"{CHOOSE}: every combination has a score that is not finite on the {SPLIT} rows of {', '.join(tasks)}"
         )
-    _, encoder, combination = best
-    record = {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": combination.values}
-    return encoder, combination.settings, record
-
-
-OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
+    _, encoder, values, fitting = best
+    return encoder, fitting, {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": values}
 
 
 def run_mteb(
-    open_encoder: OpenEncoder, choices: Choices, given: Mapping[str, Any], about: Mapping[str, Any]
+    open_encoder: OpenEncoder, choices: Choices, values: Mapping[str, Any], about: Mapping[str, Any]
 ) -> EvaluationFolder:
-    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results.
+    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. Raises InputError if it cannot be done.
 
     Args:
-        open_encoder: makes the encoder from its settings.
-        choices: those that can be chosen, with their values.
-        given: the settings of `mtl mteb` and of the encoder.
+        choices: the encoder's settings that can be chosen, with their values.
+        values: the settings of `mtl mteb` and of the encoder.
         about: further keys of the summary: the command, versions, the machine.
-
-    Raises:
-        InputError: if it cannot be done.
     """
-    settings, encoder_settings = read_settings(given)
+    settings, encoder_settings = read_settings(values)
     check_values(encoder_settings, choices)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
@@ -183,9 +159,9 @@ def run_mteb(
         return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark, settings.model))
 
     def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
-        chosen_evaluator = evaluator(encoder)
-        with chosen_evaluator.folder.locked():
-            return {name: record["score"] for name, record in chosen_evaluator.evaluate(tasks, SPLIT).items()}
+        candidate = evaluator(encoder)
+        with candidate.folder.locked():
+            return {name: record["score"] for name, record in candidate.evaluate(tasks, SPLIT).items()}
 
     choice = None
     chosen_settings: Mapping[str, Any] = encoder_settings
@@ -197,7 +173,11 @@ def run_mteb(
             encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
         raise unknown_key(error) from None
-    _log(encoder, benchmark)
+    description, languages = encoder.description, benchmark.model_languages
+    logger.info("%s: %s", description.title, description.settings)
+    if languages and description.language and description.language not in languages:
+        known = ", ".join(languages)
+        logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
     final = evaluator(encoder)
     with final.folder.locked():
         shutil.copyfile(path, final.folder.benchmark)
@@ -208,28 +188,16 @@ def run_mteb(
     return final.folder
 
 
-def _log(encoder: SentenceEncoder, benchmark: Benchmark) -> None:
-    """Say what is scored, and warn if it is for another language than the benchmark."""
-    description, languages = encoder.description, benchmark.model_languages
-    logger.info("%s: %s", description.title, description.settings)
-    if languages and description.language and description.language not in languages:
-        logger.warning(
-            "the encoder's language is %s, but %s is in %s", description.language, benchmark.title, ", ".join(languages)
-        )
-
-
 def _summarize(
     evaluated: "Evaluator", settings: Mapping[str, Any], records: Mapping[str, Record], about: Mapping[str, Any]
 ) -> None:
-    """Write the summary and the table of these records and of those of earlier commands. settings: of the encoder."""
-    folder, encoder = evaluated.folder, evaluated.encoder
+    """Write the summary and the table of these records and of those of earlier commands."""
+    folder, encoder, benchmark = evaluated.folder, evaluated.encoder, evaluated.benchmark
     choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
-    records_shown = evaluated.with_earlier(records)
-    summary = summarize(
-        evaluated.benchmark, encoder.description, encoder.fingerprint(), settings, records_shown, choice
-    )
+    shown = evaluated.with_earlier(records)
+    summary = summarize(benchmark, encoder.description, encoder.fingerprint(), settings, shown, choice)
     write_json(folder.summary, {**summary, **about})
-    write_text(folder.table, render_table(evaluated.benchmark, summary))
+    write_text(folder.table, render_table(benchmark, summary))
 
 
 def _data_dir(settings: MtebSettings, benchmark: Benchmark) -> Path | None:
@@ -243,21 +211,15 @@ def _data_dir(settings: MtebSettings, benchmark: Benchmark) -> Path | None:
 
 
 def _tasks(settings: MtebSettings, benchmark: Benchmark, data_dir: Path | None) -> list[str]:
-    """The tasks to evaluate: those that `tasks` names; else those with a folder in the data_dir that was named; else all.
-
-    Raises InputError.
-    """
+    """The tasks that `tasks` names; else those with a folder in the data_dir that was named; else all. Raises InputError."""
     tasks = benchmark.choose(settings.tasks)
     if settings.tasks is not None or settings.data_dir is None:
         return tasks
     assert data_dir is not None
     present = [name for name in tasks if (data_dir / name).is_dir()]
     if not present:
-        raise InputError(
-            f"has no folder of a task of {benchmark.name}, such as {data_dir / tasks[0]}",
-            key="data_dir",
-            value=data_dir,
-        )
+        message = f"has no folder of a task of {benchmark.name}, such as {data_dir / tasks[0]}"
+        raise InputError(message, key="data_dir", value=data_dir)
     if left_out := [name for name in tasks if name not in present]:
         logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
     return present

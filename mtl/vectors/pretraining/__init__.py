@@ -1,4 +1,3 @@
 """Pre-training of small transformers on one's own text: a subword vocabulary, masked language modelling, a folder that transformers loads.
 
-Only this package's modules `vocabulary`, `tokens`, `network`, `training` and `output` need the packages transformers and tokenizers;
-`pretrain` checks that they are there."""
+Only the modules `tokens`, `network` and `training` need the packages transformers and tokenizers; `pretrain` checks that they are there."""

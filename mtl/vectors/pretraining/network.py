@@ -14,7 +14,6 @@ from mtl.vectors.pretraining.tokens import PAD
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
 
-
 MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, and by a random token; the others stay
 
 
@@ -44,22 +43,13 @@ class Masking:
     """
 
     def __init__(self, begins: np.ndarray, share: float, whole_words: bool, mask: int) -> None:
-        """
-        Args:
-            begins: whether each entry of the vocabulary begins a word, bool (vocabulary,).
-            mask: the token that replaces others.
-        """
+        """`begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,); `mask` is the token of masks."""
         self.begins = begins if whole_words else np.ones_like(begins)
         self.share = share
         self.mask = mask
 
     def apply(self, ids: np.ndarray, is_text: np.ndarray, padding: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
-        """Mask a batch. At least one word is chosen.
-
-        Args:
-            ids: int64 (segments, time).
-            is_text, padding: bool, the same shape.
-        """
+        """Mask a batch: ids, int64 (segments, time), and two masks of this shape. At least one word is chosen."""
         positions = np.flatnonzero(is_text)
         tokens = ids.reshape(-1)[positions]
         # A word cannot go on across a special token, which every segment begins with.
@@ -87,14 +77,7 @@ class Masking:
 
 
 def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":
-    """A BERT with random weights that follow from the seed.
-
-    Args:
-        vocabulary: its number of entries.
-
-    Raises:
-        InputError: if it is too large.
-    """
+    """A BERT with random weights that follow from the seed, for a vocabulary of this size. Raises InputError if it is too large."""
     from transformers import BertConfig, BertForMaskedLM
 
     config = BertConfig(
@@ -133,14 +116,8 @@ def parameter_count(settings: PretrainingSettings) -> int:
 
 
 def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
-    """The outputs over the vocabulary, (places, vocabulary), at these places alone: elsewhere they would not enter the
-    loss.
-
-    Args:
-        inputs: int64 (segments, time).
-        positions: int64 (places,), in the flattened inputs.
-        padding: bool (segments, time), or None for none.
-    """
+    """The outputs over the vocabulary, (places, vocabulary), at these places of the flattened inputs (segments, time) alone: elsewhere
+    they would not enter the loss. Padding has the shape of the inputs."""
     attended = None if padding is None else ~padding
     hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state
     outputs: Tensor = model.cls(hidden.flatten(0, 1)[positions])
@@ -149,8 +126,6 @@ def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, 
 
 def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
     """The parameters for an optimizer: biases and the scales of normalisation layers have no weight decay (Devlin et al. 2019)."""
-    parameters = list(model.parameters())
-    return [
-        {"params": [parameter for parameter in parameters if parameter.ndim > 1], "weight_decay": weight_decay},
-        {"params": [parameter for parameter in parameters if parameter.ndim < 2], "weight_decay": 0.0},
-    ]
+    matrices = [parameter for parameter in model.parameters() if parameter.ndim > 1]
+    vectors = [parameter for parameter in model.parameters() if parameter.ndim < 2]
+    return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]

@@ -97,11 +97,8 @@ class PretrainingSettings:
 
     def check(self) -> None:
         if self.final_learning_rate > self.learning_rate:
-            raise InputError(
-                f"must not exceed learning_rate={self.learning_rate}",
-                key="final_learning_rate",
-                value=self.final_learning_rate,
-            )
+            message = f"must not exceed learning_rate={self.learning_rate}"
+            raise InputError(message, key="final_learning_rate", value=self.final_learning_rate)
         if self.hidden_size % self.num_heads:
             raise InputError(f"must divide hidden_size={self.hidden_size}", key="num_heads", value=self.num_heads)
         if self.batch_size % self.accumulate:
@@ -109,9 +106,8 @@ class PretrainingSettings:
         if self.max_steps is None and self.max_minutes is None:
             raise InputError("set it, or max_minutes: one of them must limit the training", key="max_steps")
         if self.warmup >= 1 and self.max_minutes is not None:
-            raise InputError(
-                "with max_minutes, must be a share of the training, below 1", key="warmup", value=f"{self.warmup:g}"
-            )
+            message = "with max_minutes, must be a share of the training, below 1"
+            raise InputError(message, key="warmup", value=f"{self.warmup:g}")
         if self.warmup >= 1 and self.max_steps is not None and self.warmup >= self.max_steps:
             raise InputError(f"must be less than max_steps={self.max_steps}", key="warmup", value=f"{self.warmup:g}")
 
@@ -121,8 +117,8 @@ class PretrainingSettings:
         return self.max_length - 2
 
 
-def read_settings(config: str, given: Mapping[str, Any]) -> PretrainingSettings:
-    """Read the settings from a file in configs/pretrain, or from a path, and replace those that `given` contains. Raises
+def read_settings(config: str, changes: Mapping[str, Any]) -> PretrainingSettings:
+    """Read the settings from a file in configs/pretrain, or from a path, and replace those that `changes` contains. Raises
     InputError for an unknown key or a value that is not valid."""
     path = find_yaml("config", config, shipped("configs") / "pretrain")
     content = {str(key): value for key, value in read_yaml(path).items()}
@@ -130,6 +126,6 @@ def read_settings(config: str, given: Mapping[str, Any]) -> PretrainingSettings:
         check_known(content, set(PretrainingSettings.__dataclass_fields__))
     except InputError as error:
         raise error.located(path=path) from None
-    if BUDGET & set(given):  # the budget that the command names replaces that of the file
+    if BUDGET & set(changes):  # the budget that the command names replaces that of the file
         content = {key: value for key, value in content.items() if key not in BUDGET}
-    return typed(PretrainingSettings, {**content, **given})
+    return typed(PretrainingSettings, {**content, **changes})

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,11 @@ from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
+
+INNER = "##"  # begins each subword that does not begin a word
+PAD, UNKNOWN, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
+DOCUMENTS = 1000  # that are tokenized together
+TOKENS, ENDS = "tokens.bin", "documents.npy"
 
 
 @dataclass(frozen=True)
@@ -73,26 +78,12 @@ class PretrainingTexts:
         return [path.name for path in self.files] + ([self.source or "texts"] if self.texts else [])
 
     def lines(self, title: str) -> Iterator[str]:
-        """All lines, for learning a vocabulary.
-
-        Args:
-            title: the title of the progress, as in "reading".
-
-        Raises:
-            InputError: for an unreadable file.
-        """
+        """All lines, for learning a vocabulary, with a progress of this title. Raises InputError for an unreadable file."""
         yield from text_lines(self.files, title)
         yield from map(_valid, self.texts)
 
     def by_document(self, kind: str, title: str) -> Iterator[str]:
-        """The documents that are not empty.
-
-        Args:
-            kind: `line`: each line is one; `block`: lines up to an empty one, or the file's end, are one.
-
-        Raises:
-            InputError: for a file that cannot be read.
-        """
+        """The documents that are not empty: each `line`, or each `block` of lines up to an empty one. Raises InputError."""
         for path in self.files:
             lines = text_lines([path], title)
             yield from filter(None, lines) if kind == "line" else blocks(lines)
@@ -101,15 +92,9 @@ class PretrainingTexts:
 
 def blocks(lines: Iterable[str]) -> Iterator[str]:
     """Lines that follow each other without an empty line between them, joined by spaces."""
-    block: list[str] = []
-    for line in lines:
-        if line:
-            block.append(line)
-        elif block:
+    for has_text, block in groupby(lines, key=bool):
+        if has_text:
             yield " ".join(block)
-            block = []
-    if block:
-        yield " ".join(block)
 
 
 def _valid(text: str) -> str:
@@ -117,28 +102,17 @@ def _valid(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-INNER = "##"  # begins each subword that does not begin a word
-PAD, UNKNOWN, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
-
-
 def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
-    """Learn a vocabulary from lines of text.
+    """Learn a vocabulary from lines of text, which come twice, because they need not fit into memory.
 
-    Args:
-        lines, again: the same lines twice, because the text need not fit into memory.
-
-    Raises:
-        InputError: if the text has more characters than the vocabulary may have entries.
+    Raises InputError if the text has more characters than the vocabulary may have entries.
     """
     tokenizer = _tokenizer(_model(settings.vocabulary, {}, []), settings.lowercase)
-    first, inner = _alphabet(_normalized(lines, tokenizer), tokenizer, settings.alphabet)
+    first, inner = _alphabet(lines, tokenizer, settings.alphabet)
     reserved = [*SPECIAL_TOKENS, *inner]
-    if settings.vocab_size < len(reserved) + len(first):
-        raise InputError(
-            f"the characters of the texts alone take {len(reserved) + len(first)}; set a larger vocab_size= or a smaller alphabet=",
-            key="vocab_size",
-            value=settings.vocab_size,
-        )
+    if settings.vocab_size < (least := len(reserved) + len(first)):
+        message = f"the characters of the texts alone take {least}; set a larger vocab_size= or a smaller alphabet="
+        raise InputError(message, key="vocab_size", value=settings.vocab_size)
     trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary]
     tokenizer.train_from_iterator(
         again,
@@ -158,20 +132,15 @@ def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: Pretra
     return _tokenizer(_model(settings.vocabulary, learnt["vocab"], merges), settings.lowercase, complete=True)
 
 
-def _alphabet(lines: Iterator[str], tokenizer: Tokenizer, size: int) -> tuple[list[str], list[str]]:
+def _alphabet(lines: Iterable[str], tokenizer: Tokenizer, size: int) -> tuple[list[str], list[str]]:
     """The most frequent characters, sorted, and the subwords of one character that do not begin a word."""
     counts: Counter[str] = Counter()
     for line in lines:
-        counts.update(line)
+        counts.update(tokenizer.normalizer.normalize_str(line))
     by_count = sorted(counts, key=lambda character: (-counts[character], character))
     first = sorted([character for character in by_count if not character.isspace()][:size])
     splits = tokenizer.pre_tokenizer.pre_tokenize_str
     return first, [f"{INNER}{character}" for character in first if len(splits(character * 2)) == 1]
-
-
-def _normalized(lines: Iterable[str], tokenizer: Tokenizer) -> Iterator[str]:
-    for line in lines:
-        yield tokenizer.normalizer.normalize_str(line)
 
 
 def _model(kind: str, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> models.Model:
@@ -182,7 +151,7 @@ def _model(kind: str, vocabulary: dict[str, int], merges: list[tuple[str, str]])
 
 
 def _tokenizer(model: models.Model, lowercase: bool, complete: bool = False) -> Tokenizer:
-    """A tokenizer that keeps accents and splits at white space and punctuation. complete: whether the model has a vocabulary."""
+    """A tokenizer that keeps accents and splits at white space and punctuation. A complete one has its vocabulary."""
     tokenizer = Tokenizer(model)
     bert = normalizers.BertNormalizer(
         clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=lowercase
@@ -194,19 +163,13 @@ def _tokenizer(model: models.Model, lowercase: bool, complete: bool = False) -> 
         tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
         cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
         tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{cls} $A {sep}",
-            pair=f"{cls} $A {sep} $B:1 {sep}:1",
-            special_tokens=[(cls, CLS), (sep, SEP)],
+            single=f"{cls} $A {sep}", pair=f"{cls} $A {sep} $B:1 {sep}:1", special_tokens=[(cls, CLS), (sep, SEP)]
         )
     return tokenizer
 
 
 def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> "PreTrainedTokenizerFast":
-    """The tokenizer as transformers saves and loads it.
-
-    Args:
-        max_length: the longest input, with special tokens.
-    """
+    """The tokenizer as transformers saves and loads it, for inputs of at most this length with special tokens."""
     from transformers import PreTrainedTokenizerFast
 
     pad, unknown, cls, sep, mask = SPECIAL_TOKENS
@@ -231,18 +194,9 @@ def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
     return begins
 
 
-DOCUMENTS = 1000  # that are tokenized together
-TOKENS, ENDS = "tokens.bin", "documents.npy"
-
-
 @dataclass(frozen=True)
 class Tokens:
-    """The documents' tokens, each document followed by a separator.
-
-    Args:
-        flat: (tokens,).
-        ends: int64 (documents,), after the separator.
-    """
+    """The documents' tokens, each document followed by a separator; the ends, int64 (documents,), are after the separators."""
 
     flat: np.ndarray
     ends: np.ndarray
@@ -261,20 +215,19 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
     dtype = token_type(tokenizer.get_vocab_size())
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     ends: list[int] = []
-    done = 0
+    done, rest = 0, iter(documents)
     with replacing(folder / TOKENS) as partial, partial.open("wb") as file:
-        for ids in _encoded(documents, tokenizer):
-            if len(ids) >= max(1, min_tokens):
-                file.write(np.array([*ids, SEP], dtype=dtype).tobytes())
-                done += len(ids) + 1
-                ends.append(done)
+        while block := list(islice(rest, DOCUMENTS)):
+            for encoding in tokenizer.encode_batch_fast(block, add_special_tokens=False):
+                if len(encoding.ids) >= max(1, min_tokens):
+                    file.write(np.array([*encoding.ids, SEP], dtype=dtype).tobytes())
+                    done += len(encoding.ids) + 1
+                    ends.append(done)
         if not ends:
             short = f"document of min_tokens={min_tokens} tokens or more to train on; set a smaller min_tokens="
             raise InputError(f"the texts hold no {short if min_tokens > 1 else 'words to train on; add text'}")
-    with (
-        replacing(folder / ENDS) as partial,
-        partial.open("wb") as file,
-    ):  # last: with this file, the tokens are complete
+    # Last: with this file, the tokens are complete.
+    with replacing(folder / ENDS) as partial, partial.open("wb") as file:
         np.save(file, np.array(ends, dtype=np.int64))
 
 
@@ -283,29 +236,14 @@ def token_type(vocabulary: int) -> type[np.unsignedinteger]:
     return np.uint16 if vocabulary <= 2**16 else np.uint32
 
 
-def _encoded(documents: Iterable[str], tokenizer: Tokenizer) -> Iterator[list[int]]:
-    documents = iter(documents)
-    while block := list(islice(documents, DOCUMENTS)):
-        for encoding in tokenizer.encode_batch_fast(block, add_special_tokens=False):
-            yield encoding.ids
-
-
 def read_tokens(folder: Path, vocabulary: int) -> Tokens:
-    """The tokens that `write_tokens` wrote, read through a memory map.
-
-    Args:
-        vocabulary: its number of entries.
-
-    Raises:
-        InputError: for a damaged file.
-    """
+    """The tokens that `write_tokens` wrote for a vocabulary of this size, through a memory map. Raises InputError for a damaged file."""
     file, dtype = folder / TOKENS, np.dtype(token_type(vocabulary))
     ends = _read_ends(folder / ENDS)
     size, expected = file.stat().st_size if file.exists() else 0, int(ends[-1]) * dtype.itemsize
     if size != expected:
-        raise InputError(
-            f"has {size} bytes in place of {expected}; delete {folder / ENDS}, and run this again", path=file
-        )
+        message = f"has {size} bytes in place of {expected}; delete {folder / ENDS}, and run this again"
+        raise InputError(message, path=file)
     return Tokens(np.memmap(file, dtype=dtype, mode="r"), ends)
 
 
@@ -325,10 +263,7 @@ class Segments:
     """What training reads: parts of the text, each with the special tokens [CLS] and [SEP] around it."""
 
     def __init__(self, tokens: Tokens, starts: np.ndarray, lengths: np.ndarray) -> None:
-        """
-        Args:
-            starts, lengths: of each segment in `tokens.flat`, int64 (segments,).
-        """
+        """The starts and lengths of the segments in `tokens.flat` are int64 (segments,)."""
         self.tokens, self.starts, self.lengths = tokens, starts, lengths
 
     def __len__(self) -> int:

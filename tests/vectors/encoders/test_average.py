@@ -21,23 +21,11 @@ from mtl.vectors.encoders.encoder import SentenceEncoder
 
 WORDS = ["solen", "skiner", "jag", "regnet", "faller", "dag", ",", "Solen"]
 TEXTS = [
-    "solen skiner, jag skrattar",
-    "jag",
-    "regnet faller regnet",
-    "",
-    "helt okänt",
-    "Solen skiner dag för dag " * 6,
-    "jag",
-    "faller solen",
+    *("solen skiner, jag skrattar", "jag", "regnet faller regnet", "", "helt okänt"),
+    *("Solen skiner dag för dag " * 6, "jag", "faller solen"),
 ]
 COUNTED = [
-    "solen skiner",
-    "solen faller, jag",
-    "regnet",
-    "jag ser regnet faller",
-    "dag , dag",
-    "obekant",
-    "solen skiner",
+    *("solen skiner", "solen faller, jag", "regnet", "jag ser regnet faller", "dag , dag", "obekant", "solen skiner")
 ]
 TABLE = dict(zip(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 5)).astype(np.float32), strict=True))
 
@@ -66,12 +54,16 @@ def word_matrix(text: str) -> np.ndarray:
     return np.array([TABLE[word] for word in tokens(text) if word in TABLE]).reshape(-1, 5)
 
 
+def pooled(texts: Sequence[str], pool: Any) -> np.ndarray:
+    return np.array([pool(matrix, axis=0) if len(matrix := word_matrix(text)) else np.zeros(5) for text in texts])
+
+
 def plain_means(texts: Sequence[str]) -> np.ndarray:
-    return np.array([matrix.mean(axis=0) if len(matrix := word_matrix(text)) else np.zeros(5) for text in texts])
+    return pooled(texts, np.mean)
 
 
 def maxima(texts: Sequence[str]) -> np.ndarray:
-    return np.array([matrix.max(axis=0) if len(matrix := word_matrix(text)) else np.zeros(5) for text in texts])
+    return pooled(texts, np.max)
 
 
 def sif_means(texts: Sequence[str]) -> np.ndarray:
@@ -126,22 +118,20 @@ def test_against_numpy(files: dict[str, Any], settings: dict[str, Any], expected
     np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-5)
 
 
-def test_a_vector_does_not_depend_on_its_batch(files: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vector_does_not_depend_on_its_batch_and_long_texts_are_cut(
+    files: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     encoder = opened(files, weighting="sif", pooling="both", centre=True)
     together = encoder.encode(TEXTS)
     for text, vector in zip(TEXTS, together, strict=True):
         np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
     monkeypatch.setattr("mtl.data.blocks.BLOCK", 3)
     np.testing.assert_allclose(encoder.encode(TEXTS, progress=True), together, atol=1e-5)
-    np.testing.assert_allclose(
-        opened(files, weighting="sif", pooling="both", centre=True).encode(TEXTS), together, atol=1e-5
-    )
+    again = opened(files, weighting="sif", pooling="both", centre=True)
+    np.testing.assert_allclose(again.encode(TEXTS), together, atol=1e-5)
     assert encoder.encode([]).shape == (0, 10)
-
-
-def test_longer_texts_are_cut(files: dict[str, Any]) -> None:
-    vectors = opened(files, max_length=2).encode(["solen skiner regnet", "solen skiner"])
-    np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
+    short, cut = opened(files, max_length=2).encode(["solen skiner", "solen skiner regnet"])
+    np.testing.assert_allclose(short, cut, atol=1e-6)
 
 
 def test_random_vectors_depend_on_the_word_and_the_seed_alone() -> None:
@@ -151,10 +141,8 @@ def test_random_vectors_depend_on_the_word_and_the_seed_alone() -> None:
     joined = open_encoder("average", settings).encode(["skiner solen"])
     np.testing.assert_allclose(joined[0], apart[:2].mean(axis=0), atol=1e-5)
     assert (apart[2] == 0).all()
-    assert (
-        np.abs(apart[[0, 1, 3]].std(axis=1) - 2).max() < 0.3
-        and np.abs(np.corrcoef(apart[[0, 1, 3]])[0, 1:]).max() < 0.3
-    )
+    drawn = apart[[0, 1, 3]]
+    assert np.abs(drawn.std(axis=1) - 2).max() < 0.3 and np.abs(np.corrcoef(drawn)[0, 1:]).max() < 0.3
     other = open_encoder("average", {**settings, "seed": 2})
     assert np.abs(other.encode(["solen"]) - apart[0]).max() > 1
     assert other.fingerprint() != encoder.fingerprint()
@@ -207,10 +195,8 @@ def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) ->
         {"pooling": "both"},
         {"weighting": "sif"},
         {"weighting": "tfidf"},
-        {"centre": True},
-        {"max_length": 9},
-        {"language": "en"},
     ]
+    changes += [{"centre": True}, {"max_length": 9}, {"language": "en"}]
     marks = {opened(files, **change).fingerprint() for change in changes}
     assert len(marks | {plain.fingerprint(), both.fingerprint()}) == len(changes) + 2
     weighted = opened(files, weighting="tfidf").fingerprint()

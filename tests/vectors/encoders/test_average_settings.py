@@ -8,6 +8,7 @@ from elmo_files import write_elmo
 
 from mtl.base.errors import InputError
 from mtl.vectors.encoders import open_encoder
+from mtl.vectors.encoders.encoder import check_language
 
 FASTTEXT = {"embeddings.path": "v.vec", "language": "sv"}
 RANDOM = {"embeddings": "random", "language": "sv"}
@@ -36,18 +37,16 @@ ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
         ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),
         ({"language": "sv"}, "embeddings.path: name the fastText vectors: embeddings.path=PATH"),
         ({"embeddings.path": "v.vec"}, "language: name the texts' language, for the tokenizer: language=CODE"),
-        ({**FASTTEXT, "suite": "blue"}, "suite=blue: unknown"),
         ({**FASTTEXT, "data_dir": "x"}, "data_dir=x: name the suite that it belongs to: suite=NAME"),
         ({**FASTTEXT, "texts": "texts.txt"}, "texts=texts.txt: nothing reads them; set weighting=tfidf, "),
         ({**FASTTEXT, "weighting": "sif"}, "texts: weighting and centre need texts: set texts=FILE, or suite=NAME"),
-        ({**FASTTEXT, "centre": True}, "texts: weighting and centre need texts"),
         ({**FASTTEXT, "centre": True, "texts": "none.txt"}, "none.txt: no such file"),
         ({**FASTTEXT, "centre": True, "texts": "empty.txt"}, "empty.txt: has no texts"),
         ({**FASTTEXT, "centre": True, "texts": "a", "data_dir": "b"}, "data_dir=b: texts=a are read instead"),
         ({**FASTTEXT, "centre": True, "suite": "klej", "data_dir": "none"}, "none/.*no such file"),
         (
-            {**FASTTEXT, "weighting": "tfidf", "pooling": "max", "texts": "texts.txt"},
-            "weighting=tfidf: weights a mean; set pooling=mean or pooling=both",
+            {**FASTTEXT, "weighting": "tfidf", "pooling": "max", "texts": "a"},
+            "weighting=tfidf: weights a mean; set pool",
         ),
         ({**ELMO, "layer": 3}, "layer=3: elmo has the layers 0 to 2"),
         ({**ELMO, "seed": 3}, "seed: averaged elmo vectors do not read it; they read embeddings.path, "),
@@ -68,3 +67,11 @@ def test_wrong_settings(
     with pytest.raises(InputError, match=message) as caught:
         open_encoder("average", settings)
     assert "\n" not in str(caught.value)
+
+
+def test_languages_have_codes() -> None:
+    for code in ("pl", "sv", "no", "yue", "hsb"):
+        check_language(code)
+    for word in ("xx", "PL", "pl-PL", "polish", "", "a b"):
+        with pytest.raises(InputError, match=f"language={word}: no such language; give its code in ISO 639"):
+            check_language(word)

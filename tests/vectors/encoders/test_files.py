@@ -53,6 +53,15 @@ def test_standard_input(source: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), open_encoder("average", SETTINGS).encode(LINES))
 
 
+def test_a_closed_standard_input_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["encode", "average", "-", *ARGUMENTS, "--out", str(tmp_path / "v.npy")]) == 2
+    assert "standard input is closed" in capsys.readouterr().err.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_memory_does_not_grow_with_the_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.vectors.encoders.files.BLOCK", 50)
     encoder = open_encoder("average", {**SETTINGS, "embeddings.dim": 500})
@@ -69,22 +78,20 @@ def test_memory_does_not_grow_with_the_lines(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("file", "out", "further", "complaint"),
     [
-        (["average", "{source}", "--out", "v.txt", *ARGUMENTS], "v.txt: the name must end in .npy or .parquet"),
-        (["average", "{source}", "--out", "latin.txt/v.npy", *ARGUMENTS], "latin.txt/v.npy: latin.txt is a file; name"),
-        (["average", "none.txt", "--out", "v.npy", *ARGUMENTS], "none.txt: no such file"),
-        (["average", "latin.txt", "--out", "v.npy", *ARGUMENTS], "latin.txt:4: not UTF-8 (byte 0xe5)"),
-        (["average", "{source}", *ARGUMENTS, "pooling", "--out", "v.npy"], "'pooling' is not key=value"),
-        (["average", "{source}", "--out", "v.npy", "--device=warp", *ARGUMENTS], "device=warp: torch finds no such"),
-        (
-            ["nowhere", "{source}", "--out", "v.npy"],
-            "nowhere: no such folder; an encoder is average or transformer or the folder of",
-        ),
+        ("texts.txt", "v.txt", [], "v.txt: the name must end in .npy or .parquet"),
+        ("texts.txt", "latin.txt/v.npy", [], "latin.txt/v.npy: latin.txt is a file; name"),
+        ("none.txt", "v.npy", [], "none.txt: no such file"),
+        ("latin.txt", "v.npy", [], "latin.txt:4: not UTF-8 (byte 0xe5)"),
+        ("texts.txt", "v.npy", ["pooling"], "'pooling' is not key=value"),
+        ("texts.txt", "v.npy", ["--device=warp"], "device=warp: torch finds no such"),
     ],
 )
 def test_bad_input_is_one_line(
-    arguments: list[str],
+    file: str,
+    out: str,
+    further: list[str],
     complaint: str,
     source: Path,
     tmp_path: Path,
@@ -93,6 +100,6 @@ def test_bad_input_is_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("latin.txt").write_bytes("a\nb\nc\ngrått\n".encode("latin-1"))
-    assert main(["encode", *(argument.format(source=source) for argument in arguments)]) == 2
+    assert main(["encode", "average", file, *ARGUMENTS, *further, "--out", out]) == 2
     assert capsys.readouterr().err.strip().startswith(f"mtl: error: {complaint}")
     assert not list(tmp_path.glob("v.*")) and not list(tmp_path.glob(".v*"))

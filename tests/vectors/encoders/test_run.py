@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import job
-from data_files import read_json
 from input_errors import raises_input_error
 from small_suite import small_settings
 
 import mtl
+from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
@@ -35,13 +35,18 @@ def copied(run: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("pooling", ["max", "mean"])
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_vectors_are_those_of_the_run(run: Path, seed: int | None, pooling: str) -> None:
-    settings = {key: value for key, value in {"seed": seed, "pooling": pooling}.items() if value is not None}
-    encoder = open_encoder(str(run), settings)
+    encoder = open_encoder(str(run), {"seed": seed, "pooling": pooling})
     vectors = encoder.encode(TEXTS)
     assert vectors.shape == (5, 16) and vectors.dtype == np.float32
     np.testing.assert_array_equal(vectors, mtl.load(run, seed).encode(TEXTS, pooling))
     np.testing.assert_allclose(encoder.encode(TEXTS[2:3], progress=True)[0], vectors[2], atol=1e-5)
     assert encoder.encode([]).shape == (0, 16)
+
+
+def test_a_command_writes_vectors(run: Path, tmp_path: Path) -> None:
+    texts, out = run.parent / "data/test.tsv", tmp_path / "v.npy"
+    assert main(["encode", str(run), str(texts), "--out", str(out)]) == 0
+    assert np.load(out).shape == (11, 16)  # a line each, the header's too
 
 
 def test_the_description(run: Path) -> None:
@@ -61,49 +66,35 @@ def test_the_description(run: Path) -> None:
     assert other.settings == "seed 2, pooling mean, centred"
 
 
-def test_an_export_is_not_a_run(tmp_path: Path) -> None:
-    (tmp_path / "modules.json").touch()
-    with raises_input_error():
-        open_encoder(str(tmp_path), {})
-
-
-def training_texts(run: Path) -> list[str]:
-    lines = (run.parent / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    return [line.split("\t")[0] for line in lines]
-
-
 def test_centring_by_the_training_texts(copied: Path) -> None:
     plain = open_encoder(str(copied), {"seed": 1, "pooling": "mean"})
-    centred = open_encoder(
-        str(copied), {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
-    )
+    settings = {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
+    centred = open_encoder(str(copied), settings)
     # The pairs' texts are those of the other tasks, so that no held-out row hides one.
-    mean = plain.encode(training_texts(copied)).mean(axis=0, dtype=np.float64)
+    rows = (copied.parent / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    mean = plain.encode([row.split("\t")[0] for row in rows]).mean(axis=0, dtype=np.float64)
     np.testing.assert_allclose(centred.encode(TEXTS), plain.encode(TEXTS) - mean, atol=1e-5)
     assert np.abs(mean).max() > 1e-3
     (kept,) = copied.glob("centre-*.npz")
     shutil.rmtree(copied.parent / "data")  # the mean is in the run's folder now
-    settings = {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
     np.testing.assert_array_equal(open_encoder(str(copied), settings).encode(TEXTS), centred.encode(TEXTS))
     with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), {**settings, "pooling": "max"})
     saved = np.load(kept)["centre"]
-    for damaged in (saved[:-1], saved.astype(np.float64), saved.astype(str), np.full_like(saved, np.nan)):
-        np.savez(kept, centre=damaged)
+    for damaged in (saved[:-1], saved.astype(np.float64), saved.astype(str), np.full_like(saved, np.nan), None):
+        if damaged is None:
+            kept.write_bytes(b"damaged")
+        else:
+            np.savez(kept, centre=damaged)
         with raises_input_error(file="train.tsv"):
             open_encoder(str(copied), settings)
-    kept.write_bytes(b"damaged")
-    with raises_input_error(file="train.tsv"):
-        open_encoder(str(copied), settings)
 
 
 def test_centring_needs_the_run_s_own_data(copied: Path) -> None:
     train = copied.parent / "data/train.tsv"
     train.write_text(train.read_text(encoding="utf-8") + "ny text\tglad\n", encoding="utf-8")
-    settings = {"centre": True, "data_dir": str(copied.parent / "data")}
     with raises_input_error(file="train.tsv"):
-        open_encoder(str(copied), settings)
-    assert read_json(copied / "inputs.json")
+        open_encoder(str(copied), {"centre": True, "data_dir": str(train.parent)})
 
 
 def test_fingerprints(run: Path, copied: Path) -> None:
@@ -129,7 +120,10 @@ def test_wrong_settings(run: Path, settings: dict[str, Any], message: str) -> No
         open_encoder(str(run), settings)
 
 
-def test_an_unfinished_run_and_no_run(copied: Path, tmp_path: Path) -> None:
+def test_what_is_no_finished_run(copied: Path, tmp_path: Path) -> None:
+    (tmp_path / "modules.json").touch()  # of an export
+    with raises_input_error():
+        open_encoder(str(tmp_path), {})
     with raises_input_error():
         open_encoder(str(tmp_path / "none"), {})
     with raises_input_error(file="config.yaml"):

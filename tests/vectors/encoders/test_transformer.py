@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from tiny_transformers import write_bert
 
-from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.vectors.encoders import open_encoder
 
@@ -33,27 +32,15 @@ def test_vectors_are_means_over_tokens(bert: Path) -> None:
 
 def test_it_describes_itself(bert: Path) -> None:
     encoder = open_encoder("transformer", {"path": str(bert), "language": "sv"})
-    of = encoder.description
-    assert (of.name, of.title, of.family, of.language) == (
-        "transformer-liten",
-        "Transformer, liten",
-        "transformer",
-        "sv",
-    )
-    assert (of.dim, of.max_length, of.trained_on, of.suite) == (32, 64, (), None)
-    assert of.parameters_without_embeddings < of.parameters and of.memory == 4 * of.parameters
+    shown = encoder.description
+    assert (shown.name, shown.title, shown.language) == ("transformer-liten", "Transformer, liten", "sv")
+    assert (shown.family, shown.dim, shown.max_length, shown.trained_on) == ("transformer", 32, 64, ())
+    assert shown.parameters_without_embeddings < shown.parameters and shown.memory == 4 * shown.parameters
     others = [
-        open_encoder("transformer", {"path": str(bert), **given}) for given in ({"pooling": "max"}, {"max_length": 9})
+        open_encoder("transformer", {"path": str(bert), **change}) for change in ({"pooling": "max"}, {"max_length": 9})
     ]
     assert others[0].description.title == "Transformer, liten, max"
     assert len({other.fingerprint() for other in (encoder, *others)}) == 3
-
-
-def test_the_command_writes_vectors(bert: Path, tmp_path: Path) -> None:
-    (tmp_path / "texts.txt").write_text("".join(f"{text}\n" for text in TEXTS), encoding="utf-8")
-    out = tmp_path / "vectors.npy"
-    assert main(["encode", "transformer", str(tmp_path / "texts.txt"), f"path={bert}", "--out", str(out)]) == 0
-    assert np.load(out).shape == (len(TEXTS), 32)
 
 
 def test_settings_that_make_no_sense(bert: Path) -> None:
@@ -78,7 +65,4 @@ def test_the_fingerprint_follows_from_the_configuration(bert: Path, tmp_path: Pa
     before = two.fingerprint()
     assert not np.array_equal(two.encode(TEXTS), four.encode(TEXTS))
     assert two.fingerprint() == before == again.fingerprint() != four.fingerprint()
-
-
-def test_the_versions_are_those_of_mtl_and_of_what_makes_tokens(bert: Path) -> None:
-    assert list(open_encoder("transformer", {"path": str(bert)}).versions()) == ["mtl", "transformers", "tokenizers"]
+    assert list(two.versions()) == ["mtl", "transformers", "tokenizers"]

@@ -19,17 +19,14 @@ from mtl.api.cli import main
 from mtl.base.extras import missing_package
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 from mtl.jobs.baseline import run_baseline
+from mtl.vectors.encoders import open_encoder
 from mtl.vectors.export import EXPORT_FORMATS
 from mtl.vectors.export.tokenizer import tokenizer_json
 
 pytestmark = pytest.mark.slow
 
 TEXTS = [
-    "solen skiner nummer 1",
-    "",
-    " \t",
-    "helt nya ord, (t.ex. Dr. Ek)...",
-    "regnet faller. " * 200,
+    *("solen skiner nummer 1", "", " \t", "helt nya ord, (t.ex. Dr. Ek)...", "regnet faller. " * 200),
     "jag skrattar gott nummer 2",
 ]
 QUICK = ["seeds=[1,2]", "pretrain.max_steps=4", "finetune.max_epochs=1", "max_length=20"]
@@ -66,20 +63,15 @@ def loaded(folder: Path) -> Any:
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 
-def expected(run: Path, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
-    return mtl.load(run).encode(texts, pooling)
-
-
-@pytest.mark.parametrize(
-    ("variant", "pooling"), [("plain", "max"), ("plain", "mean"), ("joined", "max"), ("joined", "mean")]
-)
+@pytest.mark.parametrize("variant", ["plain", "joined"])
+@pytest.mark.parametrize("pooling", ["max", "mean"])
 def test_sentence_transformers_gives_the_run_s_vectors(
     runs: dict[str, Path], tmp_path: Path, variant: str, pooling: str
 ) -> None:
     out = tmp_path / "new" / "out"
     export(runs[variant], out, "sentence-transformers", f"pooling={pooling}")
     model = loaded(out)
-    wanted = expected(runs[variant], TEXTS, pooling)
+    wanted = mtl.load(runs[variant]).encode(TEXTS, pooling)
     for batch_size in (32, 1):
         np.testing.assert_allclose(model.encode(TEXTS, batch_size=batch_size), wanted, rtol=0, atol=1e-5)
     assert model.get_embedding_dimension() == wanted.shape[1]
@@ -93,8 +85,6 @@ def test_centred_vectors(runs: dict[str, Path], tmp_path: Path) -> None:
     shutil.copytree(runs["joined"].parent, tmp_path / "copy")
     run, data = tmp_path / "copy/run", tmp_path / "copy/data"
     export(run, tmp_path / "out", "sentence-transformers", "centre=true", f"data_dir={data}", "seed=1")
-    from mtl.vectors.encoders import open_encoder
-
     wanted = open_encoder(str(run), {"seed": 1, "centre": True, "data_dir": str(data)}).encode(TEXTS)
     assert np.abs(wanted - mtl.load(run, 1).encode(TEXTS)).max() > 1e-3
     np.testing.assert_allclose(loaded(tmp_path / "out").encode(TEXTS), wanted, rtol=0, atol=1e-5)
@@ -130,7 +120,7 @@ def test_new_words_have_vectors_if_words_names_them(
     caplog.set_level(logging.INFO, logger="mtl")
     texts = ["solen skiner främmande", "helt obekant", ""]
     (tmp_path / "words.txt").write_text("helt obekant\n\nfrämmande\n", encoding="utf-8")
-    wanted = expected(fasttext_run, texts)
+    wanted = mtl.load(fasttext_run).encode(texts, "max")
     export(fasttext_run, tmp_path / "with", "sentence-transformers", f"words={tmp_path / 'words.txt'}")
     np.testing.assert_allclose(loaded(tmp_path / "with").encode(texts), wanted, rtol=0, atol=1e-5)
     export(fasttext_run, tmp_path / "without", "sentence-transformers")
@@ -153,85 +143,75 @@ def refused(capsys: pytest.CaptureFixture[str], run: Path, out: Path, *arguments
     return line
 
 
-def test_bad_input(runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_folder_is_used_and_bad_input_writes_nothing(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run, out = runs["plain"], tmp_path / "out"
-    vectors = ("--format", "vectors")
-    assert "--format pickle: must be one of sentence-transformers, vectors, transformers" in refused(
-        capsys, run, out, "--format", "pickle"
-    )
-    assert "unknown key 'pooling'; known keys: license, seed, words" in refused(
-        capsys, run, out, *vectors, "pooling=max"
-    )
-    assert ": seed 9: not in this run" in refused(capsys, run, out, *vectors, "seed=9")
-    assert "words=x.txt: this run has vectors for the words of its vocabulary alone" in refused(
-        capsys, run, out, *vectors, f"words={runs['plain'] / 'vocabulary.txt'}"
-    ).replace(str(runs["plain"] / "vocabulary.txt"), "x.txt")
-    assert "none.txt: no such file" in refused(capsys, run, out, *vectors, f"words={tmp_path / 'none.txt'}")
-    assert f"words={tmp_path}: is a folder; name a text file" in refused(
-        capsys, run, out, *vectors, f"words={tmp_path}"
-    )
-    line = refused(capsys, Path("average"), out, *vectors)
-    assert line == "mtl: error: average: no such folder; only runs can be exported, so name a run's folder"
+    words = runs["plain"] / "vocabulary.txt"
     (tmp_path / "full").mkdir()
     (tmp_path / "full/file").touch()
-    assert "full: is not empty; name a new folder" in refused(capsys, run, tmp_path / "full", *vectors)
-    assert "file: is a file; name a new folder" in refused(capsys, run, tmp_path / "full/file", *vectors)
+    for format, target, settings, message in (
+        ("pickle", out, [], "--format pickle: must be one of sentence-transformers, vectors, transformers"),
+        ("vectors", out, ["pooling=max"], "unknown key 'pooling'; known keys: license, seed, words"),
+        ("vectors", out, ["seed=9"], ": seed 9: not in this run"),
+        (
+            "vectors",
+            out,
+            [f"words={words}"],
+            f"words={words}: this run has vectors for the words of its vocabulary alone",
+        ),
+        ("vectors", out, [f"words={tmp_path / 'none.txt'}"], "none.txt: no such file"),
+        ("vectors", out, [f"words={tmp_path}"], f"words={tmp_path}: is a folder; name a text file"),
+        ("vectors", tmp_path / "full", [], "full: is not empty; name a new folder"),
+        ("vectors", tmp_path / "full/file", [], "file: is a file; name a new folder"),
+    ):
+        assert message in refused(capsys, run, target, "--format", format, *settings)
+    line = refused(capsys, Path("average"), out, "--format", "vectors")
+    assert line == "mtl: error: average: no such folder; only runs can be exported, so name a run's folder"
+    out.mkdir()
+    export(run, out, "vectors")
+    assert sorted(path.name for path in out.iterdir()) == ["README.md", "vectors.vec"]
 
 
-def test_an_empty_folder_is_used(runs: dict[str, Path], tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    export(runs["plain"], tmp_path / "out", "vectors")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["README.md", "vectors.vec"]
-
-
-def test_runs_that_cannot_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    make_run(tmp_path / "constant", right(0.5), ["method=constant"], tasks=["cbd"])
-    make_run(tmp_path / "unfinished", right(0.5), tasks=["cbd"]).summary.unlink()
-    out = ["--format", "vectors"]
-    message = "the models of method constant are not kept"
-    assert message in refused(capsys, tmp_path / "constant", tmp_path / "out", *out)
-    assert "this run is not finished" in refused(capsys, tmp_path / "unfinished", tmp_path / "out", *out)
-
-
-def test_elmo_has_no_vector_for_a_word(
+def test_runs_that_cannot_be_exported(
     elmo_files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    make_run(tmp_path / "constant", right(0.5), ["method=constant"], tasks=["cbd"])
+    make_run(tmp_path / "unfinished", right(0.5), tasks=["cbd"]).summary.unlink()
+    elmo = f"embeddings.path={elmo_files[0].parent}"
     given = [setting for setting in small_settings(tmp_path) if not setting.startswith("embeddings.dim")]
-    run_baseline(job([*given, *QUICK, "seeds=[1]", "embeddings=elmo", f"embeddings.path={elmo_files[0].parent}"]))
-    line = refused(capsys, tmp_path / "run", tmp_path / "out", "--format", "vectors")
-    assert "embeddings=elmo: a word's vector depends on its text" in line
+    run_baseline(job([*given, *QUICK, "seeds=[1]", "embeddings=elmo", elmo]))
+    for name, message in (
+        ("constant", "the models of method constant are not kept"),
+        ("unfinished", "this run is not finished"),
+        ("run", "embeddings=elmo: a word's vector depends on its text"),
+    ):
+        assert message in refused(capsys, tmp_path / name, tmp_path / "out", "--format", "vectors")
 
 
 def test_a_format_that_cannot_express_the_encoder(
     runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    format, out = ("--format", "sentence-transformers"), tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr("mtl.base.extras.find_spec", lambda name: None)
+        missing = "sentence_transformers is missing; install it: pip install 'mtl-baselines[sentence-transformers]'"
+        assert missing in refused(capsys, runs["plain"], out, *format)
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: True)
-    format = ("--format", "sentence-transformers")
-    line = refused(capsys, runs["bounded"], tmp_path / "out", *format)
+    line = refused(capsys, runs["bounded"], out, *format)
     assert "boundary_words=true: sentence-transformers cuts" in line and line.endswith("choose --format vectors")
     shutil.copytree(runs["plain"], tmp_path / "run")
     suite = tmp_path / "run/suite.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace("language: sv", "language: en"), encoding="utf-8")
-    assert "language en: the library tokenizers" in refused(capsys, tmp_path / "run", tmp_path / "out", *format)
-
-
-def test_a_missing_package(
-    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
-    line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "sentence-transformers")
-    assert "sentence_transformers is missing; install it: pip install 'mtl-baselines[sentence-transformers]'" in line
+    assert "language en: the library tokenizers" in refused(capsys, tmp_path / "run", out, *format)
 
 
 @pytest.mark.parametrize(
     ("name", "changed"),
     [
-        ("mtl.vectors.export.sentence_transformer.PROMPTS", {"query": "solen ", "document": "solen "}),
+        ("PROMPTS", {"query": "solen ", "document": "solen "}),
         # The words have other ids in the tokenizer than in the model.
-        (
-            "mtl.vectors.export.sentence_transformer.tokenizer_json",
-            lambda language, words: tokenizer_json(language, words[::-1]),
-        ),
+        ("tokenizer_json", lambda language, words: tokenizer_json(language, words[::-1])),
     ],
 )
 def test_an_export_with_other_vectors_is_not_kept(
@@ -244,6 +224,6 @@ def test_an_export_with_other_vectors_is_not_kept(
 ) -> None:
     if missing := missing_package("sentence-transformers"):
         pytest.skip(f"needs the package {missing}")
-    monkeypatch.setattr(name, changed)
+    monkeypatch.setattr(f"mtl.vectors.export.sentence_transformer.{name}", changed)
     line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "sentence-transformers")
     assert "--format sentence-transformers: the exported model gives other vectors than the run (they differ" in line

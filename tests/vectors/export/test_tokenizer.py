@@ -51,8 +51,4 @@ def test_ids_are_those_of_the_vocabulary() -> None:
 
 
 def test_languages_whose_apostrophes_need_more() -> None:
-    assert [language for language in ("en", "fr", "it", "pl", "sv", "de") if not can_express(language)] == [
-        "en",
-        "fr",
-        "it",
-    ]
+    assert not any(map(can_express, ("en", "fr", "it"))) and all(map(can_express, ("pl", "sv", "de")))

@@ -1,5 +1,6 @@
 """A fine-tuned transformer as a folder that transformers loads."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +61,21 @@ def outputs(out: Path, texts: tuple[str, ...]) -> np.ndarray:
     return found
 
 
-def test_labels(run: Path, tmp_path: Path) -> None:
-    export(run, tmp_path / "out", task="mood", license="mit")
+def same_labels(run: Path, out: Path, *texts: str) -> Sequence[str]:
+    """Check that an export gives the labels of its run; return all labels."""
     predictor = mtl.load(run)
     labels = predictor.suite.tasks["mood"].labels
     assert labels is not None
-    for text in (*TEXTS[:3], "awful", "", "the film was gloomy " * 60):
-        assert predictor.predict("mood", [[text]]) == [labels[int(outputs(tmp_path / "out", (text,)).argmax())]]
+    for text in texts:
+        assert predictor.predict("mood", [[text]]) == [labels[int(outputs(out, (text,)).argmax())]]
+    return labels
+
+
+def test_labels(run: Path, tmp_path: Path) -> None:
     from transformers import AutoConfig
 
+    export(run, tmp_path / "out", task="mood", license="mit")
+    labels = same_labels(run, tmp_path / "out", *TEXTS[:3], "awful", "", "the film was gloomy " * 60)
     config = AutoConfig.from_pretrained(tmp_path / "out")
     assert list(config.id2label.values()) == list(labels) and config.problem_type == "single_label_classification"
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
@@ -94,10 +101,7 @@ def test_a_number_is_that_of_its_range(folder: Path, run: Path, tmp_path: Path, 
 def test_roberta_reads_no_types(folder: Path, tmp_path: Path) -> None:
     run = made(folder, write_roberta(folder / "roberta", TEXTS), "roberta-run", "tasks=[mood]")
     export(run, tmp_path / "out")  # the run has one task
-    predictor = mtl.load(run)
-    labels = predictor.suite.tasks["mood"].labels
-    assert labels is not None
-    assert predictor.predict("mood", [[TEXTS[0]]]) == [labels[int(outputs(tmp_path / "out", (TEXTS[0],)).argmax())]]
+    same_labels(run, tmp_path / "out", TEXTS[0])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""The files of benchmarks."""
+"""The files of benchmarks, and the settings of `mtl mteb`."""
 
+from datetime import date
 from pathlib import Path
 from statistics import fmean
 
@@ -9,8 +10,12 @@ from input_errors import raises_input_error
 from mteb_folders import SWEDISH
 
 from mtl.base.errors import InputError
-from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
+from mtl.base.typed import UnknownKey
+from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark, read_settings, unknown_key
 from mtl.vectors.mteb.results import is_comparable
+
+PUBLISHED = {"model": "m", "family": "f", "source": "s"}
+TYPE = {"title": "A", "metric": "m", "metric_title": "m"}
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +56,9 @@ def test_means_are_over_what_there_is(benchmark: Benchmark) -> None:
 def test_choosing_tasks(benchmark: Benchmark) -> None:
     assert benchmark.choose(["SICK-R-PL", "CBD"]) == ["CBD", "SICK-R-PL"]
     assert len(benchmark.choose(None)) == 28
-    with raises_input_error(key="tasks"):
-        benchmark.choose(["XYZ"])
-    with raises_input_error(key="tasks"):
-        benchmark.choose([])
+    for names in (["XYZ"], []):
+        with raises_input_error(key="tasks"):
+            benchmark.choose(names)
 
 
 def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
@@ -62,6 +66,8 @@ def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
     path.write_text(SWEDISH, encoding="utf-8")
     swedish = load_benchmark(find_benchmark(str(path)))
     assert list(swedish.tasks) == ["SweRecClassification", "DalajClassification"] and swedish.published == []
+    with raises_input_error():
+        find_benchmark("nope")
 
 
 @pytest.mark.parametrize(
@@ -71,21 +77,12 @@ def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
         ({"colour": 1}, "colour"),
         ({"types": 3}, "types: must hold types of tasks by name"),
         ({"languages": []}, "at least one task and one language"),
+        ({"types": {"a": {**TYPE, "tasks": {"x/y": {}}}}}, "'x/y' is not a name"),
+        ({"types": {name: {**TYPE, "tasks": {"x": {}}} for name in "ab"}}, "in two types"),
+        ({"published": [{**PUBLISHED, "scores": {"Nope": 1.0}}]}, "unknown task Nope"),
+        ({"published": [{**PUBLISHED, "average": float("nan")}]}, "published: m: average is not a finite number"),
         (
-            {"types": {"a": {"title": "A", "metric": "m", "metric_title": "m", "tasks": {"x/y": {}}}}},
-            "'x/y' is not a name",
-        ),
-        (
-            {"types": {n: {"title": n, "metric": "m", "metric_title": "m", "tasks": {"x": {}}} for n in "ab"}},
-            "in two types",
-        ),
-        ({"published": [{"model": "m", "family": "f", "source": "s", "scores": {"Nope": 1.0}}]}, "unknown task Nope"),
-        (
-            {"published": [{"model": "m", "family": "f", "source": "s", "average": float("nan")}]},
-            "published: m: average is not a finite number",
-        ),
-        (
-            {"published": [{"model": "m", "family": "f", "source": "s", "scores": {"SweRecClassification": "x"}}]},
+            {"published": [{**PUBLISHED, "scores": {"SweRecClassification": "x"}}]},
             "published.0.scores.SweRecClassification=x: must be a number",
         ),
     ],
@@ -96,5 +93,40 @@ def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], messa
     with pytest.raises(InputError, match=message) as raised:
         load_benchmark(path)
     assert str(raised.value).startswith(f"{path}: ") and "\n" not in str(raised.value)
-    with raises_input_error():
-        find_benchmark("nope")
+
+
+def test_other_keys_are_the_encoders() -> None:
+    facts = {"model.license": "mit", "model.release_date": date(2026, 11, 22)}
+    of_encoder = {"pooling": "mean", "embeddings.path": "x", "suite_data_dir": "k"}
+    settings, encoder = read_settings({"tasks": ["CBD"], **facts, **of_encoder})
+    assert (settings.tasks, settings.benchmark, settings.data_dir) == (["CBD"], "pl-mteb", None)
+    assert (settings.model.license, settings.model.release_date) == ("mit", "2026-11-22")
+    assert encoder == {"pooling": "mean", "embeddings.path": "x", "data_dir": "k"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("tasks", "CBD", r"tasks=CBD: must be a list, as in \[PpcPC,SICK-R-PL\]"),
+        ("model.name", "plain", "must be organization/name"),
+        ("model.release_date", "soon", "must be a date"),
+        ("model.open_weights", True, "needs a licence"),
+        ("model.open_weights", "perhaps", "model.open_weights=perhaps: "),
+        ("model.reference", "ftp://x", "must begin with https"),
+        ("model.colour", "red", "unknown key 'model.colour'"),
+    ],
+)
+def test_a_bad_value_is_one_line(key: str, value: object, message: str) -> None:
+    with pytest.raises(InputError, match=message) as raised:
+        read_settings({key: value})
+    assert "\n" not in str(raised.value)
+
+
+def test_an_unknown_key_is_shown_with_the_keys_of_the_command() -> None:
+    shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
+    known = "benchmark, data_dir, model.license, model.name, model.open_weights, model.public_training_code, "
+    known += "model.public_training_data, model.reference, model.release_date, runs_dir, seed, suite_data_dir, tasks"
+    assert str(shown) == f"unknown key 'bogus'; known keys: {known}"
+    assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
+    of_section = UnknownKey("colour", ["dim"], "embeddings.")
+    assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"

@@ -1,14 +1,13 @@
 """What is wrong with local rows is named by file, row and column."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from input_errors import raises_input_error
-from mteb_folders import pairs, write_rows
+from mteb_folders import pairs, stay_offline, write_rows
 
 from mtl.base.errors import InputError
 
@@ -18,12 +17,8 @@ GOOD = pairs(4, "labels")
 
 
 @pytest.fixture(autouse=True)
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    import datasets
-
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    yield
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stay_offline(monkeypatch, tmp_path)
 
 
 def lines(*rows: dict[str, Any]) -> str:
@@ -53,16 +48,6 @@ def test_damaged_rows(content: str | None, message: str, tmp_path: Path) -> None
     assert "\n" not in str(raised.value)
 
 
-def test_a_damaged_file_of_another_format_is_named(tmp_path: Path) -> None:
-    from mtl.vectors.mteb.data import local_task
-
-    folder = tmp_path / "data/PpcPC"
-    folder.mkdir(parents=True)
-    (folder / "test.csv").write_text("sentence1,sentence2,labels\na,b,1\nc,d,0,5\n", encoding="utf-8")
-    with raises_input_error():
-        local_task("PpcPC", tmp_path / "data")
-
-
 def test_local_task(tmp_path: Path) -> None:
     from mtl.vectors.mteb.data import local_task
 
@@ -71,6 +56,11 @@ def test_local_task(tmp_path: Path) -> None:
     assert task.data_loaded and task.dataset["test"]["sentence1"][0] == GOOD[0]["sentence1"]
     with raises_input_error():
         local_task("SICK-R-PL", tmp_path)
+    # A damaged file of another format is named.
+    (tmp_path / "PpcPC/test.jsonl").unlink()
+    (tmp_path / "PpcPC/test.csv").write_text("sentence1,sentence2,labels\na,b,1\nc,d,0,5\n", encoding="utf-8")
+    with raises_input_error():
+        local_task("PpcPC", tmp_path)
 
 
 def test_without_a_network_one_line_says_where_rows_go(tmp_path: Path) -> None:
@@ -81,8 +71,5 @@ def test_without_a_network_one_line_says_where_rows_go(tmp_path: Path) -> None:
     rows = find_rows(benchmark, "PSC", None)
     task = fresh_task(benchmark, "PSC", "test", rows)
     closed = RuntimeError("Cannot send a request, as the client has been closed.")
-    with (
-        patch.object(type(task), "load_data", side_effect=closed),
-        raises_input_error(),
-    ):
+    with patch.object(type(task), "load_data", side_effect=closed), raises_input_error():
         load_rows(task, rows)

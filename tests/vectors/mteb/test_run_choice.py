@@ -1,12 +1,13 @@
 """Choosing an encoder's settings on validation rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
-from hashed_encoder import HashedEncoder
 from input_errors import raises_input_error
+from mteb_folders import HashedEncoder
 
 from mtl.vectors.encoders import encoder_kind, open_encoder
 from mtl.vectors.encoders.encoder import Choices, SentenceEncoder
@@ -15,59 +16,46 @@ from mtl.vectors.mteb.run import choose, combinations, validation_tasks
 
 CHOICES = Choices({"pooling": ("max", "mean"), "centre": (False, True)})
 SCORES = {
-    ("max", False): (10.0, 40.0),
-    ("max", True): (30.0, 30.0),
-    ("mean", False): (50.0, 20.0),
-    ("mean", True): (70.0, 0.0),
+    **{("max", False): (10.0, 40.0), ("max", True): (30.0, 30.0)},
+    **{("mean", False): (50.0, 20.0), ("mean", True): (70.0, 0.0)},
 }
 
 
-def test_the_best_mean_wins_and_the_first_of_equals() -> None:
-    tried = []
-
-    def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float]:
-        assert isinstance(encoder, HashedEncoder)
-        tried.append((encoder.pooling, encoder.centre))
-        return dict(zip(tasks, SCORES[tried[-1]], strict=True))
-
-    encoder, settings, record = choose(
-        {"pooling": "choose", "centre": "choose", "name": "x"},
-        CHOICES,
-        ["A", "B"],
-        lambda of: HashedEncoder(**of),
-        validate,
-    )
-    assert tried == list(SCORES)
-    assert isinstance(encoder, HashedEncoder) and (encoder.pooling, encoder.centre) == ("mean", False)
-    assert settings == {"pooling": "mean", "centre": False, "name": "x"}
-    assert record["chosen"] == {"pooling": "mean", "centre": False} and encoder.name == "x"
-    assert [one["mean"] for one in record["tried"]] == [25.0, 30.0, 35.0, 35.0]
-    assert record["tried"][2]["fingerprint"] == encoder.fingerprint() and record["tasks"] == ["A", "B"]
-
-
-def test_a_score_that_is_not_finite_never_wins() -> None:
-    scores: dict[tuple[str, bool], tuple[float | None, float]] = {
-        **{("max", False): (None, 90.0), ("max", True): (10.0, 20.0)},
-        **{("mean", False): (30.0, 20.0), ("mean", True): (None, 99.0)},
-    }
+def chosen(scores: Mapping[tuple[str, bool], tuple[float | None, float]], **settings: Any) -> tuple[Any, Any, Any]:
+    """What is chosen if the encoders have these scores on two tasks."""
 
     def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
         assert isinstance(encoder, HashedEncoder)
         return dict(zip(tasks, scores[encoder.pooling, encoder.centre], strict=True))
 
-    given = {"pooling": "choose", "centre": "choose"}
-    _, settings, record = choose(given, CHOICES, ["A", "B"], lambda of: HashedEncoder(**of), validate)
+    settings = {"pooling": "choose", "centre": "choose", **settings}
+    return choose(settings, CHOICES, ["A", "B"], lambda settings: HashedEncoder(**settings), validate)
+
+
+def test_the_best_mean_wins_and_the_first_of_equals() -> None:
+    encoder, settings, record = chosen(SCORES, name="x")
+    assert (encoder.pooling, encoder.centre, encoder.name) == ("mean", False, "x")
+    assert settings == {"pooling": "mean", "centre": False, "name": "x"}
+    assert record["chosen"] == {"pooling": "mean", "centre": False}
+    assert [tuple(tried["settings"].values()) for tried in record["tried"]] == list(SCORES)
+    assert [tried["mean"] for tried in record["tried"]] == [25.0, 30.0, 35.0, 35.0]
+    assert record["tried"][2]["fingerprint"] == encoder.fingerprint() and record["tasks"] == ["A", "B"]
+
+
+def test_a_score_that_is_not_finite_never_wins() -> None:
+    scores: dict[tuple[str, bool], tuple[float | None, float]] = {**SCORES}
+    scores |= {("max", False): (None, 90.0), ("mean", True): (None, 99.0)}
+    _, settings, record = chosen(scores)
     assert settings == {"pooling": "mean", "centre": False}
-    assert [one["mean"] for one in record["tried"]] == [None, 15.0, 25.0, None]
-    given = {"pooling": "mean", "centre": "choose"}
+    assert [tried["mean"] for tried in record["tried"]] == [None, 30.0, 35.0, None]
     scores["mean", False] = (None, 1.0)
     with raises_input_error():
-        choose(given, CHOICES, ["A", "B"], lambda of: HashedEncoder(**of), validate)
+        chosen(scores, pooling="mean")
 
 
 def test_only_some_settings_can_be_chosen() -> None:
     found = combinations({"centre": "choose", "seed": 1}, CHOICES)
-    assert [one.values for one in found] == [{"centre": False}, {"centre": True}]
+    assert [values for values, _ in found] == [{"centre": False}, {"centre": True}]
     with raises_input_error():
         combinations({"layer": "choose"}, CHOICES)
 
@@ -81,17 +69,16 @@ def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
         ({"weighting": "sif", "pooling": "choose"}, 2),
     ):
         found = combinations({**common, **given}, choices)
-        dims = [open_encoder("average", one.settings).description.dim for one in found]
+        dims = [open_encoder("average", settings).description.dim for _, settings in found]
         assert len(dims) == count and set(dims) == {4, 8}
-    with raises_input_error():
-        combinations({**common, "weighting": "sif", "pooling": "max", "centre": "choose"}, choices)
-    with raises_input_error():
-        combinations({**common, "texts": None, "centre": "choose"}, choices)
+    for wrong in ({"weighting": "sif", "pooling": "max", "centre": "choose"}, {"texts": None, "centre": "choose"}):
+        with raises_input_error():
+            combinations({**common, **wrong}, choices)
 
 
 def test_a_run_reads_its_data_only_for_centring(tmp_path: Path) -> None:
     found = combinations({"centre": "choose", "data_dir": "data"}, encoder_kind(str(tmp_path)).choices())
-    assert [dict(one.settings) for one in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
+    assert [dict(settings) for _, settings in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
 
 
 def test_tasks_with_validation_rows(tmp_path: Path) -> None:
@@ -102,9 +89,8 @@ def test_tasks_with_validation_rows(tmp_path: Path) -> None:
     (tmp_path / "CBD").mkdir()
     assert validation_tasks(benchmark, tmp_path) == ["PpcPC", "SICK-R-PL"]
     scored = replace(benchmark.tasks["PpcPC"], split="validation")
-    with patch.dict(
-        benchmark.types["pair_classification"].tasks, {"PpcPC": scored}
-    ):  # a choice must not read the scored rows
+    # A choice must not read the scored rows.
+    with patch.dict(benchmark.types["pair_classification"].tasks, {"PpcPC": scored}):
         assert validation_tasks(benchmark, tmp_path) == ["SICK-R-PL"]
     for folder in (None, tmp_path / "CBD"):
         with raises_input_error():

@@ -1,12 +1,111 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 from input_errors import raises_input_error
 from pretraining_parts import small
 from torch.nn import functional
 
-from mtl.vectors.pretraining.network import decayed_groups, masked_outputs, new_bert, parameter_count
+from mtl.vectors.pretraining.network import Masking, decayed_groups, masked_outputs, new_bert, parameter_count
+from mtl.vectors.pretraining.settings import SPECIAL_TOKENS
+from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP
+
+VOCABULARY = 60
+BEGINS = np.arange(VOCABULARY) % 3 != 0  # every third entry goes on with a word
+BEGINS[: len(SPECIAL_TOKENS)] = True
+
+
+def batch(rows: int, time: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random segments with separators within, and padding: ids, is_text, padding."""
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(len(SPECIAL_TOKENS), VOCABULARY, (rows, time))
+    lengths = rng.integers(3, time - 1, rows)
+    lengths[0] = time - 2
+    columns = np.arange(time)
+    ids[:, 0] = CLS
+    ids[np.arange(rows), lengths // 2] = SEP
+    ids[np.arange(rows), lengths + 1] = SEP
+    padding = columns >= lengths[:, None] + 2
+    ids[padding] = PAD
+    return ids, ids >= len(SPECIAL_TOKENS), padding
+
+
+def words_of(ids: np.ndarray, is_text: np.ndarray) -> list[list[int]]:
+    """The places of the tokens of each word, one token after the other."""
+    words: list[list[int]] = []
+    for row in range(len(ids)):
+        open_word = False
+        for column in range(ids.shape[1]):
+            place = row * ids.shape[1] + column
+            if not is_text[row, column]:
+                open_word = False
+            elif open_word and not BEGINS[ids[row, column]]:
+                words[-1].append(place)
+            else:
+                words.append([place])
+                open_word = True
+    return words
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whole_words_are_chosen_up_to_the_share_of_the_batch(seed: int) -> None:
+    ids, is_text, padding = batch(40, 30, seed)
+    masked = Masking(BEGINS, 0.15, True, MASK).apply(ids, is_text, padding, np.random.default_rng([seed, 9]))
+    words, chosen = words_of(ids, is_text), set(masked.places.tolist())
+    assert all(set(word) <= chosen or not set(word) & chosen for word in words)
+    assert chosen <= {place for word in words for place in word}
+    limit = 0.15 * is_text.sum()
+    assert limit - max(map(len, words)) < len(chosen) <= limit
+
+
+def test_the_chosen_words_are_those_of_a_plain_loop() -> None:
+    ids, is_text, padding = batch(12, 20)
+    masked = Masking(BEGINS, 0.3, True, MASK).apply(ids, is_text, padding, np.random.default_rng(7))
+    words = words_of(ids, is_text)
+    expected: list[int] = []
+    for number in np.random.default_rng(7).permutation(len(words)):
+        if len(expected) + len(words[number]) > 0.3 * is_text.sum():
+            break
+        expected += words[number]
+    assert masked.places.tolist() == sorted(expected)
+    assert masked.labels.tolist() == [ids.flat[place] for place in sorted(expected)]
+
+
+def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
+    ids, is_text, padding = batch(2000, 64)
+    masked = Masking(BEGINS, 0.15, True, MASK).apply(ids, is_text, padding, np.random.default_rng(1))
+    now = masked.inputs.reshape(-1)[masked.places]
+    # 8 standard deviations of a share, about 12,000 draws
+    assert abs((now == MASK).mean() - 0.8) < 0.03
+    other = (now != MASK) & (now != masked.labels)
+    assert abs(other.mean() - 0.1 * (1 - 1 / (VOCABULARY - len(SPECIAL_TOKENS)))) < 0.025
+    assert now[other].min() >= len(SPECIAL_TOKENS) and len(set(now[other].tolist())) == VOCABULARY - len(SPECIAL_TOKENS)
+    untouched = np.ones(ids.size, dtype=bool)
+    untouched[masked.places] = False
+    assert np.array_equal(masked.inputs.reshape(-1)[untouched], ids.reshape(-1)[untouched])
+
+
+def test_masks_follow_from_the_generator_and_change_with_it() -> None:
+    ids, is_text, padding = batch(8, 30)
+    masking = Masking(BEGINS, 0.15, True, MASK)
+    one, two, other = (masking.apply(ids, is_text, padding, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert np.array_equal(one.inputs, two.inputs) and not np.array_equal(one.places, other.places)
+
+
+def test_single_subwords_are_chosen_without_whole_words() -> None:
+    ids, is_text, padding = batch(40, 30)
+    masked = Masking(BEGINS, 0.15, False, MASK).apply(ids, is_text, padding, np.random.default_rng(1))
+    assert len(masked.places) == int(0.15 * is_text.sum())
+    chosen = set(masked.places.tolist())
+    assert any(set(word) & chosen and not set(word) <= chosen for word in words_of(ids, is_text))
+
+
+def test_a_single_word_is_chosen_even_if_it_is_more_than_the_share() -> None:
+    ids = np.array([[CLS, 7, 9, 12, SEP]])
+    is_text = np.array([[False, True, True, True, False]])
+    masked = Masking(BEGINS, 0.15, True, MASK).apply(ids, is_text, ~is_text, np.random.default_rng(0))
+    assert masked.labels.tolist() == [7, 9, 12]
 
 
 @pytest.mark.parametrize("padded", [False, True])
@@ -33,20 +132,16 @@ def test_the_loss_at_masked_places_is_that_of_the_whole_model(padded: bool) -> N
         torch.testing.assert_close(parameter.grad, expected[name], atol=1e-5, rtol=1e-4)
 
 
-def test_sizes_are_counted_without_memory_for_them() -> None:
+def test_weights_follow_from_the_seed_and_their_number_from_the_settings() -> None:
     settings = small(vocab_size=120)
     assert parameter_count(settings) == sum(parameter.numel() for parameter in new_bert(settings, 120).parameters())
-
-
-def test_weights_follow_from_the_seed() -> None:
     one, two, other = (new_bert(small(seed=seed), 120).bert.embeddings.word_embeddings.weight for seed in (1, 1, 2))
     assert torch.equal(one, two) and not torch.equal(one, other)
 
 
 def test_the_deviation_of_the_initial_weights() -> None:
-    weights = (
-        new_bert(small(initial_deviation=0.07, hidden_size=64), 120).bert.encoder.layer[0].intermediate.dense.weight
-    )
+    bert = new_bert(small(initial_deviation=0.07, hidden_size=64), 120).bert
+    weights = bert.encoder.layer[0].intermediate.dense.weight
     assert weights.std().item() == pytest.approx(0.07, rel=0.1)
 
 

@@ -32,9 +32,7 @@ def test_a_limit_that_is_given_replaces_that_of_the_file() -> None:
     ("changes", "message"),
     [
         ({"hiden_size": 3}, "unknown key 'hiden_size'; did you mean hidden_size?"),
-        ({"hidden_size": "big"}, "hidden_size=big: must be a whole number"),
         ({"hidden_size": 33}, "num_heads=2: must divide hidden_size=33"),
-        ({"batch_size": 0}, "batch_size=0: must lie between 1 and 2,147,483,647"),
         ({"max_length": 4}, "max_length=4: must lie between 8 and"),
         ({"accumulate": 3}, "accumulate=3: must divide batch_size=8"),
         ({"mask_share": 0}, "mask_share=0: must lie between 0 and 1"),
@@ -45,7 +43,6 @@ def test_a_limit_that_is_given_replaces_that_of_the_file() -> None:
         ({"max_steps": None}, "max_steps: set it, or max_minutes"),
         ({"warmup": 5, "max_minutes": 1}, "warmup=5: with max_minutes, must be a share of the training, below 1"),
         ({"warmup": 12}, "warmup=12: must be less than max_steps=12"),
-        ({"seed": -1}, "seed=-1: must lie between 0 and"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_one_line(changes: dict[str, Any], message: str) -> None:
@@ -55,11 +52,9 @@ def test_a_setting_that_makes_no_sense_is_one_line(changes: dict[str, Any], mess
 
 
 def test_a_file_of_ones_own_may_lack_nothing(tmp_path: Path) -> None:
-    (tmp_path / "own.yaml").write_text("vocab_size: 100\n", encoding="utf-8")
-    with raises_input_error():
-        read_settings(str(tmp_path / "own.yaml"), {})
-    (tmp_path / "own.yaml").write_text("vocabsize: 100\n", encoding="utf-8")
-    with raises_input_error(file="own.yaml"):
-        read_settings(str(tmp_path / "own.yaml"), {})
+    for content, file in (("vocab_size: 100", None), ("vocabsize: 100", "own.yaml")):
+        (tmp_path / "own.yaml").write_text(content, encoding="utf-8")
+        with raises_input_error(file=file):
+            read_settings(str(tmp_path / "own.yaml"), {})
     with raises_input_error():
         read_settings("huge", {})

@@ -1,4 +1,9 @@
-from collections.abc import Callable
+"""Texts, the vocabulary that is learnt from them, and the segments of their tokens."""
+
+import gzip
+import hashlib
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -6,18 +11,120 @@ import pytest
 from input_errors import raises_input_error
 from pretraining_parts import lines, tokenizer
 
+from mtl.vectors.pretraining.settings import SPECIAL_TOKENS
 from mtl.vectors.pretraining.tokens import (
     CLS,
     MASK,
     PAD,
     SEP,
+    PretrainingTexts,
     Tokens,
     document_segments,
     packed_segments,
+    portable_tokenizer,
     read_tokens,
     token_type,
+    word_beginnings,
     write_tokens,
 )
+
+of_both_kinds = pytest.mark.parametrize("kind", ["wordpiece", "bpe"])
+
+
+def test_a_line_or_a_block_is_a_document(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "a.txt", tmp_path / "b.txt.gz"
+    plain.write_text("jeden\ndwa\n\n \ntrzy\n", encoding="utf-8")
+    with gzip.open(packed, "wt", encoding="utf-8") as file:
+        file.write("\ncztery\n\n\npięć\nsześć")
+    texts = PretrainingTexts([plain, packed], ["siedem\nosiem", " "])
+    as_lines = ["jeden", "dwa", "trzy", "cztery", "pięć", "sześć", "siedem osiem"]
+    assert list(texts.by_document("line", "x")) == as_lines
+    assert list(texts.by_document("block", "x")) == ["jeden dwa", "trzy", "cztery", "pięć sześć", "siedem osiem"]
+    assert " ".join(" ".join(texts.lines("x")).split()) == " ".join(as_lines)
+    # Half a surrogate pair is replaced.
+    assert list(PretrainingTexts(texts=["a\ud800b"]).by_document("line", "x")) == ["a?b"]
+
+
+def test_the_fingerprint_changes_with_the_content_alone(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    (tmp_path / "b").write_text("x")
+    marks = [
+        PretrainingTexts([tmp_path / name], texts).fingerprint
+        for name, texts in [("a", []), ("b", []), ("a", ["y"]), ("a", ["y", ""])]
+    ]
+    assert marks[0] == marks[1] and len(set(marks)) == 3
+
+
+def test_missing_or_empty_texts_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    for texts, file in (
+        (PretrainingTexts([tmp_path / "a"]), "a"),
+        (PretrainingTexts([tmp_path / "b"]), "b"),
+        (PretrainingTexts(texts=[" "]), None),
+    ):
+        with raises_input_error(file=file):
+            texts.check()
+
+
+@of_both_kinds
+def test_texts_are_read_back_with_accents_and_capitals(kind: str) -> None:
+    learnt = tokenizer(vocabulary=kind)
+    encoded = learnt.encode("Łódź idzie zażółcenie.")
+    assert encoded.tokens[0] == "[CLS]" and encoded.tokens[-1] == "[SEP]"
+    assert learnt.decode(encoded.ids) == "Łódź idzie zażółcenie."
+
+
+@of_both_kinds
+def test_a_word_begins_where_the_text_has_a_word(kind: str) -> None:
+    learnt = tokenizer(vocabulary=kind, vocab_size=60)
+    begins = word_beginnings(learnt)
+    for line in lines(30):
+        encoded = learnt.encode(line, add_special_tokens=False)
+        words = encoded.word_ids  # by the pre-tokenizer
+        expected = [i == 0 or words[i] != words[i - 1] for i in range(len(words))]
+        assert begins[encoded.ids].tolist() == expected
+    assert not begins.all() and begins[: len(SPECIAL_TOKENS)].all()
+
+
+@of_both_kinds
+def test_the_vocabulary_is_the_same_in_every_process(kind: str) -> None:
+    code = (
+        "import hashlib; from pretraining_parts import tokenizer;"
+        f"print(hashlib.sha256(tokenizer(vocabulary={kind!r}).to_str().encode()).hexdigest())"
+    )
+    here = hashlib.sha256(tokenizer(vocabulary=kind).to_str().encode()).hexdigest()
+    paths = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1]), *sys.path]
+    other = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {paths!r}; {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert other.stdout.strip() == here
+
+
+def test_accents_may_be_decomposed_and_capitals_be_lowered() -> None:
+    learnt = tokenizer()
+    assert learnt.encode("żo\u0301łw").ids == learnt.encode("żółw").ids
+    assert "[UNK]" not in tokenizer(lowercase=True).encode("KOTEK").tokens
+
+
+def test_rare_characters_are_unknown() -> None:
+    texts = [*lines(), "kot φ kot"]
+    assert "[UNK]" not in tokenizer(texts).encode("φ").tokens
+    assert "[UNK]" in tokenizer(texts, alphabet=10).encode("φ").tokens
+
+
+def test_more_characters_than_entries_are_an_error() -> None:
+    with raises_input_error(key="vocab_size"):
+        tokenizer(vocab_size=20)
+
+
+def test_pairs_have_token_types() -> None:
+    encoded = portable_tokenizer(tokenizer(), 16)("kot idzie", "żółw", truncation="longest_first")
+    types = encoded["token_type_ids"]
+    assert types == sorted(types) and set(types) == {0, 1}
+    assert types.index(1) == encoded["input_ids"].index(3) + 1  # after the first [SEP]
 
 
 def tokens(*documents: list[int]) -> Tokens:
@@ -44,42 +151,30 @@ def test_short_documents_are_dropped(tmp_path: Path) -> None:
     learnt = tokenizer()
     write_tokens(["kot", "kot idzie drogą idzie"], learnt, 4, tmp_path)
     assert len(read_tokens(tmp_path, learnt.get_vocab_size()).ends) == 1
-    with raises_input_error():
-        write_tokens(["kot"], learnt, 90, tmp_path)
-    with raises_input_error():
-        write_tokens([], learnt, 0, tmp_path)
-
-
-def half(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-@pytest.mark.parametrize("damage", [half, empty, Path.unlink])
-def test_tokens_that_are_not_whole_are_one_line(tmp_path: Path, damage: Callable[[Path], None]) -> None:
-    learnt = tokenizer()
-    write_tokens(lines(), learnt, 0, tmp_path)
-    damage(tmp_path / "tokens.bin")
-    with raises_input_error(file="tokens.bin"):
-        read_tokens(tmp_path, learnt.get_vocab_size())
+    for texts, least in ((["kot"], 90), ([], 0)):
+        with raises_input_error():
+            write_tokens(texts, learnt, least, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "content", [None, b"", b"other", np.array([4.0]), np.array([9, 3]), np.array([], dtype=np.int64)]
+    ("name", "content"),
+    [
+        *((name, content) for name in ("tokens.bin", "documents.npy") for content in ("half", "empty")),
+        *(("tokens.bin", "gone"), ("documents.npy", "other")),
+        *(("documents.npy", np.array(ends)) for ends in ([4.0], [9, 3])),
+        ("documents.npy", np.array([], dtype=np.int64)),
+    ],
 )
-def test_damaged_ends_of_documents_are_one_line(tmp_path: Path, content: bytes | np.ndarray | None) -> None:
-    learnt, path = tokenizer(), tmp_path / "documents.npy"
+def test_damaged_files_are_one_line(tmp_path: Path, name: str, content: str | np.ndarray) -> None:
+    learnt, path = tokenizer(), tmp_path / name
     write_tokens(lines(), learnt, 0, tmp_path)
-    if content is None:
-        half(path)
-    elif isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
+    saved = path.read_bytes()
+    path.unlink()
+    if isinstance(content, np.ndarray):
         np.save(path, content)
-    with raises_input_error(file="documents.npy"):
+    elif content != "gone":
+        path.write_bytes({"half": saved[: len(saved) // 2], "empty": b"", "other": b"other"}[content])
+    with raises_input_error(file=name):
         read_tokens(tmp_path, learnt.get_vocab_size())
 
 

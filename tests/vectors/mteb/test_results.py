@@ -1,13 +1,17 @@
-"""The summary and the table of an evaluation."""
+"""The summary and the table of an evaluation, and finding evaluations."""
 
+import json
+import logging
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from hashed_encoder import HashedEncoder
-from mteb_folders import record
+from mteb_folders import HashedEncoder, make_evaluation, record
+from mutations import mutated_json
 
+from mtl.vectors.boards import encoder_leaderboards
 from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
-from mtl.vectors.mteb.results import REDUCED, render_table, seen_by, summarize
+from mtl.vectors.mteb.results import REDUCED, find_evaluations, render_table, seen_by, summarize
 
 KLEJ = HashedEncoder(trained_on=("klej/cbd", "klej/cdsc-r", "klej/polemo2.0-in", "klej/dyk"))
 
@@ -53,8 +57,51 @@ def test_table(benchmark: Benchmark) -> None:
     assert "- PlscClusteringS2S: not comparable with published scores: mteb draws other samples" in text
     assert "- ‡ CDSC-R: the encoder was trained on its training rows (klej/cdsc-r)." in text
     assert "- centre=True: the best of 2 combinations by the mean on the validation rows of PpcPC, SICK-R-PL." in text
-    whole = {name: record(50.0) for name in benchmark.tasks}
+    complete = {name: record(50.0) for name in benchmark.tasks}
     description = replace(KLEJ.description, settings="seed 2 (the best on dev), pooling max, not centred")
     text = render_table(benchmark, summarize(benchmark, description, "abc", {}, records, None))
     assert "- Seed 2 (the best on dev), pooling max, not centred.\n" in text
-    assert "*" not in render_table(benchmark, summarize(benchmark, HashedEncoder().description, "a", {}, whole, None))
+    assert "*" not in render_table(
+        benchmark, summarize(benchmark, HashedEncoder().description, "a", {}, complete, None)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tasks": {"Nope": record(1.0)}}, "tasks.Nope: not a task of the benchmark"),
+        ({"tasks": {"PpcPC": record(float("nan"))}}, "summary.json: not JSON"),
+        ({"tasks": {"PpcPC": record(10**400)}}, "tasks.PpcPC.score: Number out of range"),
+        ({"tasks": {"PpcPC": record(1.0, score=None)}}, "tasks.PpcPC: has no score"),
+        ({"tasks": {"PpcPC": record(1.0, revision=["a"])}}, "tasks.PpcPC.revision: must be a text"),
+        ({"cost": {"dim": 10**400}}, "cost.dim: "),
+        ({"encoder": {"title": 3}}, "encoder.title: must be a text"),
+        ({"tasks": {"PpcPC": record(1.0, "good")}}, "tasks.PpcPC.data: "),
+        ({"tasks": {"PpcPC": record(1.0, differences=None)}}, "tasks.PpcPC.differences: must be a list"),
+        ({"choice": {"a": 1}}, "choice: has no split"),
+    ],
+)
+def test_a_damaged_one_is_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, change: dict[str, object], message: str
+) -> None:
+    folder = make_evaluation(tmp_path, {"PpcPC": record(70.0)})
+    summary = json.loads(folder.summary.read_text(encoding="utf-8"))
+    folder.summary.write_text(json.dumps({**summary, **change}), encoding="utf-8")
+    with caplog.at_level(logging.WARNING, logger="mtl"):
+        assert find_evaluations(tmp_path) == []
+    assert message in caplog.text
+    folder.summary.unlink()
+    assert find_evaluations(tmp_path) == [] and "not finished, left out" in caplog.text
+
+
+@pytest.mark.slow
+def test_evaluations_below_a_folder_are_found_whatever_a_summary_holds(tmp_path: Path) -> None:
+    folder = make_evaluation(tmp_path / "runs", {"PpcPC": record(70.0), "CBD": record(60.0, "reduced")})
+    make_evaluation(tmp_path / "runs", {"PpcPC": record(65.0)}, HashedEncoder(pooling="max", name="a"))
+    found, other = find_evaluations(tmp_path / "runs")
+    assert (found.name, found.title, found.score("PpcPC")) == (found.path.name, "Hashed words, max", 65.0)
+    assert other.is_comparable("PpcPC") and not other.is_comparable("CBD")
+    summary = json.loads(folder.summary.read_text(encoding="utf-8"))
+    for _, damaged in mutated_json(summary, 8):
+        folder.summary.write_bytes(damaged)
+        assert encoder_leaderboards(find_evaluations(tmp_path / "runs"))
