@@ -81,11 +81,13 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     """Train until the epochs or the patience are used up, then load the best (or last) weights into the module.
 
     `stage.folder` receives the weights (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the
-    average × 100 of the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt,
-    which is removed at the end.
-    Raises InputError if last.ckpt is damaged, or of another model.
-    Raises DivergedError, with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
-    are then those of earlier validations.
+    average × 100 of the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from
+    last.ckpt, which is removed at the end.
+
+    Raises:
+        InputError: if last.ckpt is damaged, or of another model.
+        DivergedError: with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt are then
+            those of earlier validations.
     """
     kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     resume = stage.folder / RESUME
@@ -98,20 +100,12 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     if missing_package("tensorboard") is None:
         loggers.append(TensorBoardLogger(stage.folder, name="tensorboard", version=""))
     bar = Progress(stage.title, stage.total_steps, "steps", steps, at_most=True)
+    patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
+    callbacks = [SeedEachEpoch(stage.seed, stage.folder.name), patience, StageProgress(stage, bar), kept]
     try:
         with deterministic(), bar:
             train(
-                module,
-                resume,
-                start > 0,
-                [
-                    SeedEachEpoch(stage.seed, stage.folder.name),
-                    Patience(
-                        MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True
-                    ),
-                    StageProgress(stage, bar),
-                    kept,
-                ],
+                *(module, resume, start > 0, callbacks),
                 data=_StageData(stage),
                 resumable=stage.resumable,
                 accelerator=device_of(config.accelerator).type,
