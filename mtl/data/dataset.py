@@ -18,6 +18,8 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import ScoredRows, Task
 
+INPUT_ARRAYS = ("overlap", "teacher", "base")  # the arrays of a split, (inputs, …), that heads read beside texts
+
 
 @dataclass(frozen=True)
 class Split:
@@ -66,40 +68,22 @@ class Split:
         return ScoredRows(self.targets, self.sizes, self.columns)
 
     def inputs(self, rows: np.ndarray) -> np.ndarray:
-        """The indices in `texts` of these rows' inputs, row after row, int64 (inputs,).
-
-        Args:
-            rows: int64 (rows,), row numbers.
-        """
+        """The indices in `texts` of the inputs of rows with these numbers, row after row, int64 (inputs,)."""
         if self.sizes is None:
             return rows
         starts = np.cumsum(self.sizes) - self.sizes
         return np.concatenate([np.empty(0, np.int64), *(np.arange(self.sizes[row]) + starts[row] for row in rows)])
 
     def take(self, rows: np.ndarray) -> "Split":
-        """The split with these rows alone.
-
-        Args:
-            rows: int64 (rows,), row numbers.
-        """
+        """The split with the rows of these numbers, int64 (rows,), alone."""
         inputs = self.inputs(rows)
+        columns = {name: [values[row] for row in rows] if values else [] for name, values in self.columns.items()}
+        by_row = self.arrays(("targets", "sizes", "groups", "spans", "token_spans"), rows)
+        return replace(self, columns=columns, **by_row, **self.arrays(("texts", *INPUT_ARRAYS, "marked"), inputs))
 
-        def taken(array: np.ndarray | None, numbers: np.ndarray) -> np.ndarray | None:
-            return None if array is None else array[numbers]
-
-        return Split(
-            self.texts[inputs],
-            self.targets[rows],
-            taken(self.sizes, rows),
-            {name: [values[row] for row in rows] if values else [] for name, values in self.columns.items()},
-            groups=taken(self.groups, rows),
-            overlap=taken(self.overlap, inputs),
-            teacher=taken(self.teacher, inputs),
-            base=taken(self.base, inputs),
-            spans=taken(self.spans, rows),
-            token_spans=taken(self.token_spans, rows),
-            marked=taken(self.marked, inputs),
-        )
+    def arrays(self, names: Sequence[str], numbers: np.ndarray) -> dict[str, Any]:
+        """Those of the arrays with these names that are there, by name, each with these of its elements alone."""
+        return {name: array[numbers] for name in names if (array := getattr(self, name)) is not None}
 
 
 def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -114,11 +98,7 @@ def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Predicted candidates (rows,), each replaced by the first of its row with the same texts.
-
-    Args:
-        texts, sizes: as in `Split`.
-    """
+    """Predicted candidates (rows,), each replaced by the first of its row with the same texts. Arguments are as in `Split`."""
     starts = np.cumsum(sizes) - sizes
     return (first_equal(texts, sizes)[starts + codes.astype(np.int64)] - starts).astype(np.float64)
 
@@ -135,38 +115,18 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     wrong += wrong >= right
     kept = np.sort(np.stack([starts + right, starts + wrong], axis=1), axis=1)
     both = np.stack([np.ones_like(right), split.sizes > 1], axis=1).astype(bool)
-    inputs = kept[both]
     sizes = np.minimum(split.sizes, 2)
-
-    def taken(array: np.ndarray | None) -> np.ndarray | None:
-        return None if array is None else array[inputs]
-
-    return replace(
-        split,
-        texts=split.texts[inputs],
-        targets=(right > wrong) * (sizes - 1.0),
-        sizes=sizes,
-        overlap=taken(split.overlap),
-        teacher=taken(split.teacher),
-        base=taken(split.base),
-    )
+    targets = (right > wrong) * (sizes - 1.0)
+    return replace(split, targets=targets, sizes=sizes, **split.arrays(("texts", *INPUT_ARRAYS), kept[both]))
 
 
 def with_further(split: Split, further: Split) -> Split:
     """The rows of two splits, one after the other, of a task without candidates and spans. Columns for metrics are those of the first."""
-
-    def joined(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
-        return None if first is None or second is None else np.concatenate([first, second])
-
-    return replace(
-        split,
-        texts=np.concatenate([split.texts, further.texts]),
-        targets=np.concatenate([split.targets, further.targets]),
-        overlap=joined(split.overlap, further.overlap),
-        teacher=joined(split.teacher, further.teacher),
-        groups=joined(split.groups, further.groups),
-        base=joined(split.base, further.base),
-    )
+    joined: dict[str, Any] = {}
+    for name in ("texts", "targets", "groups", *INPUT_ARRAYS):
+        arrays = getattr(split, name), getattr(further, name)
+        joined[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
+    return replace(split, **joined)
 
 
 @dataclass(frozen=True)
@@ -219,7 +179,7 @@ class Dataset:
 
     def distinct_texts(self, split: str) -> np.ndarray:
         """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order. Unlabelled rows are of train."""
-        parts = [own[split] for own in self.splits.values() if split in own]
+        parts = [splits[split] for splits in self.splits.values() if split in splits]
         parts += self.unlabelled.values() if split == "train" else ()
         return np.unique(np.concatenate([part.texts.ravel() for part in parts]))
 
@@ -261,7 +221,7 @@ def load_dataset(
     for id, sample in samples.items():
         dataset.scored_rows[id]["lines"] = list(sample.lines)
     files = hash_files(tasks, data_dir)
-    dataset.fingerprints.update(_marks(suite, tasks, files))
+    dataset.fingerprints.update(fingerprints(suite, tasks, data_dir, files))
     dataset.changed.update(changed_splits(files))
     return dataset
 
@@ -273,13 +233,9 @@ def present_tasks(suite: Suite, data_dir: Path) -> list[Task]:
 
 
 def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
-    """The distinct texts of the training rows of these tasks, without held-out rows.
+    """The distinct texts of the training rows of these tasks, or of all tasks that have their files, without held-out rows.
 
-    Args:
-        tasks: the tasks to read; None for all tasks that have their files.
-
-    Raises:
-        InputError: for files that are missing or not valid, and if no task has training rows.
+    Raises InputError for files that are missing or not valid, and if no task has training rows.
     """
     if tasks is None:
         tasks = present_tasks(suite, data_dir)
@@ -291,14 +247,12 @@ def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequenc
     return [dataset.texts[number] for number in dataset.distinct_texts("train").tolist()]
 
 
-def fingerprints(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
+def fingerprints(
+    suite: Suite, tasks: Sequence[Task], data_dir: Path, files: Sequence[HashedFile] | None = None
+) -> dict[str, str]:
     """What results depend on, by name: the suite's language, the tasks that its score is the mean of if it names them, and SHA-256 of
-    each of these tasks' declarations and of each of their files that exists."""
-    return _marks(suite, tasks, hash_files(tasks, data_dir))
-
-
-def _marks(suite: Suite, tasks: Sequence[Task], files: Sequence[HashedFile]) -> dict[str, str]:
-    """The `fingerprints` of these tasks. files: theirs."""
+    each of these tasks' declarations and of each of their files that exists. The files may be hashed already."""
+    files = hash_files(tasks, data_dir) if files is None else files
     marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
     if suite.average is not None:
         marks["average"] = suite.average_text
@@ -334,11 +288,7 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
 
 
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
-    """The rows of a task as a split.
-
-    Args:
-        index: the index of each text in the dataset.
-    """
+    """The rows of a task as a split, with the index of each text in the dataset."""
     kind = target_kind(task)
     unknown = None if kind.cells.dtype is object else np.nan
     targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.cells.dtype)
@@ -349,24 +299,18 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     spans = None
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
-    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, _groups(examples), spans=spans)
-
-
-def _groups(examples: Sequence[Example]) -> np.ndarray | None:
-    """`Split.groups`."""
-    named = dict.fromkeys(example.group for example in examples if example.group is not None)
-    if not named:
-        return None
-    numbers = {group: number for number, group in enumerate(named)}
-    return np.array([-1 if row.group is None else numbers[row.group] for row in examples], dtype=np.int64)
+    numbers = {
+        group: number
+        for number, group in enumerate(dict.fromkeys(row.group for row in examples if row.group is not None))
+    }
+    groups = None
+    if numbers:
+        groups = np.array([-1 if row.group is None else numbers[row.group] for row in examples], dtype=np.int64)
+    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, groups, spans=spans)
 
 
 def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
-    """Rows of a split as a trained model takes new ones (`mtl.methods.method.Model.predict`).
-
-    Args:
-        rows: their numbers; None: all.
-    """
+    """The rows of a split with these numbers, or all, as a trained model takes new ones (`mtl.methods.method.Model.predict`)."""
     made: list[Row] = []
     for row in range(len(split)) if rows is None else rows:
         inputs = [[dataset.texts[text] for text in split.texts[number]] for number in split.inputs(np.array([row]))]
@@ -377,11 +321,7 @@ def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] |
 
 
 def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """The text of each span of each row, in the order of `Task.marked`. The task must have spans.
-
-    Args:
-        texts: the texts of the dataset.
-    """
+    """The text of each span of each row, in the order of `Task.marked`. The task must have spans; the texts are the dataset's."""
     assert split.spans is not None
     return [
         span_texts(task, [texts[number] for number in row], spans)

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -68,7 +68,8 @@ class Batch:
 
     def _moved(self, move: Callable[[Tensor], Tensor]) -> "Batch":
         tensors = {name: value for name, value in vars(self).items() if isinstance(value, Tensor)}
-        return replace(self, **{name: move(tensor) for name, tensor in tensors.items() if name not in ON_CPU})
+        moved: dict[str, Any] = {name: move(tensor) for name, tensor in tensors.items() if name not in ON_CPU}
+        return replace(self, **moved)
 
     def parts(self, most: int) -> "list[Batch]":
         """At most `most` parts of nearly equal numbers of rows, in order, each with its tokens cut to its longest text."""
@@ -86,7 +87,10 @@ class Batch:
         def of_texts(tensor: Tensor | None) -> Tensor | None:
             return None if tensor is None else tensor.unflatten(0, (-1, every))[:, begin:end].flatten(0, 1)
 
-        by_input = {name: getattr(self, name) for name in ("overlap", "teacher", "base", "spans", "marked")}
+        by_input: dict[str, Any] = {}
+        for name in ("overlap", "teacher", "base", "spans", "marked"):
+            tensor = getattr(self, name)
+            by_input[name] = None if tensor is None else tensor[begin:end]
         tokens, lengths = of_texts(self.tokens), of_texts(self.lengths)
         return Batch(
             *(self.task, self.rows[first:last], self.targets[first:last]),
@@ -94,7 +98,7 @@ class Batch:
             lengths=lengths,
             vectors=of_texts(self.vectors),
             sizes=None if self.sizes is None else self.sizes[first:last],
-            **{name: None if tensor is None else tensor[begin:end] for name, tensor in by_input.items()},
+            **by_input,
         )
 
 

@@ -234,13 +234,12 @@ def test_a_revision(server: HubServer, tmp_path: Path) -> None:
     ],
 )
 def test_files_of_a_split(paths: list[str], split: str, expected: list[str] | str | None) -> None:
-    repository = module.Repository(NAME, "c", dict.fromkeys(paths, module.RepositoryFile(1, None)))
     hub = HubSource(NAME, splits={"dev": split})
     if expected is None:
         with raises_input_error():
-            module.files_of_split(repository, "dev", hub)
+            module.files_of_split(paths, "dev", hub)
     else:
-        assert module.files_of_split(repository, "dev", hub) == (paths if expected == "all" else expected)
+        assert module.files_of_split(paths, "dev", hub) == (paths if expected == "all" else expected)
 
 
 def test_what_the_hub_does_not_have(server: HubServer, tmp_path: Path) -> None:
