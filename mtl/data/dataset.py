@@ -25,38 +25,23 @@ INPUT_ARRAYS = ("overlap", "teacher", "base")  # the arrays of a split, (inputs,
 class Split:
     """The rows of one task in one split. A row has one model input; in a choice, it has one for each candidate.
 
-    Args:
-        texts: int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair.
-        targets: (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known.
-        sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row
-            has one.
-        columns: the task's `further_columns`, by name, one string per row.
-        groups: int64 (rows,), equal for the rows of one group (`Example.group`), -1 for a row without a group; None if no row has one.
-        overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.methods.coded`); None if no
-            head reads it.
-        teacher: float32 (inputs, outputs), the head outputs of other models (`mtl.jobs.teacher`); None if no head learns
-            from them.
-        base: float32 (inputs, outputs), the outputs of a linear model, to which a head's are added
-            (`mtl.methods.lstm.linear`); None if none are.
-        spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of
-            `Task.marked`; None if the task has no spans.
-        token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open; None if no
-            head reads them.
-        marked: int64 (inputs, spans), the numbers of the spans' vectors among all vectors that heads read; None if no
-            head reads them.
+    An array is None where the task has no such thing, or no head reads it.
     """
 
-    texts: np.ndarray
-    targets: np.ndarray
-    sizes: np.ndarray | None = None
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    groups: np.ndarray | None = None
-    overlap: np.ndarray | None = None
-    teacher: np.ndarray | None = None
+    texts: np.ndarray  # int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair
+    targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known
+    sizes: np.ndarray | None = None  # int64 (rows,), inputs of each row, which are adjacent in `texts`; None: one each
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # `further_columns`, by name, a string per row
+    groups: np.ndarray | None = None  # int64 (rows,), equal for the rows of an `Example.group`, -1 for a row without
+    overlap: np.ndarray | None = (
+        None  # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.coded`)
+    )
+    teacher: np.ndarray | None = None  # float32 (inputs, outputs), head outputs of other models (`mtl.jobs.teacher`)
+    # float32 (inputs, outputs) of a linear model, to which those of a head are added (`mtl.methods.lstm.linear`).
     base: np.ndarray | None = None
-    spans: np.ndarray | None = None
-    token_spans: np.ndarray | None = None
-    marked: np.ndarray | None = None
+    spans: np.ndarray | None = None  # int64 (rows, spans, 2), in characters of their texts, as in `Task.marked`
+    token_spans: np.ndarray | None = None  # the same in tokens of what a model reads (`mtl.data.spans`)
+    marked: np.ndarray | None = None  # int64 (inputs, spans), the spans' vectors among all vectors that heads read
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -131,33 +116,24 @@ def with_further(split: Split, further: Split) -> Split:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The tasks of a run and their distinct texts.
-
-    Args:
-        splits: by task id and split name.
-        held_out: by task id, the lines of the train file that are used as dev rows.
-        answers: by task id, the words that the outputs of its head mean (`mtl.tasks.target_kind`), for tasks that
-            have them.
-        fingerprints: as `fingerprints` returns.
-        changed: by task id, the splits whose files do not have the checksum that the suite names.
-        scored_rows: by task id, as `describe_rows` returns; `lines` of the tasks in `samples`.
-        unlabelled: by task id, further rows for training, whose targets are not known (`mtl.jobs.unlabelled`).
-        choosing: by task id, the numbers of the dev rows that choose, int64 (rows,), of the tasks whose dev rows repeat training rows
-            (`mtl.data.repeats`).
-        samples: of the tasks that are scored on a sample of their rows, by task id; their splits have no other rows.
-    """
+    """The tasks of a run and their distinct texts. Mappings are by task id, but for `fingerprints`."""
 
     tasks: list[Task]
     texts: list[str]
-    splits: dict[str, dict[str, Split]]
-    held_out: dict[str, list[int]]
+    splits: dict[str, dict[str, Split]]  # by split name
+    held_out: dict[str, list[int]]  # the lines of the train file that are used as dev rows
+    # The words that the outputs of a head mean (`mtl.tasks.target_kind`), for tasks that have them.
     answers: dict[str, list[str]] = field(default_factory=dict)
-    fingerprints: dict[str, str] = field(default_factory=dict)
-    changed: dict[str, list[str]] = field(default_factory=dict)
-    scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)
-    samples: dict[str, RowSample] = field(default_factory=dict)
-    unlabelled: dict[str, Split] = field(default_factory=dict)
-    choosing: dict[str, np.ndarray] = field(default_factory=dict)
+    fingerprints: dict[str, str] = field(default_factory=dict)  # as `fingerprints` returns
+    changed: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # splits whose files have another checksum than declared
+    scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
+    samples: dict[str, RowSample] = field(default_factory=dict)  # of tasks whose scored split has no other rows
+    unlabelled: dict[str, Split] = field(default_factory=dict)  # further rows for training (`mtl.jobs.unlabelled`)
+    choosing: dict[str, np.ndarray] = field(
+        default_factory=dict
+    )  # numbers of the dev rows that choose (`mtl.data.repeats`)
 
     @property
     def trained_tasks(self) -> list[Task]:

@@ -27,23 +27,14 @@ INTEGER = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True)
 class Example:
-    """One row. It has one input; in a choice, it has one for each candidate.
+    """One row. It has one input; in a choice, it has one for each candidate."""
 
-    Args:
-        line: its line in the file; a header is line 1.
-        inputs: its model inputs, each one text or two.
-        target: None if it is not known.
-        group: the value in the task's group column.
-        columns: the values in the task's `further_columns`.
-        spans: the spans that are marked in the row's texts, in the order of `Task.marked`.
-    """
-
-    line: int
-    inputs: tuple[tuple[str, ...], ...]
-    target: Target | None = None
-    group: str | None = None
-    columns: tuple[str, ...] = ()
-    spans: tuple[Span, ...] = ()
+    line: int  # in the file; a header is line 1
+    inputs: tuple[tuple[str, ...], ...]  # the model's, each one text or two
+    target: Target | None = None  # None if it is not known
+    group: str | None = None  # the value in the task's group column
+    columns: tuple[str, ...] = ()  # the values in the task's `further_columns`
+    spans: tuple[Span, ...] = ()  # marked in the row's texts, in the order of `Task.marked`
 
     @property
     def texts(self) -> tuple[str, ...]:

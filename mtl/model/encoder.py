@@ -19,29 +19,18 @@ ENCODING_TOKENS = 8192  # in one batch when texts are encoded without training
 
 @dataclass(frozen=True)
 class EncoderParts:
-    """The weights of an encoder, float32 on the CPU, and how it splits texts.
+    """The weights of an encoder, float32 on the CPU, and how it splits texts."""
 
-    Args:
-        words: those that have a vector, in the order of their ids, from `Vocabulary.FIRST`.
-        vectors: (ids, dim), of padding (zero), of the unknown word, and of `words`.
-        lstm: a state dict of `torch.nn.LSTM(bidirectional=True)`.
-        join_input: see `mtl.model.encoder.Encoder`.
-        language: the language of the Moses tokenizer.
-        max_length: in tokens, without boundary words.
-        boundary_words: whether `mtl.data.text.BOUNDARIES` stand around each text.
-        all_words: whether the run looks new words up in its file of vectors.
-    """
-
-    words: list[str]
-    vectors: Tensor
-    lstm: Mapping[str, Tensor]
+    words: list[str]  # that have a vector, in the order of their ids, from `Vocabulary.FIRST`
+    vectors: Tensor  # (ids, dim), of padding (zero), of the unknown word, and of `words`
+    lstm: Mapping[str, Tensor]  # a state dict of `torch.nn.LSTM(bidirectional=True)`
     hidden_size: int
     num_layers: int
-    join_input: bool
-    language: str
-    max_length: int
-    boundary_words: bool
-    all_words: bool
+    join_input: bool  # see `Encoder`
+    language: str  # of the Moses tokenizer
+    max_length: int  # in tokens, without boundary words
+    boundary_words: bool  # whether `mtl.data.text.BOUNDARIES` stand around each text
+    all_words: bool  # whether the run looks new words up in its file of vectors
 
     @property
     def dim(self) -> int:

@@ -29,6 +29,8 @@ from mtl.base.errors import InputError
 
 # Rows of a step; of the previous step in the direction's order, the rows of the sequences that continue; their number.
 Step = tuple[slice, slice, int]
+# The steps in the order in which a direction processes them, each with its number of sequences without padding.
+Steps = list[tuple[Step, int]]
 # Each step's columns are padded to a multiple of this: matrix products of other widths take up to twice as long.
 WIDTH_MULTIPLE = 16
 # The most columns of one input product: enough for the product to run at the machine's full rate.
@@ -178,21 +180,13 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         return grad_data, None, *grads
 
 
-def _steps(sizes: list[int], reverse: bool) -> list[tuple[Step, int]]:
-    """The steps in the order in which a direction processes them, each with its number of sequences without padding."""
+def _steps(sizes: list[int], reverse: bool) -> Steps:
     widths = [-(-size // WIDTH_MULTIPLE) * WIDTH_MULTIPLE for size in sizes]
     return list(zip(packed_steps(widths, reverse), sizes[::-1] if reverse else sizes, strict=True))
 
 
 def _run(
-    data: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    bias: Tensor,
-    steps: list[tuple[Step, int]],
-    gates: Tensor,
-    cells: Tensor,
-    states: Tensor,
+    data: Tensor, w_ih: Tensor, w_hh: Tensor, bias: Tensor, steps: Steps, gates: Tensor, cells: Tensor, states: Tensor
 ) -> None:
     """Forward pass: fill `states` (hidden, columns), `cells`, and, unless it is empty, `gates` (i, f, g, o), a block per step."""
     hidden = len(states)
@@ -222,7 +216,7 @@ def _run(
 
 
 def _run_back(
-    w_hh: Tensor, steps: list[tuple[Step, int]], gates: Tensor, cells: Tensor, grad_states: Tensor, grad_gates: Tensor
+    w_hh: Tensor, steps: Steps, gates: Tensor, cells: Tensor, grad_states: Tensor, grad_gates: Tensor
 ) -> None:
     """Backward pass: fill grad_gates, of the gates' inputs (4 * hidden, columns), from grad_states (hidden, columns)."""
     hidden = len(grad_states)
@@ -268,7 +262,7 @@ def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
         total += left @ right  # torch cannot compute a float32 product of bfloat16 factors on a CPU
 
 
-def _product_columns(steps: list[tuple[Step, int]], number: int) -> tuple[int, int]:
+def _product_columns(steps: Steps, number: int) -> tuple[int, int]:
     """Begin and end of the columns of one input product: this step's, and the next steps' up to PRODUCT_COLUMNS."""
     begin, end = steps[number][0][0].start, steps[number][0][0].stop
     for (columns, _, _), _ in steps[number + 1 :]:
@@ -283,7 +277,7 @@ def _block(values: Tensor, features: int, columns: slice) -> Tensor:
     return values[features * columns.start : features * columns.stop].view(features, -1)
 
 
-def _previous_states(states: Tensor, steps: list[tuple[Step, int]]) -> Tensor:
+def _previous_states(states: Tensor, steps: Steps) -> Tensor:
     """For each column the state of its sequence's previous step, zero at the first step: (hidden, columns)."""
     result = torch.empty_like(states, memory_format=torch.contiguous_format)
     for (columns, before, carried), _ in steps:

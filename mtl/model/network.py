@@ -26,37 +26,23 @@ class Batch:
     The two texts of a pair are separate sequences: first the first texts of all inputs, then the second texts of all inputs.
     Either `tokens` and `lengths` are set, or `vectors` is set: `tokens` holds texts to encode, or the encoder's output for
     each token; `vectors` holds texts that were encoded before.
-
-    Args:
-        rows: int64 (rows,), the numbers of the rows in the split.
-        targets: float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown.
-        tokens: (sides * inputs, time), word numbers, or (sides * inputs, time, dim), 0 past a text's end.
-        lengths: int64 (sides * inputs,), tokens.
-        vectors: (sides * inputs, dim).
-        sizes: int64 (rows,), inputs of each row; None: one each.
-        overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
-        teacher: float32 (inputs, outputs), the head outputs of other models, for heads that learn from them.
-        base: float32 (inputs, outputs), the outputs of a linear model, to which those of the head are added.
-        spans: int64 (inputs, spans, 2), the marked spans of each input, half-open, in steps of its tokens, for heads
-            that read them.
-        marked: (inputs, spans, dim), the vectors of the marked spans, beside vectors of whole texts.
-        firsts: int64 (inputs,), of each candidate the first one of its row with the same texts; None if no two are
-            equal.
     """
 
     task: str
-    rows: Tensor
-    targets: Tensor
-    tokens: Tensor | None = None
-    lengths: Tensor | None = None
-    vectors: Tensor | None = None
-    sizes: Tensor | None = None
-    overlap: Tensor | None = None
-    teacher: Tensor | None = None
-    base: Tensor | None = None
-    spans: Tensor | None = None
-    marked: Tensor | None = None
-    firsts: Tensor | None = None
+    rows: Tensor  # int64 (rows,), the numbers of the rows in the split
+    targets: Tensor  # float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown
+    tokens: Tensor | None = None  # word numbers (sides * inputs, time), or (sides * inputs, time, dim), 0 past an end
+    lengths: Tensor | None = None  # int64 (sides * inputs,), tokens
+    vectors: Tensor | None = None  # (sides * inputs, dim)
+    sizes: Tensor | None = None  # int64 (rows,), inputs of each row; None means one each
+    overlap: Tensor | None = None  # float32 (inputs, features), how much the texts of each pair overlap
+    teacher: Tensor | None = None  # float32 (inputs, outputs), the head outputs of other models
+    base: Tensor | None = None  # float32 (inputs, outputs) of a linear model, to which those of the head are added
+    spans: Tensor | None = None  # int64 (inputs, spans, 2), the marked spans, half-open, in steps of the tokens
+    marked: Tensor | None = None  # (inputs, spans, dim), the vectors of the marked spans, beside vectors of texts
+    firsts: Tensor | None = (
+        None  # int64 (inputs,), the first candidate of the row with the same texts, if any are equal
+    )
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
         """The same batch on a device, but for the tensors that ON_CPU names."""
@@ -82,10 +68,10 @@ class Batch:
     def _part(self, first: int, last: int) -> "Batch":
         """The rows from `first` to `last`, which is excluded."""
         sizes = torch.ones(len(self.rows), dtype=torch.int64) if self.sizes is None else self.sizes
-        begin, end, every = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
+        begin, end, count = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
 
         def of_texts(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.unflatten(0, (-1, every))[:, begin:end].flatten(0, 1)
+            return None if tensor is None else tensor.unflatten(0, (-1, count))[:, begin:end].flatten(0, 1)
 
         by_input: dict[str, Any] = {}
         for name in ("overlap", "teacher", "base", "spans", "marked"):

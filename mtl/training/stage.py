@@ -44,30 +44,22 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Stage:
-    """What one call of `fit` trains.
-
-    Args:
-        section: the section of the configuration with the stage's learning rate.
-        train: returns the loader of an epoch's batches for the epoch's number.
-        epochs: the maximum.
-        validate_first: whether to validate before the first step too, so that the initial weights can be the best
-            ones.
-    """
+    """What one call of `fit` trains."""
 
     title: str
-    section: str
+    section: str  # of the configuration, with the stage's learning rate
     folder: Path
     seed: int
-    epochs: int
+    epochs: int  # at most
     total_steps: int
     patience: int
     gradient_clip: float
-    train: Callable[[int], DataLoader[Batch]]
+    train: Callable[[int], DataLoader[Batch]]  # an epoch's number -> the loader of its batches
     dev: DataLoader[Batch]
     resumable: bool = True  # whether to save the whole state after each epoch
     trained_only: bool = False  # whether to save only the weights that are trained
     checkpoint: str = "best"  # the validation whose weights are saved: best or last
-    validate_first: bool = False
+    validate_first: bool = False  # whether to validate before the first step, too: the initial weights may be the best
     start: str = "before training"  # when the validation before the first step takes place, for messages
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
