@@ -147,7 +147,7 @@ MUTATIONS = (
     Mutation(
         "fold: held-out rows are also training rows",
         "data/splits.py",
-        "if place not in dev]",
+        "if number not in dev]",
         "]",
         ("data",),
     ),

@@ -27,11 +27,7 @@ def encode_blocks(texts: Sequence[str], encode: Encode, dim: int, progress: bool
 
 
 def mean_vector(texts: Sequence[str], encode: Encode, title: str) -> np.ndarray:
-    """The mean of the vectors of at least one text, float32 (dim,), which centred vectors lack.
-
-    Args:
-        title: the title of the progress bar.
-    """
+    """The mean of the vectors of at least one text, float32 (dim,), which centred vectors lack. The progress has the title."""
     total = np.zeros(1)  # grows to (dim,)
     with Progress(title, len(texts), "texts") as bar:
         for _, block in text_blocks(texts):

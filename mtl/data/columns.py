@@ -17,11 +17,13 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.untrusted import open_regular
 
-Value = str | int | float | bool | list[str]
-"""What a column of a row holds. JSON and parquet keep the type; a cell of a tsv or csv file is a text."""
+Value = str | int | float | bool | list[str]  # of a column in a row; a cell of a tsv or csv file is a text
 
 INTEGER_LIMIT = 2**63
 LIST = "[]"
+BATCH = 256  # rows of a parquet file that are decoded at a time
+DECODED_LIMIT = 2**31  # the most bytes that decoded columns may hold: a small file can unpack to a huge one
+ROW_COST = 64  # bytes that a row counts beside its values
 
 
 def text(value: Value | None) -> str:
@@ -57,7 +59,10 @@ def value_of(row: object, column: str) -> Value:
     if name != column:
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return value
-        raise ValueError(f"key {name!r}: a list of texts is expected, not {_described(value)}")
+        kind = kind_of(value)
+        if isinstance(value, list):
+            kind = "one that holds " + kind_of(next(item for item in value if not isinstance(item, str)))
+        raise ValueError(f"key {name!r}: a list of texts is expected, not {kind}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"key {name!r}: {value} is not a finite number")
     if isinstance(value, int) and not -INTEGER_LIMIT <= value < INTEGER_LIMIT:
@@ -74,12 +79,6 @@ def optional_value(row: object, column: str) -> Value | None:
         return value_of(row, column)
     except ValueError:
         return None
-
-
-def _described(value: object) -> str:
-    if isinstance(value, list):
-        return "one that holds " + kind_of(next(item for item in value if not isinstance(item, str)))
-    return kind_of(value)
 
 
 def names_in(row: Any, prefix: str = "") -> Iterator[str]:
@@ -116,14 +115,6 @@ def listed(names: list[str]) -> str:
     return ", ".join(name if name.isprintable() else ascii(name) for name in names) or "nothing"
 
 
-BATCH = 256
-"""How many rows are decoded at a time."""
-DECODED_LIMIT = 2**31
-"""The most bytes that the columns asked for may hold when decoded: a small file can unpack to a huge one."""
-ROW_COST = 64
-"""Bytes that each row counts beside its values."""
-
-
 def parquet_names(path: Path) -> list[str]:
     """The names of a parquet file's columns that hold texts, numbers or lists of texts. Raises InputError."""
     with _opened(path) as file:
@@ -133,8 +124,7 @@ def parquet_names(path: Path) -> list[str]:
 def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The rows of a parquet file as nested objects with these columns, in the file's order.
 
-    Raises InputError for a missing column, a damaged file, one that decodes to more than DECODED_LIMIT bytes, and
-    where pyarrow is not installed.
+    Raises InputError for a missing column, a damaged file, and one that decodes to more than DECODED_LIMIT bytes.
     """
     with _opened(path) as file:
         names = list(_names(file.schema_arrow))
@@ -155,10 +145,8 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
 
 
 def parquet_labels(path: Path, column: str) -> list[str]:
-    """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata.
-
-    Empty where the file names none. Raises InputError as `parquet_names`.
-    """
+    """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata; none if it
+    names none. Raises InputError as `parquet_names`."""
     with _opened(path) as file:
         metadata = file.schema_arrow.metadata or {}
     try:
@@ -186,14 +174,7 @@ def copy_parquet(path: Path, copy: Path, rows: Sequence[int]) -> None:
 @contextmanager
 def parquet_vectors(path: Path, name: Path, dim: int) -> Iterator[Callable[[Sequence[str], np.ndarray], None]]:
     """A function that appends texts and their vectors, float32 (texts, dim), to a new parquet file with the columns text
-    and vector.
-
-    Args:
-        name: the name of the file in messages.
-
-    Raises:
-        InputError: where it cannot be written, and where pyarrow is not installed.
-    """
+    and vector. Raises InputError, with this name, where it cannot be written."""
     with _errors(name, "cannot be written", "write .npy") as (pyarrow, parquet):
         column = pyarrow.list_(pyarrow.float32(), dim)
         schema = pyarrow.schema([("text", pyarrow.string()), ("vector", column)])
@@ -209,28 +190,20 @@ def parquet_vectors(path: Path, name: Path, dim: int) -> Iterator[Callable[[Sequ
 def _names(fields: Any, prefix: str = "") -> Iterator[str]:
     from pyarrow import types
 
+    def is_text(kind: Any) -> bool:
+        return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
     for field in fields:
         kind = field.type.value_type if types.is_dictionary(field.type) else field.type
         if "." in field.name or field.name.endswith(LIST):
             continue  # no column name reaches this field
         if types.is_struct(kind):
             yield from _names(kind, f"{prefix}{field.name}.")
-        elif _is_list(kind) and _is_text(kind.value_type):
-            yield f"{prefix}{field.name}{LIST}"
-        elif _is_text(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+        elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+            if is_text(kind.value_type):
+                yield f"{prefix}{field.name}{LIST}"
+        elif is_text(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
             yield f"{prefix}{field.name}"
-
-
-def _is_text(kind: Any) -> bool:
-    from pyarrow import types
-
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-
-
-def _is_list(kind: Any) -> bool:
-    from pyarrow import types
-
-    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
 @contextmanager
@@ -246,7 +219,7 @@ def _opened(path: Path) -> Iterator[Any]:
 
 @contextmanager
 def _errors(path: Path, what: str, remedy: str) -> Iterator[tuple[Any, Any]]:
-    """The modules pyarrow and pyarrow.parquet; what fails in them becomes an InputError that says `what` and `remedy`."""
+    """The modules pyarrow and pyarrow.parquet. An error in them, or that they are not installed, becomes an InputError."""
     check_installed("parquet", path=path)
     import pyarrow
     from pyarrow import parquet

@@ -18,43 +18,30 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import ScoredRows, Task
 
+INPUT_ARRAYS = ("overlap", "teacher", "base")  # the arrays of a split, (inputs, …), that heads read beside texts
+
 
 @dataclass(frozen=True)
 class Split:
     """The rows of one task in one split. A row has one model input; in a choice, it has one for each candidate.
 
-    Args:
-        texts: int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair.
-        targets: (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known.
-        sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row
-            has one.
-        columns: the task's `further_columns`, by name, one string per row.
-        groups: int64 (rows,), equal for the rows of one group (`Example.group`), -1 for a row without a group; None if no row has one.
-        overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.methods.coded`); None if no
-            head reads it.
-        teacher: float32 (inputs, outputs), the head outputs of other models (`mtl.jobs.teacher`); None if no head learns
-            from them.
-        base: float32 (inputs, outputs), the outputs of a linear model, to which a head's are added
-            (`mtl.methods.lstm.linear`); None if none are.
-        spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of
-            `Task.marked`; None if the task has no spans.
-        token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open; None if no
-            head reads them.
-        marked: int64 (inputs, spans), the numbers of the spans' vectors among all vectors that heads read; None if no
-            head reads them.
+    An array is None where the task has no such thing, or no head reads it.
     """
 
-    texts: np.ndarray
-    targets: np.ndarray
-    sizes: np.ndarray | None = None
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    groups: np.ndarray | None = None
-    overlap: np.ndarray | None = None
-    teacher: np.ndarray | None = None
+    texts: np.ndarray  # int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair
+    targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known
+    sizes: np.ndarray | None = None  # int64 (rows,), inputs of each row, which are adjacent in `texts`; None: one each
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # `further_columns`, by name, a string per row
+    groups: np.ndarray | None = None  # int64 (rows,), equal for the rows of an `Example.group`, -1 for a row without
+    overlap: np.ndarray | None = (
+        None  # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.coded`)
+    )
+    teacher: np.ndarray | None = None  # float32 (inputs, outputs), head outputs of other models (`mtl.jobs.teacher`)
+    # float32 (inputs, outputs) of a linear model, to which those of a head are added (`mtl.methods.lstm.linear`).
     base: np.ndarray | None = None
-    spans: np.ndarray | None = None
-    token_spans: np.ndarray | None = None
-    marked: np.ndarray | None = None
+    spans: np.ndarray | None = None  # int64 (rows, spans, 2), in characters of their texts, as in `Task.marked`
+    token_spans: np.ndarray | None = None  # the same in tokens of what a model reads (`mtl.data.spans`)
+    marked: np.ndarray | None = None  # int64 (inputs, spans), the spans' vectors among all vectors that heads read
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -66,40 +53,22 @@ class Split:
         return ScoredRows(self.targets, self.sizes, self.columns)
 
     def inputs(self, rows: np.ndarray) -> np.ndarray:
-        """The indices in `texts` of these rows' inputs, row after row, int64 (inputs,).
-
-        Args:
-            rows: int64 (rows,), row numbers.
-        """
+        """The indices in `texts` of the inputs of rows with these numbers, row after row, int64 (inputs,)."""
         if self.sizes is None:
             return rows
         starts = np.cumsum(self.sizes) - self.sizes
         return np.concatenate([np.empty(0, np.int64), *(np.arange(self.sizes[row]) + starts[row] for row in rows)])
 
     def take(self, rows: np.ndarray) -> "Split":
-        """The split with these rows alone.
-
-        Args:
-            rows: int64 (rows,), row numbers.
-        """
+        """The split with the rows of these numbers, int64 (rows,), alone."""
         inputs = self.inputs(rows)
+        columns = {name: [values[row] for row in rows] if values else [] for name, values in self.columns.items()}
+        by_row = self.arrays(("targets", "sizes", "groups", "spans", "token_spans"), rows)
+        return replace(self, columns=columns, **by_row, **self.arrays(("texts", *INPUT_ARRAYS, "marked"), inputs))
 
-        def taken(array: np.ndarray | None, numbers: np.ndarray) -> np.ndarray | None:
-            return None if array is None else array[numbers]
-
-        return Split(
-            self.texts[inputs],
-            self.targets[rows],
-            taken(self.sizes, rows),
-            {name: [values[row] for row in rows] if values else [] for name, values in self.columns.items()},
-            groups=taken(self.groups, rows),
-            overlap=taken(self.overlap, inputs),
-            teacher=taken(self.teacher, inputs),
-            base=taken(self.base, inputs),
-            spans=taken(self.spans, rows),
-            token_spans=taken(self.token_spans, rows),
-            marked=taken(self.marked, inputs),
-        )
+    def arrays(self, names: Sequence[str], numbers: np.ndarray) -> dict[str, Any]:
+        """Those of the arrays with these names that are there, by name, each with these of its elements alone."""
+        return {name: array[numbers] for name in names if (array := getattr(self, name)) is not None}
 
 
 def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -114,11 +83,7 @@ def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Predicted candidates (rows,), each replaced by the first of its row with the same texts.
-
-    Args:
-        texts, sizes: as in `Split`.
-    """
+    """Predicted candidates (rows,), each replaced by the first of its row with the same texts. Arguments are as in `Split`."""
     starts = np.cumsum(sizes) - sizes
     return (first_equal(texts, sizes)[starts + codes.astype(np.int64)] - starts).astype(np.float64)
 
@@ -135,69 +100,40 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     wrong += wrong >= right
     kept = np.sort(np.stack([starts + right, starts + wrong], axis=1), axis=1)
     both = np.stack([np.ones_like(right), split.sizes > 1], axis=1).astype(bool)
-    inputs = kept[both]
     sizes = np.minimum(split.sizes, 2)
-
-    def taken(array: np.ndarray | None) -> np.ndarray | None:
-        return None if array is None else array[inputs]
-
-    return replace(
-        split,
-        texts=split.texts[inputs],
-        targets=(right > wrong) * (sizes - 1.0),
-        sizes=sizes,
-        overlap=taken(split.overlap),
-        teacher=taken(split.teacher),
-        base=taken(split.base),
-    )
+    targets = (right > wrong) * (sizes - 1.0)
+    return replace(split, targets=targets, sizes=sizes, **split.arrays(("texts", *INPUT_ARRAYS), kept[both]))
 
 
 def with_further(split: Split, further: Split) -> Split:
     """The rows of two splits, one after the other, of a task without candidates and spans. Columns for metrics are those of the first."""
-
-    def joined(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
-        return None if first is None or second is None else np.concatenate([first, second])
-
-    return replace(
-        split,
-        texts=np.concatenate([split.texts, further.texts]),
-        targets=np.concatenate([split.targets, further.targets]),
-        overlap=joined(split.overlap, further.overlap),
-        teacher=joined(split.teacher, further.teacher),
-        groups=joined(split.groups, further.groups),
-        base=joined(split.base, further.base),
-    )
+    joined: dict[str, Any] = {}
+    for name in ("texts", "targets", "groups", *INPUT_ARRAYS):
+        arrays = getattr(split, name), getattr(further, name)
+        joined[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
+    return replace(split, **joined)
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """The tasks of a run and their distinct texts.
-
-    Args:
-        splits: by task id and split name.
-        held_out: by task id, the lines of the train file that are used as dev rows.
-        answers: by task id, the words that the outputs of its head mean (`mtl.tasks.target_kind`), for tasks that
-            have them.
-        fingerprints: as `fingerprints` returns.
-        changed: by task id, the splits whose files do not have the checksum that the suite names.
-        scored_rows: by task id, as `describe_rows` returns; `lines` of the tasks in `samples`.
-        unlabelled: by task id, further rows for training, whose targets are not known (`mtl.jobs.unlabelled`).
-        choosing: by task id, the numbers of the dev rows that choose, int64 (rows,), of the tasks whose dev rows repeat training rows
-            (`mtl.data.repeats`).
-        samples: of the tasks that are scored on a sample of their rows, by task id; their splits have no other rows.
-    """
+    """The tasks of a run and their distinct texts. Mappings are by task id, but for `fingerprints`."""
 
     tasks: list[Task]
     texts: list[str]
-    splits: dict[str, dict[str, Split]]
-    held_out: dict[str, list[int]]
+    splits: dict[str, dict[str, Split]]  # by split name
+    held_out: dict[str, list[int]]  # the lines of the train file that are used as dev rows
+    # The words that the outputs of a head mean (`mtl.tasks.target_kind`), for tasks that have them.
     answers: dict[str, list[str]] = field(default_factory=dict)
-    fingerprints: dict[str, str] = field(default_factory=dict)
-    changed: dict[str, list[str]] = field(default_factory=dict)
-    scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)
-    samples: dict[str, RowSample] = field(default_factory=dict)
-    unlabelled: dict[str, Split] = field(default_factory=dict)
-    choosing: dict[str, np.ndarray] = field(default_factory=dict)
+    fingerprints: dict[str, str] = field(default_factory=dict)  # as `fingerprints` returns
+    changed: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # splits whose files have another checksum than declared
+    scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
+    samples: dict[str, RowSample] = field(default_factory=dict)  # of tasks whose scored split has no other rows
+    unlabelled: dict[str, Split] = field(default_factory=dict)  # further rows for training (`mtl.jobs.unlabelled`)
+    choosing: dict[str, np.ndarray] = field(
+        default_factory=dict
+    )  # numbers of the dev rows that choose (`mtl.data.repeats`)
 
     @property
     def trained_tasks(self) -> list[Task]:
@@ -223,7 +159,7 @@ class Dataset:
 
     def distinct_texts(self, split: str) -> np.ndarray:
         """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order. Unlabelled rows are of train."""
-        parts = [own[split] for own in self.splits.values() if split in own]
+        parts = [splits[split] for splits in self.splits.values() if split in splits]
         parts += self.unlabelled.values() if split == "train" else ()
         return np.unique(np.concatenate([part.texts.ravel() for part in parts]))
 
@@ -265,7 +201,7 @@ def load_dataset(
     for id, sample in samples.items():
         dataset.scored_rows[id]["lines"] = list(sample.lines)
     files = hash_files(tasks, data_dir)
-    dataset.fingerprints.update(_marks(suite, tasks, files))
+    dataset.fingerprints.update(fingerprints(suite, tasks, data_dir, files))
     dataset.changed.update(changed_splits(files))
     return dataset
 
@@ -277,13 +213,9 @@ def present_tasks(suite: Suite, data_dir: Path) -> list[Task]:
 
 
 def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
-    """The distinct texts of the training rows of these tasks, without held-out rows.
+    """The distinct texts of the training rows of these tasks, or of all tasks that have their files, without held-out rows.
 
-    Args:
-        tasks: the tasks to read; None for all tasks that have their files.
-
-    Raises:
-        InputError: for files that are missing or not valid, and if no task has training rows.
+    Raises InputError for files that are missing or not valid, and if no task has training rows.
     """
     if tasks is None:
         tasks = present_tasks(suite, data_dir)
@@ -295,14 +227,12 @@ def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequenc
     return [dataset.texts[number] for number in dataset.distinct_texts("train").tolist()]
 
 
-def fingerprints(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
+def fingerprints(
+    suite: Suite, tasks: Sequence[Task], data_dir: Path, files: Sequence[HashedFile] | None = None
+) -> dict[str, str]:
     """What results depend on, by name: the suite's language, the tasks that its score is the mean of if it names them, and SHA-256 of
-    each of these tasks' declarations and of each of their files that exists."""
-    return _marks(suite, tasks, hash_files(tasks, data_dir))
-
-
-def _marks(suite: Suite, tasks: Sequence[Task], files: Sequence[HashedFile]) -> dict[str, str]:
-    """The `fingerprints` of these tasks. files: theirs."""
+    each of these tasks' declarations and of each of their files that exists. The files may be hashed already."""
+    files = hash_files(tasks, data_dir) if files is None else files
     marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
     if suite.average is not None:
         marks["average"] = suite.average_text
@@ -338,11 +268,7 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
 
 
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
-    """The rows of a task as a split.
-
-    Args:
-        index: the index of each text in the dataset.
-    """
+    """The rows of a task as a split, with the index of each text in the dataset."""
     kind = target_kind(task)
     unknown = None if kind.cells.dtype is object else np.nan
     targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.cells.dtype)
@@ -353,24 +279,18 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     spans = None
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
-    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, _groups(examples), spans=spans)
-
-
-def _groups(examples: Sequence[Example]) -> np.ndarray | None:
-    """`Split.groups`."""
-    named = dict.fromkeys(example.group for example in examples if example.group is not None)
-    if not named:
-        return None
-    numbers = {group: number for number, group in enumerate(named)}
-    return np.array([-1 if row.group is None else numbers[row.group] for row in examples], dtype=np.int64)
+    numbers = {
+        group: number
+        for number, group in enumerate(dict.fromkeys(row.group for row in examples if row.group is not None))
+    }
+    groups = None
+    if numbers:
+        groups = np.array([-1 if row.group is None else numbers[row.group] for row in examples], dtype=np.int64)
+    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, groups, spans=spans)
 
 
 def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
-    """Rows of a split as a trained model takes new ones (`mtl.methods.method.Model.predict`).
-
-    Args:
-        rows: their numbers; None: all.
-    """
+    """The rows of a split with these numbers, or all, as a trained model takes new ones (`mtl.methods.method.Model.predict`)."""
     made: list[Row] = []
     for row in range(len(split)) if rows is None else rows:
         inputs = [[dataset.texts[text] for text in split.texts[number]] for number in split.inputs(np.array([row]))]
@@ -381,11 +301,7 @@ def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] |
 
 
 def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """The text of each span of each row, in the order of `Task.marked`. The task must have spans.
-
-    Args:
-        texts: the texts of the dataset.
-    """
+    """The text of each span of each row, in the order of `Task.marked`. The task must have spans; the texts are the dataset's."""
     assert split.spans is not None
     return [
         span_texts(task, [texts[number] for number in row], spans)

@@ -15,17 +15,11 @@ from mtl.tasks.target_kind import Target, TaskTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
+# The characters of a text, which are Unicode code points, from the first number to before the second.
 Span = tuple[int, int]
-"""The characters of a text from the first number to before the second: 0 <= start < stop <= length of the text.
 
-A character is a Unicode code point, as in a Python string.
-"""
-
+# A row as a user gives it: its texts (`Example.texts`), and the (start, stop) of each span, in the order of `Task.marked`.
 Row = Sequence[str | Sequence[int]]
-"""A row as a user gives it: its texts, and for a task with spans the (start, stop) of each span, in the order of `Task.marked`.
-
-For a choice, the texts are the text that all inputs share, if the task has one, and then the candidates.
-"""
 
 MOST_CANDIDATES = 1000  # of one row; a model reads all of them at once
 INTEGER = re.compile(r"[0-9]{1,18}")
@@ -33,25 +27,14 @@ INTEGER = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True)
 class Example:
-    """One row.
+    """One row. It has one input; in a choice, it has one for each candidate."""
 
-    A row has one input; in a choice, it has one for each candidate.
-
-    Args:
-        line: its line in the file; a header is line 1.
-        inputs: its model inputs, each one text or two.
-        target: None if it is not known.
-        group: the value in the task's group column.
-        columns: the values in the task's `further_columns`.
-        spans: the spans that are marked in the row's texts, in the order of `Task.marked`.
-    """
-
-    line: int
-    inputs: tuple[tuple[str, ...], ...]
-    target: Target | None = None
-    group: str | None = None
-    columns: tuple[str, ...] = ()
-    spans: tuple[Span, ...] = ()
+    line: int  # in the file; a header is line 1
+    inputs: tuple[tuple[str, ...], ...]  # the model's, each one text or two
+    target: Target | None = None  # None if it is not known
+    group: str | None = None  # the value in the task's group column
+    columns: tuple[str, ...] = ()  # the values in the task's `further_columns`
+    spans: tuple[Span, ...] = ()  # marked in the row's texts, in the order of `Task.marked`
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -76,26 +59,22 @@ def make_inputs(task: Task, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]
 def make_example(task: Task, row: Row, line: int = 0) -> Example:
     """A row without a target. Raises ValueError that says what is wrong with it."""
     spans = len(task.marked)
-    texts, given = row[: len(row) - spans], row[len(row) - spans :]
+    texts, ends = row[: len(row) - spans], row[len(row) - spans :]
     if len(texts) != len(task.text) if task.candidates is None else len(texts) <= len(task.text):
         raise ValueError("has another number of parts")
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("has something else than a text where a text is expected")
     inputs = make_inputs(task, [text for text in texts if isinstance(text, str)])
-    return Example(line, inputs, spans=make_spans(task, inputs[0], given))
+    return Example(line, inputs, spans=make_spans(task, inputs[0], ends))
 
 
-def make_spans(task: Task, texts: Sequence[str], given: Sequence[object]) -> tuple[Span, ...]:
-    """The spans of a row with these texts.
+def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tuple[Span, ...]:
+    """The spans of a row with these texts, from start and stop of each span, in the order of `Task.marked`.
 
-    Args:
-        given: start and stop of each span, in the order of `Task.marked`.
-
-    Raises:
-        ValueError: which names the span's column, for a span that is not within its text.
+    Raises ValueError, which names the span's column, for a span that is not within its text.
     """
     spans = []
-    for (side, column), span in zip(task.marked, given, strict=True):
+    for (side, column), span in zip(task.marked, ends, strict=True):
         if not isinstance(span, list | tuple) or len(span) != 2 or not all(type(end) is int for end in span):
             raise ValueError(f"span {column!r}: two integers are expected, start and stop, not {span!r}")
         start, stop = span
@@ -109,27 +88,15 @@ def make_spans(task: Task, texts: Sequence[str], given: Sequence[object]) -> tup
 
 
 def span_texts(task: Task, texts: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
-    """What is marked: the text of each span.
-
-    Args:
-        texts: the texts of one input.
-        spans: the spans of the same row, as in `Example.spans`.
-    """
+    """The text of each span (`Example.spans`) in the texts of an input."""
     return tuple(texts[side][start:stop] for (side, _), (start, stop) in zip(task.marked, spans, strict=True))
 
 
 def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]:
-    """All rows of a task's file.
+    """All rows of a task's file, with targets, groups and further columns, or only with texts and spans.
 
-    A span must mark what stands in the column `text` beside it, if there is one: `pronoun.text` beside
-    `pronoun.location`.
-
-    Args:
-        targets: whether to read targets, groups and further columns, or only texts and spans.
-
-    Raises:
-        InputError: as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its
-            line.
+    A span must mark what stands in the column `text` beside it, if there is one: `pronoun.text` beside `pronoun.location`. Raises
+    InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line.
     """
     further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
     words = _words_columns(task, path)
@@ -152,40 +119,47 @@ def read_targets(task: Task, path: Path) -> np.ndarray:
 
     Raises InputError for a target that is not valid, with its line.
     """
-    return _read_column(target_kind(task), path, target_kind(task).cells.parse)
+    return _read_column(task, path, target_kind(task).cells.parse)
 
 
 def read_predicted(task: Task, path: Path) -> np.ndarray:
     """As `read_targets`, but predictions, where `Cells.parse_prediction` says what is valid."""
-    return _read_column(target_kind(task), path, target_kind(task).cells.parse_prediction)
+    return _read_column(task, path, target_kind(task).cells.parse_prediction)
 
 
-def _read_column(kind: TaskTargets, path: Path, parse: Callable[[str], Target]) -> np.ndarray:
-    values = []
+def _read_column(task: Task, path: Path, parse: Callable[[str], Target]) -> np.ndarray:
+    cells, values = target_kind(task).cells, []
     for number, line in enumerate(read_lines(path)[1:], start=2):
         try:
-            values.append(parse(kind.cells.line_cell(line)))
+            values.append(parse(cells.line_cell(line)))
         except ValueError as error:
             raise InputError(str(error), path=path, line=number) from None
-    return np.array(values, dtype=kind.cells.dtype)
+    return np.array(values, dtype=cells.dtype)
 
 
 def _example(task: Task, kind: TaskTargets, path: Path, record: Record, targets: bool, typed: bool) -> Example:
     columns = task.text_columns
     count = len(columns) + len(task.span_columns)
-    inputs = make_inputs(task, _texts(columns, path, record))
+    texts: list[str] = []
+    for number, column in enumerate(columns):
+        value = record.values[number]  # each candidate in a list of candidates is one text
+        texts += value if isinstance(value, list) else [_text(path, record, column, number)]
+    inputs = make_inputs(task, texts)
     if not 0 < len(inputs) <= MOST_CANDIDATES:
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
         raise InputError(f"column {columns[-1]!r}: {problem}", path=path, line=record.line)
+    ends = [value if typed else span_end(value) for value in record.values[len(columns) : count]]
     try:
-        spans = make_spans(task, inputs[0], _span_ends(record.values[len(columns) : count], typed))
+        spans = make_spans(task, inputs[0], list(zip(ends[::2], ends[1::2], strict=True)))
     except ValueError as error:
         raise InputError(str(error), path=path, line=record.line) from None
     if not targets:
         return Example(record.line, inputs, spans=spans)
+    value = record.values[count]
     try:
-        cell = _target_cell(kind, record.values[count], typed)
-        target = kind.cells.parse(cell, None if task.candidates is None else len(inputs))
+        if typed and not kind.cells.has_type(value):
+            raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.cells.types_name}")
+        target = kind.cells.parse(text(value), None if task.candidates is None else len(inputs))
     except ValueError as error:
         raise InputError(f"column {task.target!r}: {error}", path=path, line=record.line) from None
     names = [*([task.group] if task.group else []), *task.further_columns]
@@ -202,7 +176,7 @@ def _words_columns(task: Task, path: Path) -> dict[str, str]:
 
 
 def _check_words(task: Task, path: Path, example: Example, words: Mapping[str, Value | None]) -> None:
-    """Raise InputError for a span that marks other words than these. words: by the span's column."""
+    """Raise InputError for a span that marks other words than those of its column."""
     for (_, column), marked in zip(task.marked, span_texts(task, example.inputs[0], example.spans), strict=True):
         value = words.get(column)
         if isinstance(value, str) and value != marked:
@@ -210,38 +184,13 @@ def _check_words(task: Task, path: Path, example: Example, words: Mapping[str, V
             raise InputError(problem, path=path, line=example.line)
 
 
-def _span_ends(values: Sequence[Value], typed: bool) -> list[tuple[object, object]]:
-    """Start and stop of each span. typed: whether the file's values have types."""
-    ends = values if typed else [span_end(value) for value in values]
-    return list(zip(ends[::2], ends[1::2], strict=True))
-
-
 def span_end(value: Value) -> Value:
     """The integer that the cell of a file without types holds for start or stop of a span; the cell itself if it holds none."""
     return int(value) if isinstance(value, str) and INTEGER.fullmatch(value) else value
 
 
-def _target_cell(kind: TaskTargets, value: Value, typed: bool) -> str:
-    """The cell for a target. typed: whether the file's values have types. Raises ValueError for a value of another type."""
-    if typed and not kind.cells.has_type(value):
-        raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.cells.types_name}")
-    return text(value)
-
-
-def _texts(columns: Sequence[str], path: Path, record: Record) -> list[str]:
-    """The row's texts. Each candidate in a list of candidates is one text."""
-    texts: list[str] = []
-    for number, column in enumerate(columns):
-        value = record.values[number]
-        texts += value if isinstance(value, list) else [_text(path, record, column, number)]
-    return texts
-
-
 def _text(path: Path, record: Record, column: str, number: int) -> str:
-    value = record.values[number]
-    if isinstance(value, str):
-        return value
     try:
-        return text(value)
+        return text(record.values[number])
     except ValueError as error:
         raise InputError(f"column {column!r}: {error}", path=path, line=record.line) from None

@@ -5,7 +5,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +16,7 @@ from mtl.tasks.task import SPLITS, Task
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
 LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line
+GIT = "git:"  # before a checksum that is the id of a git blob
 
 
 def read_text(path: Path) -> str:
@@ -31,9 +32,9 @@ def read_lines(path: Path) -> list[str]:
     return split_lines(read_bytes(path), str(path))
 
 
-def first_lines(path: Path, count: int) -> list[str]:
-    """At most `count` lines from the start of a file, as `read_lines` gives them, without reading the rest."""
-    return split_lines(read_bytes(path, count), str(path))
+def first_lines(path: Path, lines: int) -> list[str]:
+    """At most so many lines from the start of a file, as `read_lines` gives them, without reading the rest."""
+    return split_lines(read_bytes(path, lines), str(path))
 
 
 def line_blocks(file: IO[bytes], name: str, size: int) -> Iterator[tuple[list[str], int]]:
@@ -49,17 +50,13 @@ def line_blocks(file: IO[bytes], name: str, size: int) -> Iterator[tuple[list[st
 
 
 def limited_lines(file: IO[bytes], name: str, before: int = 0) -> Iterator[bytes]:
-    """The lines of a file with their ends: an unpacked file may be one line that no memory holds.
+    """The lines of a file with their ends, after `before` lines that were read already.
 
-    Args:
-        before: lines that were read already.
-
-    Raises:
-        InputError: for a line of more than LINE_LIMIT bytes.
+    Raises InputError for a line of more than LINE_LIMIT bytes: an unpacked file may be one line that no memory holds.
     """
-    number = before
-    while line := file.readline(LINE_LIMIT + 1):
-        number += 1
+    for number in count(before + 1):
+        if not (line := file.readline(LINE_LIMIT + 1)):
+            return
         if len(line) > LINE_LIMIT:
             raise InputError(
                 f"the line has more than {LINE_LIMIT // 2**20} MiB; no text is that long", path=name, line=number
@@ -68,13 +65,9 @@ def limited_lines(file: IO[bytes], name: str, before: int = 0) -> Iterator[bytes
 
 
 def split_lines(content: bytes, name: str, before: int = 0) -> list[str]:
-    """The lines of a UTF-8 file's content without their ends.
+    """The lines of a UTF-8 file's content, which `before` lines precede, without their ends.
 
-    Args:
-        before: how many lines of the file stand before the content.
-
-    Raises:
-        InputError: with the line that is not UTF-8.
+    Raises InputError with the line that is not UTF-8.
     """
     lines = decode(content, name, before).split("\n")
     if lines[-1] == "":
@@ -83,14 +76,7 @@ def split_lines(content: bytes, name: str, before: int = 0) -> list[str]:
 
 
 def decode(content: bytes, name: str, before: int = 0) -> str:
-    """The text of a UTF-8 file's content, without a byte order mark.
-
-    Args:
-        before: see `split_lines`.
-
-    Raises:
-        InputError: with the line that is not UTF-8.
-    """
+    """The text of a UTF-8 file's content, without a byte order mark. The rest is as in `split_lines`."""
     if before == 0:
         content = content.removeprefix(codecs.BOM_UTF8)
     try:
@@ -102,39 +88,30 @@ def decode(content: bytes, name: str, before: int = 0) -> str:
         ) from None
 
 
-def read_bytes(path: Path, count: int | None = None) -> bytes:
-    """The content of a file, or of its first `count` lines. Raises InputError for what is no file, or cannot be read."""
+def read_bytes(path: Path, lines: int | None = None) -> bytes:
+    """The content of a file, or of its first lines. Raises InputError for what is no file, or cannot be read."""
     try:
         with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size > FILE_LIMIT:
                 raise InputError(
                     f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed", path=path
                 )
-            return file.read() if count is None else b"".join(islice(file, count))
+            return file.read() if lines is None else b"".join(islice(file, lines))
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from None
 
 
-GIT = "git:"  # before a checksum that is the id of a git blob
-
-
 @dataclass(frozen=True)
 class HashedFile:
-    """A data file.
+    """A data file."""
 
-    Args:
-        task: its id.
-        name: its path in the data folder.
-        changed: whether the suite names another checksum for it.
-    """
-
-    task: str
+    task: str  # its id
     split: str
-    name: str
+    name: str  # its path in the data folder
     sha256: str
-    changed: bool
+    changed: bool  # whether the suite names another checksum for it
 
 
 def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
@@ -143,8 +120,14 @@ def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
     for task in tasks:
         for split in SPLITS:
             if (path := task.path(split, data_dir)) and path.is_file():
-                name = path.relative_to(data_dir).as_posix()
-                hashed.append(HashedFile(task.id, split, name, *_hashed(path, task.checksums.get(split))))
+                checksum = task.checksums.get(split)
+                if checksum is not None and checksum.startswith(GIT):
+                    content = path.read_bytes()
+                    digest, changed = hashlib.sha256(content).hexdigest(), is_changed(content, checksum)
+                else:
+                    digest = sha256(path)
+                    changed = checksum not in (None, f"sha256:{digest}")
+                hashed.append(HashedFile(task.id, split, path.relative_to(data_dir).as_posix(), digest, changed))
     return hashed
 
 
@@ -166,12 +149,3 @@ def is_changed(content: bytes, checksum: str | None) -> bool:
     else:
         digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
     return digest != checksum
-
-
-def _hashed(path: Path, checksum: str | None) -> tuple[str, bool]:
-    """The SHA-256 of a file, and whether its checksum is another than this one."""
-    if checksum is not None and checksum.startswith(GIT):
-        content = path.read_bytes()
-        return hashlib.sha256(content).hexdigest(), is_changed(content, checksum)
-    digest = sha256(path)
-    return digest, checksum not in (None, f"sha256:{digest}")

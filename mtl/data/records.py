@@ -35,27 +35,9 @@ from mtl.data.columns import (
 )
 from mtl.data.files import first_lines, read_bytes, read_lines, read_text
 
-__all__ = [
-    "FORMATS",
-    "Record",
-    "Value",
-    "column_names",
-    "copy_rows",
-    "has_column",
-    "is_typed",
-    "parse_row",
-    "read_fields",
-    "read_records",
-    "text",
-    "write_records",
-]
+FIRST_ROWS = 100  # of a jsonl file are read for its columns' names
 
-FIRST_ROWS = 100
-"""How many rows of a jsonl file are read for its columns' names."""
-
-
-# A nested row and a column's name -> the column's value in the row. Raises ValueError.
-Lookup = Callable[[object, str], Any]
+Lookup = Callable[[object, str], Any]  # a nested row, a column's name -> its value in the row; raises ValueError
 Header = Sequence[str] | None
 
 
@@ -72,7 +54,7 @@ class Record:
 
 
 def read_records(
-    path: Path, columns: Sequence[str], optional: Sequence[str] = (), header: Sequence[str] | None = None
+    path: Path, columns: Sequence[str], optional: Sequence[str] = (), header: Header = None
 ) -> list[Record]:
     """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
 
@@ -85,48 +67,38 @@ def read_records(
         InputError: which names the file and the line: for an unknown suffix, a file that cannot be read or is damaged,
             a missing column or value, a row with too few or too many cells, and a file with no rows.
     """
-    others = set(optional) - set(columns)
+    may_lack = set(optional) - set(columns)
 
     def lookup(row: object, column: str) -> Any:
-        return optional_value(row, column) if column in others else value_of(row, column)
+        return optional_value(row, column) if column in may_lack else value_of(row, column)
 
-    return _format(path).read(path, [*columns, *optional], lookup if others else value_of, header)
+    return _read(path, [*columns, *optional], lookup if may_lack else value_of, header)
 
 
-def read_fields(path: Path, header: Sequence[str] | None = None) -> dict[str, list[Value | None]]:
+def read_fields(path: Path, header: Header = None) -> dict[str, list[Value | None]]:
     """The values of each column that holds texts or numbers, by the column's name; None where a row has no such value.
 
-    Lists are left out, and columns that share a name. Raises InputError as `read_records` does, except for missing values.
-
-    Args:
-        header: as in `read_records`.
+    Lists are left out, and columns that share a name. The header is as in `read_records`, and so are the errors, except for missing
+    values.
     """
     names = column_names(path, header)
     columns = [name for name in names if not name.endswith(LIST) and names.count(name) == 1]
-    records = _format(path).read(path, columns, optional_value, header)
+    records = _read(path, columns, optional_value, header)
     return {name: [record.values[number] for record in records] for number, name in enumerate(columns)}
 
 
 def is_typed(path: Path) -> bool:
     """Whether values in a file of this format have a type. Otherwise each of them is a text. Raises InputError for an unknown suffix."""
-    return _format(path).typed
+    return _format(path).rule is None
 
 
-def column_names(path: Path, header: Sequence[str] | None = None) -> list[str]:
-    """The names of a file's columns in their order. Raises InputError as `read_records` does.
+def column_names(path: Path, header: Header = None) -> list[str]:
+    """The names of a file's columns in their order. The header and the errors are as in `read_records`.
 
     A jsonl file has the columns of its first 100 rows, without those that are null in all of them.
-
-    Args:
-        header: as in `read_records`.
     """
     names = _format(path).names(path)
-    return names if _format(path).typed else list(_header(names, header)[0])
-
-
-def has_column(path: Path, column: str, header: Sequence[str] | None = None) -> bool:
-    """Whether a file has this column, as `column_names` says."""
-    return column in column_names(path, header)
+    return names if is_typed(path) else list(_header(names, header)[0])
 
 
 def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
@@ -144,12 +116,11 @@ def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Va
 def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int]) -> None:
     """Copy a file without some of its rows. All others keep their bytes, but for those of a parquet file, which is written anew.
 
+    Raises InputError for an unknown suffix and a file that cannot be read.
+
     Args:
         lines: where the rows of the file begin, as `Record.line` says, in their order.
         left_out: those of the rows that are left out.
-
-    Raises:
-        InputError: for an unknown suffix and a file that cannot be read.
     """
     if _format(path) is FORMATS[".parquet"]:
         copy_parquet(path, copy, [line - 1 for line in lines if line not in left_out])
@@ -160,9 +131,16 @@ def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[
     copy.write_bytes(b"".join([*content[: lines[0] - 1], *chain.from_iterable(kept)]))
 
 
-def _read_tsv(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:
-    rows = enumerate((line.split("\t") for line in read_lines(path)), start=1)
-    return _table(path, rows, columns, header, "one row a line, cells set apart by tabs")
+def _read(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:
+    form = _format(path)
+    rows = form.rows(path, columns)
+    return (
+        _records(path, rows, columns, lookup) if form.rule is None else _table(path, rows, columns, header, form.rule)
+    )
+
+
+def _tsv_rows(path: Path, columns: Sequence[str]) -> Iterable[tuple[int, list[str]]]:
+    return enumerate((line.split("\t") for line in read_lines(path)), start=1)
 
 
 def _tsv_names(path: Path) -> list[str]:
@@ -178,12 +156,8 @@ def _write_tsv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value
     )
 
 
-def _read_csv(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:
-    return _table(path, _csv_rows(path), columns, header, "a cell that holds a comma stands in quotes")
-
-
 def _csv_names(path: Path) -> list[str]:
-    return next((cells for _, cells in _csv_rows(path)), [])
+    return next((cells for _, cells in _csv_rows(path, ())), [])
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
@@ -193,7 +167,7 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value
     return 0
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """The cells of each row of a csv file, with the line that the row starts on."""
     content = read_text(path)
     lines = [f"{line}\n" for line in content.removesuffix("\n").split("\n")] if content else []
@@ -248,9 +222,8 @@ def _header(first: Sequence[str], names: Header) -> tuple[Sequence[str], bool]:
     return (names or (), True) if is_row else (first, False)
 
 
-def _read_jsonl(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:
-    rows = ((number, parse_row(path, number, line)) for number, line in enumerate(read_lines(path), 1))
-    return _records(path, rows, columns, lookup)
+def _jsonl_rows(path: Path, columns: Sequence[str]) -> Iterable[tuple[int, dict[str, Any]]]:
+    return ((number, parse_row(path, number, line)) for number, line in enumerate(read_lines(path), 1))
 
 
 def _jsonl_names(path: Path) -> list[str]:
@@ -301,10 +274,6 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _read_parquet(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:
-    return _records(path, enumerate(parquet_rows(path, columns), 1), columns, lookup)
-
-
 def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
     write_parquet(path, [nested(columns, values) for values in rows])
     return 0
@@ -326,24 +295,31 @@ def _records(
 
 
 @dataclass(frozen=True)
-class _Format:
-    read: Callable[[Path, Sequence[str], Lookup, Header], list[Record]]
+class DataFormat:
+    """How files of a format are read and written.
+
+    Args:
+        rows: a path and columns -> the rows, each with its line: cells, or an object with at least these columns.
+        rule: of rows of cells, for messages; None for rows of objects, whose values have types.
+    """
+
+    rows: Callable[[Path, Sequence[str]], Iterable[tuple[int, Any]]]
     names: Callable[[Path], list[str]]
     write: Callable[[Path, Sequence[str], Sequence[Sequence[Value]]], int]
-    typed: bool
+    rule: str | None = None
 
 
-FORMATS = {
-    ".tsv": _Format(_read_tsv, _tsv_names, _write_tsv, typed=False),
-    ".csv": _Format(_read_csv, _csv_names, _write_csv, typed=False),
-    ".jsonl": _Format(_read_jsonl, _jsonl_names, _write_jsonl, typed=True),
-    ".parquet": _Format(_read_parquet, parquet_names, _write_parquet, typed=True),
+FORMATS = {  # by suffix
+    ".tsv": DataFormat(_tsv_rows, _tsv_names, _write_tsv, "one row a line, cells set apart by tabs"),
+    ".csv": DataFormat(_csv_rows, _csv_names, _write_csv, "a cell that holds a comma stands in quotes"),
+    ".jsonl": DataFormat(_jsonl_rows, _jsonl_names, _write_jsonl),
+    ".parquet": DataFormat(
+        lambda path, columns: enumerate(parquet_rows(path, columns), 1), parquet_names, _write_parquet
+    ),
 }
-"""The formats by suffix."""
 
 
-def _format(path: Path) -> _Format:
-    reader = FORMATS.get(path.suffix.lower())
-    if reader is None:
+def _format(path: Path) -> DataFormat:
+    if (form := FORMATS.get(path.suffix.lower())) is None:
         raise InputError(f"unknown format; a data file's name ends in {', '.join(FORMATS)}", path=path)
-    return reader
+    return form

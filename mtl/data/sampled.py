@@ -20,21 +20,13 @@ MOST_NAMED = 3  # lines in one message; the others are counted
 
 
 class TaskKey(TypedDict):
-    """The sample of one task.
+    """The sample of one task."""
 
-    Args:
-        split: the split that scores the task.
-        file: the data file of its rows, relative to the data folder.
-        sha256: of this file.
-        whole: how many rows the split has.
-        lines: the lines of the rows in the file, in ascending order; in a file with a header, it is line 1.
-    """
-
-    split: str
-    file: str
-    sha256: str
-    whole: Count
-    lines: Annotated[list[Count], Meta(min_length=1)]
+    split: str  # that scores the task
+    file: str  # of the split's rows, relative to the data folder
+    sha256: str  # of this file
+    whole: Count  # rows of the split
+    lines: Annotated[list[Count], Meta(min_length=1)]  # of the sample in the file, ascending; a header is line 1
 
 
 class Key(TypedDict):
@@ -46,17 +38,11 @@ class Key(TypedDict):
 
 @dataclass(frozen=True)
 class RowSample:
-    """Those rows of a split that are scored.
+    """Those rows of a split that are scored."""
 
-    Args:
-        lines: their lines in the data file.
-        positions: their numbers among all rows of the split, from 0, in ascending order.
-        whole: how many rows the split has.
-    """
-
-    lines: Sequence[int]
-    positions: Sequence[int]
-    whole: int
+    lines: Sequence[int]  # in the data file
+    positions: Sequence[int]  # their numbers among all rows of the split, from 0, in ascending order
+    whole: int  # rows of the split
 
 
 def sample_id(suite: str, task: str, key: TaskKey) -> str:
@@ -74,9 +60,8 @@ def scored_file(task: Task, data_dir: Path) -> Path:
 def read_key(path: Path, suite: Suite, data_dir: Path) -> Key:
     """The content of a key file, which is not trusted.
 
-    Raises:
-        InputError: which names the file and the key, if it is damaged or not of this suite, if a task is scored on another split, and if
-            a data file is not the one that the sample was drawn from.
+    Raises InputError, which names the file and the key, if it is damaged or not of this suite, if a task is scored on another split, and
+    if a data file is not the one that the sample was drawn from.
     """
     remedy = "name the key.json that mtl annotate wrote"
     try:
@@ -85,30 +70,26 @@ def read_key(path: Path, suite: Suite, data_dir: Path) -> Key:
         raise error if path.exists() else InputError(f"no such file; {remedy}", path=path) from None
     if key["suite"] != suite.name:
         raise InputError(f"is of suite {key['suite']}, not of {suite.name}; set suite=", path=path, key="suite")
-    for id, own in key["tasks"].items():
+    for id, sample in key["tasks"].items():
         if id not in suite.tasks:
             raise InputError(f"suite {suite.name} has no such task; {remedy}", path=path, key=f"tasks.{id}")
         task = suite.tasks[id]
-        if own["split"] != task.scored_split:
-            problem = f"{own['split']} rows, but the task is scored on {task.scored_split}; draw another sample"
+        if sample["split"] != task.scored_split:
+            problem = f"{sample['split']} rows, but the task is scored on {task.scored_split}; draw another sample"
             raise InputError(problem, path=path, key=f"tasks.{id}.split")
         file = scored_file(task, data_dir)
         if not file.is_file():
             raise InputError("no such file; the sample is of its rows; set data_dir=", path=file)
-        if sha256(file) != own["sha256"]:
+        if sha256(file) != sample["sha256"]:
             problem = f"{file} is not the file that the sample was drawn from; set data_dir=, or draw another sample"
             raise InputError(problem, path=path, key=f"tasks.{id}.sha256")
     return key
 
 
 def take_sample(part: TaskExamples, lines: Sequence[int]) -> tuple[TaskExamples, RowSample]:
-    """A task with these of the rows that score it, and no others; the rows of other splits stay.
+    """A task with only those of the rows that score it that stand on these lines of their file; the rows of other splits stay.
 
-    Args:
-        lines: the rows' lines in their file, in any order.
-
-    Raises:
-        InputError: for a line that has no such row, or that is named twice.
+    Raises InputError for a line that has no such row, or that is named twice.
     """
     split, wanted = part.task.scored_split, set(lines)
     key = f"imported.rows.{part.task.id}"
@@ -123,5 +104,6 @@ def take_sample(part: TaskExamples, lines: Sequence[int]) -> tuple[TaskExamples,
 
 
 def sample_text(samples: Mapping[str, RowSample], splits: Mapping[str, str]) -> str:
-    """The samples in words, as in "cbd 50 of 1000 dev rows". splits: by task id."""
-    return "; ".join(f"{id} {len(own.lines)} of {own.whole} {splits[id]} rows" for id, own in samples.items())
+    """The samples of splits, both by task id, in words, as in "cbd 50 of 1000 dev rows"."""
+    parts = [f"{id} {len(sample.lines)} of {sample.whole} {splits[id]} rows" for id, sample in samples.items()]
+    return "; ".join(parts)

@@ -22,14 +22,8 @@ logger = logging.getLogger("mtl")
 def with_token_spans(
     dataset: Dataset, texts: TokenizedTexts, language: str, max_length: int, boundary_words: bool = False
 ) -> tuple[Dataset, TokenizedTexts]:
-    """The dataset with the token spans of its splits, and its texts as an encoder reads them.
-
-    Warns, with counts, of texts that are cut and of spans without a token.
-
-    Args:
-        texts: the texts of the dataset, each cut to its first `max_length` tokens. Texts that are cut around spans are further
-            texts of both.
-    """
+    """The dataset with the token spans of its splits, and its texts as an encoder reads them. Texts that are cut around spans are further
+    texts of both. Warns, with counts, of texts that are cut and of spans without a token. The arguments are as in `SpanPlacer`."""
     placer = SpanPlacer(texts, dataset.texts, language, max_length, boundary_words)
     splits = {
         task.id: {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
@@ -41,14 +35,8 @@ def with_token_spans(
 
 
 class SpanPlacer:
-    """Finds the tokens of spans, and cuts long texts around their spans.
-
-    Such a text is a further one: its number follows those of the given texts.
-
-    Args:
-        sources: for each text that is cut in this way, the text that it is cut from.
-        missed: how many spans share no character with a token.
-    """
+    """Finds the tokens of spans, and cuts long texts around their spans. A text that is cut is a further one: its number follows those of
+    the texts that are there."""
 
     def __init__(
         self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
@@ -62,8 +50,8 @@ class SpanPlacer:
         """
         self._texts, self._raw = texts, raw
         self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
-        self.sources: list[int] = []
-        self.missed = 0
+        self.sources: list[int] = []  # for each text that is cut, the text that it is cut from
+        self.missed = 0  # spans that share no character with a token
         self._cut: dict[tuple[int, bytes], int] = {}  # numbers of further texts, by source and kept tokens
         self._further: list[list[str]] = []  # their tokens
         self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # of the texts with spans: words and characters
@@ -76,12 +64,12 @@ class SpanPlacer:
         sides = np.array([side for side, _ in task.marked])
         for row, (texts, spans) in enumerate(zip(split.texts, split.spans, strict=True)):
             for side in np.unique(sides):
-                mine = sides == side
-                numbers[row, side], places[row, mine] = self._place(int(texts[side]), spans[mine])
+                chosen = sides == side
+                numbers[row, side], places[row, chosen] = self._place(int(texts[side]), spans[chosen])
         return replace(split, texts=numbers, token_spans=places + self._boundary_words)
 
     def texts(self) -> TokenizedTexts:
-        """The given texts and the further ones, as an encoder reads them."""
+        """All texts as an encoder reads them, the further ones last."""
         texts = self._texts.with_further(self._further) if self._further else self._texts
         return texts.with_boundaries() if self._boundary_words else texts
 
@@ -98,7 +86,7 @@ class SpanPlacer:
             )
 
     def _place(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
-        """The number of the text that is read, and the tokens of these spans in it, (spans, 2). spans: of this text, in characters."""
+        """The number of the text that is read, and the tokens in it, (spans, 2), of the text's spans, which are in characters."""
         if text not in self._tokens:
             words = self._texts.words(text)
             if len(words) >= self._max_length:  # it may have been cut
@@ -125,21 +113,18 @@ def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
 
     A tokenizer splits a text and may drop characters; then the result is exact. If it also changes characters (Moses
     turns a literal "DOTMULTI" into a dot), it is exact before the first change and after the last one, and a token in
-    between has all characters in between.
-
-    Args:
-        words: all tokens of the text, at least one, none empty.
+    between has all characters in between. The words are all tokens of the text, at least one, none empty.
     """
     joined = "".join(words)
     letters = set(joined)
     positions = np.array([position for position, character in enumerate(text) if character in letters], dtype=np.int64)
-    same, same_end = _agreement(joined, "".join(character for character in text if character in letters))
+    prefix, suffix = _agreement(joined, "".join(character for character in text if character in letters))
     first, stop = np.empty(len(joined), dtype=np.int64), np.empty(len(joined), dtype=np.int64)
-    first[:same], stop[:same] = positions[:same], positions[:same] + 1
-    tail = positions[len(positions) - same_end :]
-    first[len(joined) - same_end :], stop[len(joined) - same_end :] = tail, tail + 1
-    changed = slice(same, len(joined) - same_end)
-    between = slice(positions[same - 1] + 1 if same else 0, tail[0] if same_end else len(text))
+    first[:prefix], stop[:prefix] = positions[:prefix], positions[:prefix] + 1
+    tail = positions[len(positions) - suffix :]
+    first[len(joined) - suffix :], stop[len(joined) - suffix :] = tail, tail + 1
+    changed = slice(prefix, len(joined) - suffix)
+    between = slice(positions[prefix - 1] + 1 if prefix else 0, tail[0] if suffix else len(text))
     gap = text[between]
     first[changed] = between.start + len(gap) - len(gap.lstrip()) if gap.strip() else between.start
     stop[changed] = between.start + len(gap.rstrip())
@@ -147,23 +132,22 @@ def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
     return np.stack([first[ends - [len(word) for word in words]], stop[ends - 1]], axis=1)
 
 
-def _agreement(one: str, other: str) -> tuple[int, int]:
-    """How many characters two texts have in common at their start, and how many of the others at their end."""
-    shorter = min(len(one), len(other))
-    if one[:shorter] == other[:shorter] and len(one) == len(other):
+def _agreement(first: str, second: str) -> tuple[int, int]:
+    """How many characters two texts have in common at their start, and how many of the rest at their end."""
+    shorter = min(len(first), len(second))
+    if first == second:
         return shorter, 0
-    start = next((i for i in range(shorter) if one[i] != other[i]), shorter)
-    end = next((i for i in range(shorter - start) if one[-1 - i] != other[-1 - i]), shorter - start)
+    start = next((i for i in range(shorter) if first[i] != second[i]), shorter)
+    end = next((i for i in range(shorter - start) if first[-1 - i] != second[-1 - i]), shorter - start)
     return start, end
 
 
 def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, int]:
-    """The tokens of each span of a text, half-open, at least one: int64 (spans, 2); and the number of spans without a
-    token.
+    """The tokens of each span of a text, half-open, at least one: int64 (spans, 2); and the number of spans without a token.
 
     Args:
         spans: in characters, (spans, 2).
-        characters: the characters of each token, as from `token_characters`.
+        characters: as from `token_characters`.
     """
     shares = (spans[:, :1] < characters[:, 1]) & (characters[:, 0] < spans[:, 1:])
     missed = ~shares.any(axis=1)
@@ -175,14 +159,10 @@ def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, in
 
 
 def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
-    """The numbers of the `most` tokens that are nearest to a span, int64, ascending.
+    """The numbers of the `most` of a text's tokens that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2).
 
     Of tokens within spans, those near the start of their span come first, so that a long span does not displace
     another one; of other tokens equally near, the earlier ones.
-
-    Args:
-        count: the number of the text's tokens.
-        spans: in tokens, (spans, 2).
     """
     tokens = np.arange(count)
     start, stop = spans[:, :1], spans[:, 1:]

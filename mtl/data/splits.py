@@ -33,13 +33,9 @@ class TaskExamples:
 
 
 def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
-    """Read a task's files.
+    """Read a task's files, and hold out a share of the training rows if there is no dev file.
 
-    Args:
-        share: the share of the training rows, to hold out if there is no dev file.
-
-    Raises:
-        InputError: as `mtl.data.examples.read_examples` does.
+    Raises InputError as `mtl.data.examples.read_examples` does.
     """
     rows = {}
     for split in SPLITS:
@@ -132,9 +128,9 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
 def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]:
     """The groups to hold out: at most `share` of all rows, or one group if no group qualifies.
 
-    counts: by group, in order, the number of its rows in each stratum. A group is taken if this brings the number of held-out
-    rows of each stratum nearer to `share` of the stratum, and if the proportions of the strata stay within `tolerance` rows of
-    those of all rows. Groups that are rejected for their proportions are tried again with twice the tolerance.
+    The groups are tried in the order of `counts`, which has the number of each group's rows in each stratum. A group is taken if this
+    brings the number of held-out rows of each stratum nearer to `share` of the stratum, and if the proportions of the strata stay within
+    `tolerance` rows of those of all rows. Groups that are rejected for their proportions are tried again with twice the tolerance.
     """
     strata = list(sum(counts.values(), Counter[Hashable]()))
     groups = {key: np.array([rows[stratum] for stratum in strata]) for key, rows in counts.items()}
@@ -146,11 +142,11 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
     while left and held.sum() < most and tolerance < 2 * total.sum():
         rejected = []
         for key in left:
-            more = held + groups[key]
-            if more.sum() > most or _imbalance(more, wanted) >= _imbalance(held, wanted):
+            grown = held + groups[key]
+            if grown.sum() > most or _imbalance(grown, wanted) >= _imbalance(held, wanted):
                 continue  # it will not fit better when more rows are held out
-            if np.abs(more - total * (more.sum() / total.sum())).max() <= tolerance:
-                held = more
+            if np.abs(grown - total * (grown.sum() / total.sum())).max() <= tolerance:
+                held = grown
                 taken.append(key)
             else:
                 rejected.append(key)
@@ -170,26 +166,19 @@ def choose_scored(suite: Suite, data_dir: Path) -> Suite:
     Else it is scored on test and has no dev file, so that dev is rows held out of train. Where the suite allows missing files, a task that
     has others, but not its test file, has no test rows. Everything that reads data takes this suite.
     """
-    tasks = {id: _scored_on_one(task, data_dir) for id, task in suite.tasks.items()}
-    if suite.allow_missing:
-        tasks = {id: _without_missing_test(task, data_dir) for id, task in tasks.items()}
+    tasks = {}
+    for id, task in suite.tasks.items():
+        if task.scored == DEV_OR_TEST:
+            dev = task.path("dev", data_dir)
+            assert dev is not None
+            without_dev = {**task.files, "dev": None}
+            task = replace(task, scored="dev") if dev.is_file() else replace(task, scored="test", files=without_dev)
+        if suite.allow_missing and task.scored_split != "test" and has_files(task, data_dir):
+            test = task.path("test", data_dir)
+            if test is not None and not test.is_file():
+                task = replace(task, files={**task.files, "test": None})
+        tasks[id] = task
     return replace(suite, tasks=tasks)
-
-
-def _without_missing_test(task: Task, data_dir: Path) -> Task:
-    path = task.path("test", data_dir)
-    is_there = path is None or path.is_file() or not has_files(task, data_dir) or task.scored_split == "test"
-    return task if is_there else replace(task, files={**task.files, "test": None})
-
-
-def _scored_on_one(task: Task, data_dir: Path) -> Task:
-    if task.scored != DEV_OR_TEST:
-        return task
-    dev = task.path("dev", data_dir)
-    assert dev is not None
-    if dev.is_file():
-        return replace(task, scored="dev")
-    return replace(task, scored="test", files={**task.files, "dev": None})
 
 
 def has_files(task: Task, data_dir: Path) -> bool:
@@ -202,8 +191,7 @@ def missing_tasks(suite: Suite, data_dir: Path) -> dict[str, Path]:
     missing: dict[str, Path] = {}
     for id, task in suite.tasks.items():
         for split in SPLITS:
-            path = task.path(split, data_dir)
-            if path is not None and not path.is_file():
+            if (path := task.path(split, data_dir)) and not path.is_file():
                 missing.setdefault(id, path)
     return missing
 

@@ -90,17 +90,18 @@ class TokenizedTexts:
             cache_dir: the folder for a cached result, whose file name is a hash of all inputs. None: no cache.
         """
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        path = None
-        if cache_dir is not None:
-            key = hashlib.sha256(repr((FORMAT, language, max_length, moses_version())).encode())
-            for text in self.index:  # the length says where a text ends, since a text may have any character
-                content = text.encode("utf-8", "surrogatepass")
-                key.update(b"%d " % len(content) + content)
-            path = cache_dir / f"texts-{key.hexdigest()[:16]}.npz"
-        if path is None or not self._load(path):
+        if cache_dir is None:
             self._tokenize(moses(language), max_length)
-            if path is not None:
-                self._save(path)
+            return
+        key = hashlib.sha256(repr((FORMAT, language, max_length, moses_version())).encode())
+        for text in self.index:  # the length says where a text ends, since a text may have any character
+            content = text.encode("utf-8", "surrogatepass")
+            key.update(b"%d " % len(content) + content)
+        path = cache_dir / f"texts-{key.hexdigest()[:16]}.npz"
+        if not self._load(path):
+            self._tokenize(moses(language), max_length)
+            arrays = {"types": packed_words(self.types), "tokens": self.tokens, "starts": self.starts}
+            write_arrays(path, {**arrays, "counted": np.array([self.empty, self.cut])})
 
     def _tokenize(self, tokenize: Tokenizer, max_length: int) -> None:
         self.empty = 0
@@ -117,11 +118,6 @@ class TokenizedTexts:
         self.types = list(type_ids)
         self.tokens = np.array(tokens, dtype=np.int32)
         self.starts = np.array(starts, dtype=np.int64)
-
-    def _save(self, path: Path) -> None:
-        types = packed_words(self.types)
-        counted = np.array([self.empty, self.cut])
-        write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
 
     def _load(self, path: Path) -> bool:
         """Load a cached result. Returns False if the file is missing or damaged."""
@@ -154,7 +150,7 @@ class TokenizedTexts:
         return short
 
     def with_further(self, further: Sequence[Sequence[str]]) -> "TokenizedTexts":
-        """The same texts, and after them texts that are given as tokens, at least one each. They are not in `index`."""
+        """The same texts, and after them further texts of at least one token each. They are not in `index`."""
         longer = copy.copy(self)
         type_ids = {word: number for number, word in enumerate(self.types)}
         added = [type_ids.setdefault(word, len(type_ids)) for words in further for word in words]
@@ -181,22 +177,14 @@ class TokenizedTexts:
         return [self.types[token] for token in self.tokens[self.starts[text] : self.starts[text + 1]]]
 
     def counts(self, texts: np.ndarray) -> np.ndarray:
-        """How often each of `types` occurs in these texts, int64 (types,).
-
-        Args:
-            texts: int64 (texts,), distinct indices.
-        """
+        """How often each of `types` occurs in the texts with these distinct indices, int64 (types,)."""
         wanted = np.zeros(len(self), dtype=bool)
         wanted[texts] = True
         return np.bincount(self.tokens[np.repeat(wanted, self.lengths)], minlength=len(self.types))
 
 
 def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> TokenizedTexts:
-    """Tokenize texts and cut each to its first `max_length` tokens. Log how many are cut, and how many have no token.
-
-    Args:
-        cache_dir: the folder for a cached result. None: no cache.
-    """
+    """The texts as `TokenizedTexts`. Log how many are cut, and how many have no token."""
     result = TokenizedTexts(texts, language, max_length, cache_dir)
     if result.empty:
         logger.warning(
@@ -212,11 +200,7 @@ def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: P
 
 
 def packed_words(words: Sequence[str]) -> np.ndarray:
-    """Pack words into a uint8 array for np.savez.
-
-    Args:
-        words: at least one, without line ends.
-    """
+    """Pack words, at least one, without line ends, into a uint8 array for np.savez."""
     return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 
@@ -231,13 +215,9 @@ def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list
 
 
 def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
-    """Yield each line of text files, plain or gzipped, without the white space around it.
+    """Yield each line of text files, plain or gzipped, without the white space around it. The progress has the title.
 
-    Args:
-        title: the title of the progress, as in "tokenizing".
-
-    Raises:
-        InputError: for a file that cannot be read, and for a line of more than 16 MiB.
+    Raises InputError for a file that cannot be read, and for a line of more than 16 MiB.
     """
     for path in files:
         try:

@@ -14,41 +14,28 @@ from mtl.base.progress import Progress
 from mtl.model.lstm import BiLSTM
 from mtl.model.sequences import Embedder, Sequences
 
+ENCODING_TOKENS = 8192  # in one batch when texts are encoded without training
+
 
 @dataclass(frozen=True)
 class EncoderParts:
-    """The weights of an encoder, float32 on the CPU, and how it splits texts.
+    """The weights of an encoder, float32 on the CPU, and how it splits texts."""
 
-    Args:
-        words: those with a vector of their own, in the order of their ids, from `Vocabulary.FIRST`.
-        vectors: (ids, dim), of padding (zero), of the unknown word, and of `words`.
-        lstm: a state dict of `torch.nn.LSTM(bidirectional=True)`.
-        join_input: see `mtl.model.encoder.Encoder`.
-        language: the language of the Moses tokenizer.
-        max_length: in tokens, without boundary words.
-        boundary_words: whether `mtl.data.text.BOUNDARIES` stand around each text.
-        all_words: whether the run looks new words up in its file of vectors.
-    """
-
-    words: list[str]
-    vectors: Tensor
-    lstm: Mapping[str, Tensor]
+    words: list[str]  # that have a vector, in the order of their ids, from `Vocabulary.FIRST`
+    vectors: Tensor  # (ids, dim), of padding (zero), of the unknown word, and of `words`
+    lstm: Mapping[str, Tensor]  # a state dict of `torch.nn.LSTM(bidirectional=True)`
     hidden_size: int
     num_layers: int
-    join_input: bool
-    language: str
-    max_length: int
-    boundary_words: bool
-    all_words: bool
+    join_input: bool  # see `Encoder`
+    language: str  # of the Moses tokenizer
+    max_length: int  # in tokens, without boundary words
+    boundary_words: bool  # whether `mtl.data.text.BOUNDARIES` stand around each text
+    all_words: bool  # whether the run looks new words up in its file of vectors
 
     @property
     def dim(self) -> int:
         """The size of a token's output."""
         return 2 * self.hidden_size + (self.vectors.shape[1] if self.join_input else 0)
-
-
-# Tokens in one batch when texts are encoded without training.
-ENCODING_TOKENS = 8192
 
 
 class Encoder(nn.Module):
@@ -105,13 +92,10 @@ class Encoder(nn.Module):
     def encode(
         self, sequences: Sequences, texts: Tensor, title: str = "encoding texts", pooling: str = "max"
     ) -> Tensor:
-        """The vectors of these texts (int64 indices into `sequences`), float32 on the CPU, (texts, output_size), without
-        dropout.
-
-        Texts of similar length share a batch.
+        """The vectors of these texts (int64 indices into `sequences`) without dropout, float32 on the CPU, (texts, output_size).
 
         Args:
-            title: shown with the progress.
+            title: of the progress.
             pooling: a name in POOLINGS.
         """
         vectors = torch.empty(len(texts), self.output_size)
@@ -156,18 +140,12 @@ def batches_by_length(lengths: Tensor) -> Iterator[Tensor]:
 
 
 def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
-    """The maximum over time of each feature: (batch, time, dim), lengths (batch,) -> (batch, dim).
-
-    Steps past a text's length are ignored.
-    """
+    """The maximum of each feature over a text's steps: (batch, time, dim), lengths (batch,) -> (batch, dim)."""
     return outputs.masked_fill(past_end(outputs, lengths)[:, :, None], -math.inf).amax(dim=1)
 
 
 def mean_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
-    """The mean over time of each feature: (batch, time, dim), lengths (batch,), at least 1 -> (batch, dim).
-
-    Steps past a text's length are ignored.
-    """
+    """The mean of each feature over a text's steps: (batch, time, dim), lengths (batch,), at least 1 -> (batch, dim)."""
     summed = outputs.masked_fill(past_end(outputs, lengths)[:, :, None], 0).sum(dim=1)
     return summed / to_device(lengths, outputs.device)[:, None]
 

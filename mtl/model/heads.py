@@ -16,11 +16,7 @@ OVERLAP_SCALE = 4.0  # shares of 0 to 1 become -2 to 2: about the scale of stand
 
 
 class Head(nn.Module):
-    """An MLP with one hidden layer (KLEJ, section 4.1; jiant's layers: linear, tanh, layer norm, dropout, linear).
-
-    The last layer computes in its weights' precision under `torch.autocast` too: in bfloat16, which has 8 significant bits, many rows
-    would have the same output.
-    """
+    """An MLP with one hidden layer (KLEJ, section 4.1; jiant's layers: linear, tanh, layer norm, dropout, linear)."""
 
     def __init__(
         self,
@@ -51,13 +47,12 @@ class Head(nn.Module):
             nn.Dropout(dropout),
             nn.Linear(hidden_size, outputs),
         )
-        # The overlap has a layer of its own. It has only a few features, and in a layer with thousands of other inputs their
-        # weights would start near 0.
+        # The overlap's few features have their own layer: among thousands of other inputs, their weights would start near 0.
         self.overlap = nn.Linear(overlap, hidden_size, bias=False) if pair and overlap else None
 
     @property
     def reads_tokens(self) -> bool:
-        """Whether the head needs the encoder's output for each token: not only for texts as a whole."""
+        """Whether the head needs the encoder's output for each token."""
         return bool(self.spans)
 
     @property
@@ -70,14 +65,15 @@ class Head(nn.Module):
     def forward(self, vectors: Tensor, overlap: Tensor | None = None, marked: Sequence[Tensor] = ()) -> Tensor:
         """Sentence vectors (sides * inputs, dim), all first sentences before all second ones, the overlap (inputs, features), and the
         vector of each span (inputs, dim) -> (inputs, outputs)."""
-        first, *others, last = self.layers
-        whole = pair_features(*vectors.chunk(2)) if self.pair else vectors
-        hidden = first(torch.cat([whole, span_features(marked)], dim=1) if self.spans else whole)
+        first, *middle, last = self.layers
+        features = pair_features(*vectors.chunk(2)) if self.pair else vectors
+        hidden = first(torch.cat([features, span_features(marked)], dim=1) if self.spans else features)
         if self.overlap is not None:
             assert overlap is not None
             hidden = hidden + self.overlap((overlap - 0.5) * OVERLAP_SCALE)
-        for layer in others:
+        for layer in middle:
             hidden = layer(hidden)
+        # Not in bfloat16, which has 8 significant bits: many rows would have the same output.
         with torch.autocast(hidden.device.type, enabled=False):
             outputs: Tensor = last(hidden.to(last.weight.dtype))
         return outputs
@@ -97,10 +93,7 @@ class Head(nn.Module):
 
 
 class ProjectingHead(nn.Module):
-    """A head that projects every token before the maximum over time (jiant's `Pooler` with `d_proj`: linear, then max).
-
-    Its MLP reads vectors of the projected size.
-    """
+    """A head that projects every token before the maximum over time (jiant's `Pooler` with `d_proj`: linear, then max)."""
 
     reads_tokens = True
 
@@ -127,7 +120,7 @@ class ProjectingHead(nn.Module):
 
     @property
     def last(self) -> nn.Linear:
-        """The layer that computes the outputs."""
+        """As `Head.last`."""
         return self.head.last
 
     def read(
@@ -138,15 +131,12 @@ class ProjectingHead(nn.Module):
 
 
 class CosineHead(nn.Module):
-    """For a pair whose target is a number: the cosine between the two texts' centred vectors, as in Sentence-BERT's regression objective
-    (Reimers and Gurevych 2019, section 3). If the encoder is trained together with this head, the cosine between two of its
-    centred vectors measures how similar the texts are.
+    """For a pair whose target is a number: scale * cosine + shift of the two texts' centred vectors, as in Sentence-BERT's regression
+    objective (Reimers and Gurevych 2019, section 3).
 
-    Centred: less the mean over the batch while training, else less the moving average of these means. Vectors that are maxima over time
-    point in similar directions, so that without this their cosines have a narrow range.
-
-    The output is scale * cosine + shift. Both are trained and start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the
-    target (`mtl.tasks.targets.Number.loss`), as in Sentence-BERT; a frozen encoder leaves nothing else to train.
+    Scale and shift start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the target (`mtl.tasks.targets.Number.loss`).
+    A vector is centred by subtracting the mean over the batch while training, else the moving average of these means. Vectors that are
+    maxima over time point in similar directions, so that without this their cosines have a narrow range.
     """
 
     reads_tokens = False
@@ -155,10 +145,6 @@ class CosineHead(nn.Module):
     steps: Tensor
 
     def __init__(self, dim: int) -> None:
-        """
-        Args:
-            dim: the size of a sentence vector.
-        """
         super().__init__()
         self.register_buffer("mean", torch.zeros(dim))
         self.register_buffer("steps", torch.tensor(0.0))
@@ -209,8 +195,7 @@ class AttentionHead(nn.Module):
     """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF).
 
     Scores are U Vᵀ over all encoder outputs of the two sentences. Each word attends to the other sentence with a softmax of
-    its scores. [own; attended] runs through a one-layer BiLSTM that both sentences share, then max pooling.
-    Padding has no weight.
+    its scores. [word; attended] runs through a one-layer BiLSTM that both sentences share, then max pooling.
     """
 
     reads_tokens = True
@@ -239,32 +224,27 @@ class AttentionHead(nn.Module):
 
     @property
     def last(self) -> nn.Linear:
-        """The layer that computes the outputs."""
+        """As `Head.last`."""
         return self.head.last
 
     def read(
         self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
     ) -> Tensor:
-        """Encoder outputs (2 * inputs, time, dim), all first sentences before all second ones, their lengths in tokens
-        (2 * inputs,), the overlap (inputs, features), and the spans (inputs, spans, 2) -> (inputs, outputs).
-
-        The vector of a span is the maximum over the outputs of the BiLSTM above the attention.
-        """
+        """As `Head.read`. The vector of a span is the maximum over the outputs of the BiLSTM above the attention."""
         u, v = states.chunk(2)
         u_past, v_past = past_end(states, lengths).chunk(2)
         scores = torch.bmm(u, v.transpose(1, 2))
-        own = torch.cat([u, v])
         attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
-        modelled = self.dropout(self.lstm(torch.cat([own, attended], dim=2), lengths))
+        modelled = self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
         return self.head.read(modelled, lengths, overlap, spans)
 
 
-def attend(scores: Tensor, others: Tensor, past: Tensor) -> Tensor:
+def attend(scores: Tensor, words: Tensor, past: Tensor) -> Tensor:
     """For each word the mean of the other sentence's words, weighted with the softmax of its scores: (rows, time, dim).
 
     Args:
         scores: (rows, time, other time).
-        others: (rows, other time, dim).
+        words: of the other sentence, (rows, other time, dim).
         past: bool (rows, other time), true past the other sentence's end.
     """
-    return torch.bmm(scores.masked_fill(past[:, None, :], -math.inf).softmax(dim=2), others)
+    return torch.bmm(scores.masked_fill(past[:, None, :], -math.inf).softmax(dim=2), words)

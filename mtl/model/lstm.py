@@ -16,6 +16,7 @@ Sequences are packed: a packed row is one step of one sequence: first step 0 of 
 """
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,15 @@ from mtl.base.errors import InputError
 
 # Rows of a step; of the previous step in the direction's order, the rows of the sequences that continue; their number.
 Step = tuple[slice, slice, int]
+# The steps in the order in which a direction processes them, each with its number of sequences without padding.
+Steps = list[tuple[Step, int]]
+# Each step's columns are padded to a multiple of this: matrix products of other widths take up to twice as long.
+WIDTH_MULTIPLE = 16
+# The most columns of one input product: enough for the product to run at the machine's full rate.
+PRODUCT_COLUMNS = 1024
+
+_sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
+_tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
 
 def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
@@ -59,17 +69,11 @@ def previous_values(values: Tensor, steps: list[Step]) -> Tensor:
     return result
 
 
-# Each step's columns are padded to a multiple of this: matrix products of other widths take up to twice as long.
-WIDTH_MULTIPLE = 16
-
-
 class Packing:
     """Which packed column holds which step of which sequence of a batch.
 
-    A step's columns are its sequences, the longest first, then 0 to 15 padding columns.
-
-    Args:
-        sizes: the number of sequences that have each step, descending.
+    A step's columns are its sequences, the longest first, then 0 to 15 padding columns. `sizes` has the number of sequences of each
+    step, descending.
     """
 
     def __init__(self, lengths: Tensor, time: int) -> None:
@@ -94,12 +98,12 @@ class Packing:
 
     def pack(self, values: Tensor) -> Tensor:
         """A padded batch (batch, time, dim) -> one row per packed column (columns, dim)."""
-        packed: Tensor = _Pack.apply(values, self)
+        packed: Tensor = _Rearranged.apply(values, self.gather, self.scatter)
         return packed
 
     def unpack(self, rows: Tensor) -> Tensor:
         """Rows (columns, dim) -> a padded batch (batch, time, dim), zero past a sequence's end."""
-        padded: Tensor = _Unpack.apply(rows, self)
+        padded: Tensor = _Rearranged.apply(rows, self.scatter, self.gather)
         return padded
 
     def gather(self, values: Tensor) -> Tensor:
@@ -114,33 +118,19 @@ class Packing:
         return padded.view(batch, time, -1)
 
 
-class _Pack(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, values: Tensor, packing: Packing) -> Tensor:
-        ctx.packing = packing
-        return packing.gather(values)
+class _Rearranged(torch.autograd.Function):
+    """Values that one function rearranges; another one rearranges their gradient."""
 
     @staticmethod
-    def backward(ctx: Any, grad_rows: Tensor) -> tuple[Tensor, None]:
-        return ctx.packing.scatter(grad_rows), None
-
-
-class _Unpack(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, packing: Packing) -> Tensor:
-        ctx.packing = packing
-        return packing.scatter(rows)
+    def forward(
+        ctx: Any, values: Tensor, there: Callable[[Tensor], Tensor], back: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        ctx.back = back
+        return there(values)
 
     @staticmethod
-    def backward(ctx: Any, grad_values: Tensor) -> tuple[Tensor, None]:
-        return ctx.packing.gather(grad_values), None
-
-
-# The most columns of one input product: enough for the product to run at the machine's full rate.
-PRODUCT_COLUMNS = 1024
-
-_sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
-_tanh_backward = torch.ops.aten.tanh_backward.grad_input
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        return ctx.back(grad), None, None
 
 
 class PackedBiLSTMLayer(torch.autograd.Function):
@@ -150,12 +140,8 @@ class PackedBiLSTMLayer(torch.autograd.Function):
     def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
         """Padding columns are zero in the output.
 
-        The output and the gradients of data, w_ih and w_hh have the dtype of data; the rest is computed in that of
-        the biases.
-
         Args:
-            sizes: the number of sequences that have each step, descending; a step's columns are padded to a multiple
-                of WIDTH_MULTIPLE.
+            sizes: `Packing.sizes`.
             weights: w_ih, w_hh, b_ih, b_hh of the forward direction, then of the backward one.
         """
         hidden = weights[1].shape[1]
@@ -194,26 +180,15 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         return grad_data, None, *grads
 
 
-def _steps(sizes: list[int], reverse: bool) -> list[tuple[Step, int]]:
-    """The steps in the order in which a direction processes them, each with its number of sequences without padding."""
+def _steps(sizes: list[int], reverse: bool) -> Steps:
     widths = [-(-size // WIDTH_MULTIPLE) * WIDTH_MULTIPLE for size in sizes]
     return list(zip(packed_steps(widths, reverse), sizes[::-1] if reverse else sizes, strict=True))
 
 
 def _run(
-    data: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    bias: Tensor,
-    steps: list[tuple[Step, int]],
-    gates: Tensor,
-    cells: Tensor,
-    states: Tensor,
+    data: Tensor, w_ih: Tensor, w_hh: Tensor, bias: Tensor, steps: Steps, gates: Tensor, cells: Tensor, states: Tensor
 ) -> None:
-    """Forward pass: fill `states` (hidden, columns), `cells`, and `gates` (i, f, g, o), one block of memory per step.
-
-    gates: empty if there will be no backward pass.
-    """
+    """Forward pass: fill `states` (hidden, columns), `cells`, and, unless it is empty, `gates` (i, f, g, o), a block per step."""
     hidden = len(states)
     product, begin = data.new_empty(0, 0), 0
     for number, ((columns, before, carried), real) in enumerate(steps):
@@ -241,7 +216,7 @@ def _run(
 
 
 def _run_back(
-    w_hh: Tensor, steps: list[tuple[Step, int]], gates: Tensor, cells: Tensor, grad_states: Tensor, grad_gates: Tensor
+    w_hh: Tensor, steps: Steps, gates: Tensor, cells: Tensor, grad_states: Tensor, grad_gates: Tensor
 ) -> None:
     """Backward pass: fill grad_gates, of the gates' inputs (4 * hidden, columns), from grad_states (hidden, columns)."""
     hidden = len(grad_states)
@@ -287,7 +262,7 @@ def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
         total += left @ right  # torch cannot compute a float32 product of bfloat16 factors on a CPU
 
 
-def _product_columns(steps: list[tuple[Step, int]], number: int) -> tuple[int, int]:
+def _product_columns(steps: Steps, number: int) -> tuple[int, int]:
     """Begin and end of the columns of one input product: this step's, and the next steps' up to PRODUCT_COLUMNS."""
     begin, end = steps[number][0][0].start, steps[number][0][0].stop
     for (columns, _, _), _ in steps[number + 1 :]:
@@ -302,7 +277,7 @@ def _block(values: Tensor, features: int, columns: slice) -> Tensor:
     return values[features * columns.start : features * columns.stop].view(features, -1)
 
 
-def _previous_states(states: Tensor, steps: list[tuple[Step, int]]) -> Tensor:
+def _previous_states(states: Tensor, steps: Steps) -> Tensor:
     """For each column the state of its sequence's previous step, zero at the first step: (hidden, columns)."""
     result = torch.empty_like(states, memory_format=torch.contiguous_format)
     for (columns, before, carried), _ in steps:
@@ -320,10 +295,6 @@ class BiLSTM(nn.LSTM):
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 2) -> None:
-        """
-        Args:
-            hidden_size: units per direction; the output is twice as wide.
-        """
         super().__init__(input_size, hidden_size, num_layers, bidirectional=True, batch_first=True)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]
@@ -331,11 +302,8 @@ class BiLSTM(nn.LSTM):
 
         Inputs past a sequence's length are never read; outputs there are zero. Under `torch.autocast` the outputs have its dtype.
         """
-        if inputs.device.type == "cpu":
-            return self._on_cpu(inputs, lengths)
-        return self.on_accelerator(inputs, lengths)
-
-    def _on_cpu(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        if inputs.device.type != "cpu":
+            return self.on_accelerator(inputs, lengths)
         packing = Packing(lengths, inputs.shape[1])
         dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else inputs.dtype
         data = packing.pack(inputs.to(dtype)).T
@@ -368,11 +336,11 @@ def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
         lstm, inputs, lengths = BiLSTM(5, 7), torch.randn(4, 6, 5), torch.tensor([6, 1, 4, 2])
     lstms = {name: copy.deepcopy(lstm).to(name) for name in ("cpu", device)}
     values: list[list[Tensor | None]] = []
-    for name, own in lstms.items():
-        own_inputs = inputs.to(name).detach().requires_grad_()
-        outputs = own(own_inputs, lengths)
+    for name, moved in lstms.items():
+        leaf = inputs.to(name).detach().requires_grad_()
+        outputs = moved(leaf, lengths)
         outputs.square().sum().backward()
-        values.append([outputs, own_inputs.grad, *(weights.grad for weights in own.parameters())])
+        values.append([outputs, leaf.grad, *(weights.grad for weights in moved.parameters())])
     for expected, computed in zip(*values, strict=True):
         assert expected is not None
         if computed is None or not torch.allclose(computed.cpu(), expected, atol=tolerance, rtol=tolerance):

@@ -1,10 +1,10 @@
 """The network in plain PyTorch: a shared encoder, one head for each task, and the batches of one task's rows that it reads."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -14,69 +14,51 @@ from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
+AnyHead = Head | CosineHead | ProjectingHead | AttentionHead
+
+ON_CPU = ("rows", "lengths", "sizes")  # tensors of a batch that packing and splitting read
+
 
 @dataclass(frozen=True)
 class Batch:
     """Rows of one task. A row has one input, or in a choice one for each candidate.
 
     The two texts of a pair are separate sequences: first the first texts of all inputs, then the second texts of all inputs.
-        Either `tokens` and `lengths` are set, or `vectors` is set: `tokens` holds texts to encode, or the encoder's output for
-        each token; `vectors` holds texts that were encoded before.
-
-    Args:
-        rows: int64 (rows,), the numbers of the rows in the split.
-        targets: float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown.
-        tokens: (sides * inputs, time), word numbers, or (sides * inputs, time, dim), 0 past a text's end.
-        lengths: int64 (sides * inputs,), tokens.
-        vectors: (sides * inputs, dim).
-        sizes: int64 (rows,), inputs of each row; None: one each.
-        overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
-        teacher: float32 (inputs, outputs), the head outputs of other models, for heads that learn from them.
-        base: float32 (inputs, outputs), the outputs of a linear model, to which those of the head are added.
-        spans: int64 (inputs, spans, 2), the marked spans of each input, half-open, in steps of its tokens, for heads
-            that read them.
-        marked: (inputs, spans, dim), the vectors of the marked spans, beside vectors of whole texts.
-        firsts: int64 (inputs,), of each candidate the first one of its row with the same texts; None if no two are
-            equal.
+    Either `tokens` and `lengths` are set, or `vectors` is set: `tokens` holds texts to encode, or the encoder's output for
+    each token; `vectors` holds texts that were encoded before.
     """
 
     task: str
-    rows: Tensor
-    targets: Tensor
-    tokens: Tensor | None = None
-    lengths: Tensor | None = None
-    vectors: Tensor | None = None
-    sizes: Tensor | None = None
-    overlap: Tensor | None = None
-    teacher: Tensor | None = None
-    base: Tensor | None = None
-    spans: Tensor | None = None
-    marked: Tensor | None = None
-    firsts: Tensor | None = None
+    rows: Tensor  # int64 (rows,), the numbers of the rows in the split
+    targets: Tensor  # float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown
+    tokens: Tensor | None = None  # word numbers (sides * inputs, time), or (sides * inputs, time, dim), 0 past an end
+    lengths: Tensor | None = None  # int64 (sides * inputs,), tokens
+    vectors: Tensor | None = None  # (sides * inputs, dim)
+    sizes: Tensor | None = None  # int64 (rows,), inputs of each row; None means one each
+    overlap: Tensor | None = None  # float32 (inputs, features), how much the texts of each pair overlap
+    teacher: Tensor | None = None  # float32 (inputs, outputs), the head outputs of other models
+    base: Tensor | None = None  # float32 (inputs, outputs) of a linear model, to which those of the head are added
+    spans: Tensor | None = None  # int64 (inputs, spans, 2), the marked spans, half-open, in steps of the tokens
+    marked: Tensor | None = None  # (inputs, spans, dim), the vectors of the marked spans, beside vectors of texts
+    firsts: Tensor | None = (
+        None  # int64 (inputs,), the first candidate of the row with the same texts, if any are equal
+    )
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
-        """The same batch on a device; rows, lengths and sizes stay on the CPU, where packing and splitting need them."""
+        """The same batch on a device, but for the tensors that ON_CPU names."""
+        return self._moved(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
-        def move(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.to(device, non_blocking=non_blocking)
+    def pin_memory(self) -> "Batch":
+        """The same batch in page-locked memory, for copies to a GPU that do not block."""
+        return self._moved(Tensor.pin_memory)
 
-        targets = self.targets.to(device, non_blocking=non_blocking)
-        return replace(
-            self,
-            targets=targets,
-            tokens=move(self.tokens),
-            vectors=move(self.vectors),
-            overlap=move(self.overlap),
-            teacher=move(self.teacher),
-            base=move(self.base),
-            spans=move(self.spans),
-            marked=move(self.marked),
-            firsts=move(self.firsts),
-        )
+    def _moved(self, move: Callable[[Tensor], Tensor]) -> "Batch":
+        tensors = {name: value for name, value in vars(self).items() if isinstance(value, Tensor)}
+        moved: dict[str, Any] = {name: move(tensor) for name, tensor in tensors.items() if name not in ON_CPU}
+        return replace(self, **moved)
 
     def parts(self, most: int) -> "list[Batch]":
-        """Split the batch, in order, into at most `most` parts with nearly equal numbers of rows. The tokens of each part are cut
-        to the length of its longest text."""
+        """At most `most` parts of nearly equal numbers of rows, in order, each with its tokens cut to its longest text."""
         count = min(most, len(self.rows))
         if count < 2:
             return [self]
@@ -86,50 +68,24 @@ class Batch:
     def _part(self, first: int, last: int) -> "Batch":
         """The rows from `first` to `last`, which is excluded."""
         sizes = torch.ones(len(self.rows), dtype=torch.int64) if self.sizes is None else self.sizes
-        begin, end, every = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
-
-        def of_inputs(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor[begin:end]
+        begin, end, count = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
 
         def of_texts(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.unflatten(0, (-1, every))[:, begin:end].flatten(0, 1)
+            return None if tensor is None else tensor.unflatten(0, (-1, count))[:, begin:end].flatten(0, 1)
 
+        by_input: dict[str, Any] = {}
+        for name in ("overlap", "teacher", "base", "spans", "marked"):
+            tensor = getattr(self, name)
+            by_input[name] = None if tensor is None else tensor[begin:end]
         tokens, lengths = of_texts(self.tokens), of_texts(self.lengths)
         return Batch(
-            self.task,
-            self.rows[first:last],
-            self.targets[first:last],
+            *(self.task, self.rows[first:last], self.targets[first:last]),
             tokens=None if tokens is None or lengths is None else tokens[:, : int(lengths.max())],
             lengths=lengths,
             vectors=of_texts(self.vectors),
             sizes=None if self.sizes is None else self.sizes[first:last],
-            overlap=of_inputs(self.overlap),
-            teacher=of_inputs(self.teacher),
-            base=of_inputs(self.base),
-            spans=of_inputs(self.spans),
-            marked=of_inputs(self.marked),
+            **by_input,
         )
-
-    def pin_memory(self) -> "Batch":
-        """The same batch in page-locked memory, for copies to a GPU that do not block."""
-
-        def pin(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.pin_memory()
-
-        return replace(
-            self,
-            targets=self.targets.pin_memory(),
-            tokens=pin(self.tokens),
-            vectors=pin(self.vectors),
-            overlap=pin(self.overlap),
-            teacher=pin(self.teacher),
-            base=pin(self.base),
-            spans=pin(self.spans),
-            marked=pin(self.marked),
-        )
-
-
-AnyHead = Head | CosineHead | ProjectingHead | AttentionHead
 
 
 class Distillation(NamedTuple):
@@ -180,15 +136,13 @@ class TaskNetwork(nn.Module):
         return (1 - weight) * known.float().mean() * kind.loss(outputs[known], batch.targets[known], None) + soft
 
     def loss_weight(self, batch: Batch) -> Tensor:
-        """The divisor of the mean in `loss`, a tensor of shape (). The loss of a batch is the mean of the losses of its parts,
-        weighted with their divisors."""
+        """The divisor of the mean in `loss`, (): a batch's loss is the mean of its parts' losses, weighted with their divisors."""
         if batch.teacher is not None and batch.targets.isnan().any():
             return batch.targets.new_tensor(len(batch.targets))
         return self.kinds[batch.task].loss_weight(batch.targets, batch.sizes)
 
     def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
-        """The codes (rows,) that outputs (inputs, outputs) mean. Candidates of a row that have the same texts all get the output
-        of the first of them."""
+        """The codes (rows,) of outputs (inputs, outputs). Candidates of a row with the same texts get the output of the first."""
         if batch.firsts is not None:
             outputs = outputs[batch.firsts]
         return self.kinds[batch.task].predict(outputs, batch.sizes)
@@ -208,22 +162,19 @@ class Network(TaskNetwork):
 
     def forward(self, batch: Batch) -> Tensor:
         """The outputs of the task's head for a batch, added to those of the linear model, if the batch has them: (inputs, outputs)."""
-        outputs = self._head_outputs(batch)
-        return outputs if batch.base is None else outputs + batch.base
-
-    def _head_outputs(self, batch: Batch) -> Tensor:
         head = self.heads[batch.task]
         if batch.vectors is not None:
             assert isinstance(head, Head | CosineHead)
             marked = () if batch.marked is None else (batch.marked.unbind(dim=1),)
-            vector_outputs: Tensor = head(batch.vectors, batch.overlap, *marked)
-            return vector_outputs
-        assert batch.tokens is not None and batch.lengths is not None
-        if self.encoder is not None:
-            states = self.encoder.outputs(batch.tokens, batch.lengths)
+            outputs: Tensor = head(batch.vectors, batch.overlap, *marked)
         else:
-            states = batch.tokens.float()  # token outputs may be kept as float16
-        return head.read(states, batch.lengths, batch.overlap, batch.spans)
+            assert batch.tokens is not None and batch.lengths is not None
+            if self.encoder is not None:
+                states = self.encoder.outputs(batch.tokens, batch.lengths)
+            else:
+                states = batch.tokens.float()  # token outputs may be kept as float16
+            outputs = head.read(states, batch.lengths, batch.overlap, batch.spans)
+        return outputs if batch.base is None else outputs + batch.base
 
 
 class Heads(nn.Module):
@@ -256,33 +207,21 @@ class Heads(nn.Module):
         self.dim = dim
         self.outputs = dict(outputs)
         self.tasks = [task.id for task in tasks]
+
+        def head(task: Task) -> AnyHead:
+            size, spans = outputs[task.id], [side for side, _ in task.marked]
+            if cosine and task.is_pair and not task.spans and TARGET_KINDS[task.kind].by_cosine:
+                return CosineHead(dim)
+            if task.is_pair and attention_size is not None:
+                return AttentionHead(dim, size, hidden_size, dropout, attention_size, overlap, spans)
+            if projection is not None:
+                return ProjectingHead(dim, size, task.is_pair, hidden_size, dropout, projection, overlap, spans)
+            return Head(dim, size, task.is_pair, hidden_size, dropout, overlap, spans)
+
         # A module's name must have no dot, but a task's id may: the heads are stored in the tasks' order.
-        self.layers = nn.ModuleList(
-            CosineHead(dim)
-            if cosine and task.is_pair and not task.spans and TARGET_KINDS[task.kind].by_cosine
-            else _head(task, dim, outputs[task.id], hidden_size, dropout, attention_size, projection, overlap)
-            for task in tasks
-        )
+        self.layers = nn.ModuleList(map(head, tasks))
 
     def __getitem__(self, task: str) -> AnyHead:
         head = self.layers[self.tasks.index(task)]
         assert isinstance(head, AnyHead)
         return head
-
-
-def _head(
-    task: Task,
-    dim: int,
-    outputs: int,
-    hidden_size: int,
-    dropout: float,
-    attention_size: int | None,
-    projection: int | None,
-    overlap: int,
-) -> AnyHead:
-    spans = [side for side, _ in task.marked]
-    if task.is_pair and attention_size is not None:
-        return AttentionHead(dim, outputs, hidden_size, dropout, attention_size, overlap, spans)
-    if projection is not None:
-        return ProjectingHead(dim, outputs, task.is_pair, hidden_size, dropout, projection, overlap, spans)
-    return Head(dim, outputs, task.is_pair, hidden_size, dropout, overlap, spans)

@@ -34,11 +34,10 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         """w_input (4 * hidden, input_size), w_state (4 * hidden, projection_size) and bias (4 * hidden,) have their
         gates in the order o, i, f, g. w_projection (projection_size, hidden).
 
-        A clip of None: no clipping.
-
         Args:
             sizes: the number of sequences that have each step, descending.
-            reverse: from the last step to the first.
+            reverse: whether the steps run from the last to the first.
+            cell_clip, state_clip: None means no clipping.
         """
         hidden = w_projection.shape[1]
         steps = packed_steps(sizes, reverse)
@@ -83,36 +82,27 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         output_to_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
         forget = f.contiguous()
         # A clipped value has no gradient. A value at the limit counts as clipped.
-        if cell_clip is not None:
-            unclipped_cell = cells.abs() < cell_clip
-        if state_clip is not None:
-            unclipped_state = states.abs() < state_clip
+        unclipped_cell = None if cell_clip is None else cells.abs() < cell_clip
+        unclipped_state = None if state_clip is None else states.abs() < state_clip
         grad_state = grad_states.clone()
         grad_cell = torch.zeros_like(cells)
         for rows, before, carried in reversed(ctx.steps):
             gate, dh, dc = grad_gates[rows], grad_state[rows], grad_cell[rows]
-            if state_clip is not None:
+            if unclipped_state is not None:
                 dh.mul_(unclipped_state[rows])
             d_output = dh @ w_projection
             dc.addcmul_(d_output, output_to_cell[rows])
-            if cell_clip is not None:
+            if unclipped_cell is not None:
                 dc.mul_(unclipped_cell[rows])
             gate[:, :hidden].mul_(d_output)
             gate[:, hidden:].unflatten(1, (3, hidden)).mul_(dc[:, None])
             if carried:
                 torch.mul(dc[:carried], forget[rows][:carried], out=grad_cell[before])
                 grad_state[before].addmm_(gate[:carried], w_state)
-        return (
-            grad_gates @ w_input if ctx.needs_input_grad[0] else None,
-            None,
-            None,
-            grad_gates.T @ data,
-            grad_gates.T @ previous_values(states, ctx.steps),
-            grad_gates.sum(0),
-            grad_state.T @ outputs,
-            None,
-            None,
-        )
+        grad_data = grad_gates @ w_input if ctx.needs_input_grad[0] else None
+        grad_w_state = grad_gates.T @ previous_values(states, ctx.steps)
+        grad_weights = (grad_gates.T @ data, grad_w_state, grad_gates.sum(0), grad_state.T @ outputs)
+        return grad_data, None, None, *grad_weights, None, None
 
 
 def reorder_gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:

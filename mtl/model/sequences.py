@@ -8,20 +8,12 @@ from torch import Tensor
 
 
 class Sequences(Protocol):
-    """Texts that can be gathered into padded batches.
+    """Texts that can be gathered into padded batches."""
 
-    Args:
-        lengths: int64 (texts,), tokens.
-    """
-
-    lengths: Tensor
+    lengths: Tensor  # int64 (texts,), tokens
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """The padded batch of these texts, (batch, time, …), with 0 past their ends, and their lengths, (batch,).
-
-        Args:
-            texts: indices, (batch,).
-        """
+        """The padded batch of texts with these indices, (batch, time, …), with 0 past their ends, and their lengths, (batch,)."""
 
 
 class Embedder(Protocol):
@@ -53,11 +45,7 @@ class ArraySequences:
         self.lengths = torch.from_numpy(lengths)
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """The texts' word ids (batch, time) or vectors (batch, time, width), and their lengths (batch,).
-
-        Args:
-            texts: indices, (batch,).
-        """
+        """As `Sequences.gather`: word ids (batch, time) or vectors (batch, time, width), and lengths (batch,)."""
         lengths = self.lengths[texts]
         steps = np.arange(int(lengths.max()))
         inside = steps < lengths.numpy()[:, None]

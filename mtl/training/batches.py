@@ -5,6 +5,7 @@ Every random draw depends only on the seed and the number of the step, so traini
 import math
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -45,40 +46,29 @@ class BatchDataset(Dataset[Batch]):
         task, places = rows
         split, chosen = self.splits[task], torch.from_numpy(places)
         inputs = split.inputs(places)
-        texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
-        overlap = None if split.overlap is None else torch.from_numpy(split.overlap[inputs])
-        teacher = None if split.teacher is None else torch.from_numpy(split.teacher[inputs])
-        base = None if split.base is None else torch.from_numpy(split.base[inputs])
-        spans = None if split.token_spans is None else torch.from_numpy(split.token_spans[inputs])
-        targets = self.targets[task][chosen]
-        sizes = firsts = None
+
+        def taken(array: np.ndarray | None) -> Tensor | None:
+            return None if array is None else torch.from_numpy(array[inputs])
+
+        batch = Batch(
+            *(task, chosen, self.targets[task][chosen]),
+            overlap=taken(split.overlap),
+            teacher=taken(split.teacher),
+            base=taken(split.base),
+        )
         if split.sizes is not None:
+            firsts = first_equal(split.texts[inputs], split.sizes[places])
+            differ = (firsts != np.arange(len(firsts))).any()
             sizes = torch.from_numpy(split.sizes[places])
-            same = first_equal(split.texts[inputs], split.sizes[places])
-            firsts = torch.from_numpy(same) if (same != np.arange(len(same))).any() else None
+            batch = replace(batch, sizes=sizes, firsts=torch.from_numpy(firsts) if differ else None)
+        texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
         if self.vectors is not None:
-            marked = None if split.marked is None else self.vectors[torch.from_numpy(split.marked[inputs])]
-            return Batch(
-                *(task, chosen, targets),
-                vectors=self.vectors[texts],
-                sizes=sizes,
-                overlap=overlap,
-                teacher=teacher,
-                base=base,
-                marked=marked,
-                firsts=firsts,
-            )
+            marked = taken(split.marked)
+            marked_vectors = None if marked is None else self.vectors[marked]
+            return replace(batch, vectors=self.vectors[texts], marked=marked_vectors)
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
-        return Batch(
-            *(task, chosen, targets, tokens, lengths),
-            sizes=sizes,
-            overlap=overlap,
-            teacher=teacher,
-            base=base,
-            spans=spans,
-            firsts=firsts,
-        )
+        return replace(batch, tokens=tokens, lengths=lengths, spans=taken(split.token_spans))
 
     def loader(self, sampler: Sampler[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
         """A loader of the sampler's batches. It runs in this process, because gathering a batch takes microseconds."""
@@ -120,8 +110,8 @@ class Schedule:
         # For each step, how often its task was drawn before.
         self._turns = np.zeros(steps, dtype=np.int64)
         for task in range(len(self.tasks)):
-            mine = self.draws == task
-            self._turns[mine] = np.arange(mine.sum())
+            drawn = self.draws == task
+            self._turns[drawn] = np.arange(drawn.sum())
         self._passes = lru_cache(maxsize=2 * len(self.tasks))(self._pass)
 
     def __len__(self) -> int:
@@ -136,7 +126,6 @@ class Schedule:
         return task, self._passes(task, number)[place]
 
     def _pass(self, task: str, number: int) -> list[np.ndarray]:
-        """The batches of one pass over a task's rows."""
         rng = np.random.default_rng([self.seed, 1, zlib.crc32(task.encode()), number])
         return pooled_batches(self.lengths[task], self.batch_sizes[task], rng, self.pool)
 
@@ -181,11 +170,7 @@ class SortedSampler(Sampler[Chosen]):
     """Every row of every task once, in order of length, so that batches need little padding."""
 
     def __init__(self, lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> None:
-        """
-        Args:
-            lengths: by task, the lengths of its rows in tokens, int64 (rows,).
-            batch_sizes: by task, rows in a batch.
-        """
+        """The arguments are as in `Schedule`."""
         self.batches = [
             (task, rows)
             for task, sizes in lengths.items()
@@ -202,11 +187,7 @@ class SortedSampler(Sampler[Chosen]):
 
 
 def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
-    """The length of the longest text of each row, in tokens, int64 (rows,).
-
-    Args:
-        lengths: the lengths of all texts, int64 (texts,).
-    """
+    """The length of the longest text of each row, int64 (rows,), from the lengths of all texts, int64 (texts,)."""
     of_inputs: np.ndarray = lengths[split.texts].max(axis=1)
     if split.sizes is None:
         return of_inputs
@@ -248,7 +229,6 @@ def row_outputs(
 def _run(
     network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
 ) -> Iterator[tuple[Batch, Tensor]]:
-    """Each batch and its outputs (inputs, outputs)."""
     network.eval()
     for chosen in progress(sampler.batches, "predicting", "batches"):
         batch = batches[chosen].to(device)

@@ -42,24 +42,13 @@ def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") ->
 def load_weights(network: nn.Module, path: Path, remedy: str = RESTORE) -> None:
     """Load the weights that a stage saved into the network. Weights that the file lacks stay unchanged.
 
-    Args:
-        remedy: what the user can do.
-
-    Raises:
-        InputError: as `read_weights` and `fill` do.
+    Raises InputError as `read_weights` and `fill` do; it ends with the remedy.
     """
     fill(network, {**network.state_dict(), **read_weights(path, remedy)}, path, remedy)
 
 
 def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path, remedy: str = RESTORE) -> None:
-    """Load all weights of the network, in place.
-
-    Args:
-        path: where they are from.
-
-    Raises:
-        InputError: if they are those of another network.
-    """
+    """Load all weights of the network, in place. Raises InputError, which names their file, if they are those of another network."""
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
@@ -78,21 +67,17 @@ def weights_fit(network: nn.Module, path: Path) -> bool:
 def are_weights_of(network: nn.Module, weights: Mapping[str, Tensor]) -> bool:
     """Whether there is each weight of the network in its shape, and no other. False for what are no weights."""
     try:
-        found = {name: weight.shape for name, weight in weights.items()}
+        shapes = {name: weight.shape for name, weight in weights.items()}
     except AttributeError:
         return False
-    return found == {name: weight.shape for name, weight in network.state_dict().items()}
+    return shapes == {name: weight.shape for name, weight in network.state_dict().items()}
 
 
 class Checkpoint(TypedDict):
-    """The file of the weights that a stage saves.
-
-    Args:
-        threshold_shift: see `mtl.methods.stage2`.
-    """
+    """The file of the weights that a stage saves."""
 
     state_dict: dict[str, Any]
-    threshold_shift: NotRequired[float]
+    threshold_shift: NotRequired[float]  # see `mtl.methods.stage2`
 
 
 def read_weights(path: Path, remedy: str = RESTORE) -> dict[str, Tensor]:

@@ -41,7 +41,7 @@ def falling_adam(
     last = final_learning_rate / learning_rate
 
     def optimizer(network: nn.Module) -> torch.optim.Optimizer:
-        parameters = trained_parameters(network)
+        parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
         return Adam(parameters, learning_rate, amsgrad=True, fused=fused(parameters))
 
     def factor(step: int) -> float:
@@ -49,11 +49,6 @@ def falling_adam(
         return warmed * (1 + (last - 1) * min(1.0, step / total_steps))
 
     return Optimization(optimizer, factor)
-
-
-def trained_parameters(network: nn.Module) -> list[nn.Parameter]:
-    """The weights that are not fixed."""
-    return [parameter for parameter in network.parameters() if parameter.requires_grad]
 
 
 def fused(parameters: list[nn.Parameter]) -> bool:
@@ -73,11 +68,7 @@ class Adam(torch.optim.Adam):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step.
-
-        Args:
-            closure: computes the loss and the gradients, and returns the loss.
-        """
+        """One step. The closure computes the loss and the gradients, and returns the loss."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -148,12 +139,7 @@ class TaskScore(torchmetrics.Metric):
             self.add_state(name, [], dist_reduce_fx="cat")
 
     def update(self, codes: Tensor, rows: Tensor, finite: Tensor) -> None:
-        """Add a batch.
-
-        Args:
-            codes, rows: the predicted codes and the indices of their dev rows, (rows,).
-            finite: whether all outputs are, ().
-        """
+        """Add a batch: the predicted codes, the indices of their dev rows, (rows,), and whether all outputs are finite, ()."""
         self.codes.append(codes)
         self.rows.append(rows)
         self.finite.append(finite[None])
@@ -171,17 +157,12 @@ class TaskScore(torchmetrics.Metric):
 class MultitaskModule(ValidatedModule):
     """Trains a network on batches of one task each (KLEJ, section 4.1).
 
-    It logs `dev/{task}`, a task's metric × 100 over its whole validation split, and `dev/average`, their plain mean. A row of its curve has
+    It logs `dev/{task}`, a task's metric × 100 over its validation split, and `dev/average`, their plain mean. A row of its curve has
     the step, seconds, the train loss (none before the first step) and the dev scores.
-    Training that diverges ends with DivergedError at the next validation, before any of its weights are saved.
     """
 
     def __init__(
-        self,
-        network: TaskNetwork,
-        scores: Mapping[str, TaskScore],
-        optimization: Optimization,
-        parts: int = 1,
+        self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1
     ) -> None:
         """
         Args:
@@ -206,9 +187,9 @@ class MultitaskModule(ValidatedModule):
             loss = self.network.loss(first)
         else:
             # Lightning's own accumulation would give each part the same weight, and so more to each row of a smaller part.
-            whole = self.network.loss_weight(batch)
-            self._further = [(part, self.network.loss_weight(part) / whole) for part in further]
-            loss = self.network.loss(first) * self.network.loss_weight(first) / whole
+            weight = self.network.loss_weight(batch)
+            self._further = [(part, self.network.loss_weight(part) / weight) for part in further]
+            loss = self.network.loss(first) * self.network.loss_weight(first) / weight
         self.losses.append((f"task {batch.task}, ", loss.detach()))
         return loss
 
@@ -271,11 +252,8 @@ class MultitaskModule(ValidatedModule):
         gradient_clip_val: float | None = None,
         gradient_clip_algorithm: str | None = None,
     ) -> None:
-        """Clip the norm of all gradients together, as Lightning does.
-
-        Lightning's own method refuses a sparse gradient, and a fused optimizer in mixed precision, even if no loss is scaled, as
-        on a CPU.
-        """
+        """Clip the norm of all gradients together. Lightning's method does so too, but refuses a sparse gradient, and a fused optimizer
+        in mixed precision even if no loss is scaled, as on a CPU."""
         if gradient_clip_val:
             trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
             clip_gradients(trained, gradient_clip_val)

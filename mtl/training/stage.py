@@ -44,30 +44,22 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Stage:
-    """What one call of `fit` trains.
-
-    Args:
-        section: the section of the configuration with the stage's learning rate.
-        train: returns the loader of an epoch's batches for the epoch's number.
-        epochs: the maximum.
-        validate_first: whether to validate before the first step too, so that the initial weights can be the best
-            ones.
-    """
+    """What one call of `fit` trains."""
 
     title: str
-    section: str
+    section: str  # of the configuration, with the stage's learning rate
     folder: Path
     seed: int
-    epochs: int
+    epochs: int  # at most
     total_steps: int
     patience: int
     gradient_clip: float
-    train: Callable[[int], DataLoader[Batch]]
+    train: Callable[[int], DataLoader[Batch]]  # an epoch's number -> the loader of its batches
     dev: DataLoader[Batch]
     resumable: bool = True  # whether to save the whole state after each epoch
     trained_only: bool = False  # whether to save only the weights that are trained
     checkpoint: str = "best"  # the validation whose weights are saved: best or last
-    validate_first: bool = False
+    validate_first: bool = False  # whether to validate before the first step, too: the initial weights may be the best
     start: str = "before training"  # when the validation before the first step takes place, for messages
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
@@ -81,11 +73,13 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     """Train until the epochs or the patience are used up, then load the best (or last) weights into the module.
 
     `stage.folder` receives the weights (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the
-    average × 100 of the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt,
-    which is removed at the end.
-    Raises InputError if last.ckpt is damaged, or of another model.
-    Raises DivergedError, with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
-    are then those of earlier validations.
+    average × 100 of the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from
+    last.ckpt, which is removed at the end.
+
+    Raises:
+        InputError: if last.ckpt is damaged, or of another model.
+        DivergedError: with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt are then
+            those of earlier validations.
     """
     kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     resume = stage.folder / RESUME
@@ -98,20 +92,12 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     if missing_package("tensorboard") is None:
         loggers.append(TensorBoardLogger(stage.folder, name="tensorboard", version=""))
     bar = Progress(stage.title, stage.total_steps, "steps", steps, at_most=True)
+    patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
+    callbacks = [SeedEachEpoch(stage.seed, stage.folder.name), patience, StageProgress(stage, bar), kept]
     try:
         with deterministic(), bar:
             train(
-                module,
-                resume,
-                start > 0,
-                [
-                    SeedEachEpoch(stage.seed, stage.folder.name),
-                    Patience(
-                        MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True
-                    ),
-                    StageProgress(stage, bar),
-                    kept,
-                ],
+                *(module, resume, start > 0, callbacks),
                 data=_StageData(stage),
                 resumable=stage.resumable,
                 accelerator=device_of(config.accelerator).type,

@@ -114,6 +114,8 @@ def test_a_row_of_a_choice_has_as_many_inputs_as_candidates() -> None:
     assert split.scored.candidates is split.sizes and split.scored.columns == split.columns
     assert split.inputs(np.array([2, 0])).tolist() == [4, 5, 0, 1, 2]
     assert split.inputs(np.array([], dtype=np.int64)).tolist() == []
+    without_targets = make_split(CHOICE, [Example(2, (("q1", "a"), ("q1", "b")))], index)
+    assert without_targets.columns == {"topic": [], "source": []}
 
 
 def test_other_rows_have_one_input_each() -> None:
@@ -121,12 +123,6 @@ def test_other_rows_have_one_input_each() -> None:
     np.testing.assert_array_equal(split.targets, [1.0, np.nan])
     assert split.texts.tolist() == [[1], [0]] and split.sizes is None and split.columns == {}
     assert split.inputs(np.array([1, 0])).tolist() == [1, 0]
-
-
-def test_rows_without_targets_have_no_columns_for_the_metric() -> None:
-    split = make_split(CHOICE, [Example(2, (("q", "a"), ("q", "b")))], numbered(["q", "a", "b"]))
-    assert split.columns == {"topic": [], "source": []}
-    assert split.sizes is not None and split.sizes.tolist() == [2]
 
 
 def test_the_answers_of_a_word_task_are_the_words_of_its_training_rows() -> None:
@@ -159,10 +155,7 @@ def test_scored_rows_are_described_without_their_texts() -> None:
     assert describe_rows(LABELS, others) == {"texts": grouped["texts"], "groups": None}
     for changed in (others[::-1], others[:4], [Example(1, (("a", "b"),)), *others[2:]]):
         assert describe_rows(LABELS, changed)["texts"] != grouped["texts"]
-
-
-def test_the_description_of_a_choice_has_what_its_metric_reads() -> None:
-    described = describe_rows(CHOICE, CHOICES)
+    described = describe_rows(CHOICE, CHOICES)  # with what its metric reads
     assert described["candidates"] == [3, 1, 2]
     assert described["columns"] == {"topic": ["sun", "rain", "sun"], "source": ["x", "y", "z"]}
 

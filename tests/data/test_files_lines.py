@@ -44,9 +44,8 @@ def test_blocks_of_lines(tmp_path: Path) -> None:
         assert [line for lines, _ in blocks for line in lines] == read_lines(path)
         assert max(len(lines) for lines, _ in blocks) <= size
         assert sum(read for _, read in blocks) == len(CONTENT)
-    assert list(line_blocks(io.BytesIO(b"a\n\xef\xbb\xbfb\n"), "x", 1))[1][0] == [
-        "\ufeffb"
-    ]  # no mark: it is not at the start
+    blocks = list(line_blocks(io.BytesIO(b"a\n\xef\xbb\xbfb\n"), "x", 1))
+    assert blocks[1][0] == ["\ufeffb"]  # no mark: it is not at the start
     with raises_input_error(file="x", line=3):
         list(line_blocks(io.BytesIO(b"a\nb\n\xff\n"), "x", 2))
 

@@ -40,7 +40,7 @@ def single(*texts: str) -> list[Example]:
 
 
 def rows(*texts: tuple[str, ...], spans: tuple[tuple[int, int], ...] = ()) -> list[Example]:
-    return [Example(line, (own,), 1.0, spans=spans) for line, own in enumerate(texts, 2)]
+    return [Example(line, (row,), 1.0, spans=spans) for line, row in enumerate(texts, 2)]
 
 
 def test_the_order_of_a_pair_and_spaces_do_not_make_a_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,25 +105,18 @@ def test_with_few_new_rows_all_rows_choose() -> None:
 
 
 def test_all_that_a_split_holds_is_taken() -> None:
-    by_input = {
-        name: np.arange(12.0).reshape(6, 2) + start for start, name in enumerate(("overlap", "teacher", "base"))
-    }
-    split = Split(
-        np.arange(12).reshape(6, 2),
-        np.array([1.0, 0.0, 0.0]),
-        np.array([2, 1, 3]),
-        {"topic": ["sun", "rain", "snow"], "unknown": []},
-        spans=np.arange(12).reshape(3, 2, 2),
-        token_spans=np.arange(12).reshape(3, 2, 2) + 1,
-        marked=np.arange(12).reshape(6, 2) + 2,
-        **by_input,
-    )
+    by_row = {name: np.arange(12).reshape(3, 2, 2) + start for start, name in enumerate(("spans", "token_spans"))}
+    names = ("texts", "overlap", "teacher", "base", "marked")
+    by_input = {name: np.arange(12).reshape(6, 2) + start for start, name in enumerate(names)}
+    columns = {"topic": ["sun", "rain", "snow"], "unknown": []}
+    sizes = np.array([2, 1, 3])
+    split = Split(targets=np.array([1.0, 0.0, 0.0]), sizes=sizes, columns=columns, **by_row, **by_input)
     rows_taken, inputs = np.array([2, 0]), [3, 4, 5, 0, 1]
     taken = split.take(rows_taken)
     assert taken.columns == {"topic": ["snow", "sun"], "unknown": []}
     for name in ("targets", "sizes", "spans", "token_spans"):
         np.testing.assert_array_equal(getattr(taken, name), getattr(split, name)[rows_taken])
-    for name in ("texts", "overlap", "teacher", "base", "marked"):
+    for name in names:
         np.testing.assert_array_equal(getattr(taken, name), getattr(split, name)[inputs])
     plain = Split(np.array([[4], [5]]), np.array([1.0, 0.0])).take(np.array([1]))
     assert plain.texts.tolist() == [[5]] and plain.sizes is None and plain.overlap is None
@@ -167,14 +160,7 @@ def turned(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "candidates": [candidates[-1], *candidates[:-1]], "label": (row["label"] + 1) % len(candidates)}
 
 
-CHOICES = (
-    "average",
-    "curve",
-    "threshold_shift",
-    "settings",
-    "score",
-    "trials",
-)  # what records of trainings say of their choices
+CHOICES = ("average", "curve", "threshold_shift", "settings", "score", "trials")  # what records say of choices
 
 
 def choices(run: Path) -> dict[str, Any]:
@@ -226,9 +212,8 @@ def test_a_run_chooses_as_if_the_repeated_rows_were_not_there(
     assert own["choosing_scores"] == {task: without["dev_scores"][task] for task in ("mood", "answer")}
     table = (tmp_path / "new/table.md").read_text(encoding="utf-8")
     assert "Dev rows that repeat a training row chose nothing: 10 of 34 (mood), 10 of 34 (answer)." in table
-    assert not any(
-        "chose nothing" in (tmp_path / name / "table.md").read_text(encoding="utf-8") for name in ("plain", "all")
-    )
+    for name in ("plain", "all"):
+        assert "chose nothing" not in (tmp_path / name / "table.md").read_text(encoding="utf-8")
 
 
 def test_what_chooses_nothing_says_nothing(folders: tuple[Path, Path], tmp_path: Path) -> None:

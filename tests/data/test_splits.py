@@ -81,12 +81,8 @@ def test_groups_of_one_label_each() -> None:
 
 
 def test_many_labels() -> None:
-    labels = [float(i % 150) for i in range(6000)]
-    dev = hold_out(
-        Task(kind="labels", labels=[str(label) for label in range(150)], **COLUMNS),
-        examples([None] * 6000, labels),
-        0.1,
-    )[1]
+    task = Task(kind="labels", labels=[str(label) for label in range(150)], **COLUMNS)
+    dev = hold_out(task, examples([None] * 6000, [float(i % 150) for i in range(6000)]), 0.1)[1]
     assert len(dev) == 600 and set(Counter(row.target for row in dev).values()) == {4}
 
 
@@ -144,10 +140,8 @@ def test_missing_tasks_are_named(suite_file: Path) -> None:
     check_present(suite, suite.choose(["kansla"]), data)
     with pytest.raises(InputError) as caught:
         check_present(suite, suite.choose(None), data)
-    assert str(caught.value).startswith(
-        f"{data / 'scores/dev.tsv'}: no such file; tasks of suite liten without their files: betyg;"
-    )
-    assert "tasks=[kansla,samma]" in str(caught.value)
+    problem = f"{data / 'scores/dev.tsv'}: no such file; tasks of suite liten without their files: betyg;"
+    assert str(caught.value).startswith(problem) and "tasks=[kansla,samma]" in str(caught.value)
 
 
 def test_the_tasks_to_run_instead_can_be_run(tmp_path: Path) -> None:
@@ -181,9 +175,8 @@ def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Pat
     write_tsv(data / "scores/test.tsv", ("text", "score"), ("ny", "3"), ("gammal", "4"))
     (data / "scores/dev.tsv").unlink()
     task = choose_scored(declared, data).tasks["betyg"]
-    assert (task.scored, task.files["dev"]) == ("test", None) and missing_tasks(
-        choose_scored(declared, data), data
-    ) == {}
+    assert (task.scored, task.files["dev"]) == ("test", None)
+    assert missing_tasks(choose_scored(declared, data), data) == {}
     read = read_task(task, data, 0.1)
     assert [row.target for row in read.rows["test"]] == [3.0, 4.0] and len(read.held_out) == 6
     assert declared.tasks["betyg"].files["dev"] == "dev.tsv"  # the declaration itself stays

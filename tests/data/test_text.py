@@ -12,32 +12,16 @@ from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses
 
 
 def test_moses_does_not_escape_characters() -> None:
-    assert moses("pl")('Czytał "Potop" & <b>, 3,5 zł.') == [
-        "Czytał",
-        '"',
-        "Potop",
-        '"',
-        "&",
-        "<",
-        "b",
-        ">",
-        ",",
-        "3,5",
-        "zł",
-        ".",
-    ]
+    tokens = moses("pl")('Czytał "Potop" & <b>, 3,5 zł.')
+    assert tokens == ["Czytał", '"', "Potop", '"', "&", "<", "b", ">", ",", "3,5", "zł", "."]
 
 
 TEXTS = ["a b a", "c", "a b a", "", "d e f g h", " "]
 
 
 def check(texts: TokenizedTexts) -> None:
-    assert [texts.words(texts.index[text]) for text in ("a b a", "c", "", "d e f g h")] == [
-        ["a", "b", "a"],
-        ["c"],
-        [UNKNOWN],
-        ["d", "e", "f"],
-    ]
+    words = [texts.words(texts.index[text]) for text in ("a b a", "c", "", "d e f g h")]
+    assert words == [["a", "b", "a"], ["c"], [UNKNOWN], ["d", "e", "f"]]
     assert (texts.empty, texts.cut, len(texts)) == (2, 1, 5)
     assert texts.lengths.tolist() == [3, 1, 1, 3, 1]
     assert dict(zip(texts.types, texts.counts(np.array([0, 1])).tolist(), strict=True)) == {
@@ -67,17 +51,14 @@ def test_tokenized_texts_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for damaged in (b"", cached.read_bytes()[:100]):
         cached.write_bytes(damaged)
         check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
-    # Other texts, another language or another length get their own file.
-    (
-        TokenizedTexts(TEXTS[1:], "pl", 3, tmp_path),
-        TokenizedTexts(TEXTS, "sv", 3, tmp_path),
-        TokenizedTexts(TEXTS, "pl", 4, tmp_path),
-    )
-    assert len(list(tmp_path.iterdir())) == 4
-    # So does another version of the format.
+    # Other texts, another language or length, and other versions of the format and the tokenizer get another file.
+    for texts, language, length in ((TEXTS[1:], "pl", 3), (TEXTS, "sv", 3), (TEXTS, "pl", 4)):
+        TokenizedTexts(texts, language, length, tmp_path)
     monkeypatch.setattr("mtl.data.text.FORMAT", 0)
     check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
-    assert len(list(tmp_path.iterdir())) == 5
+    monkeypatch.setattr("sacremoses.__version__", "0")
+    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
+    assert len(list(tmp_path.iterdir())) == 6
 
 
 @pytest.mark.parametrize(
@@ -90,15 +71,6 @@ def test_texts_with_any_character_have_a_cache_of_their_own(
     TokenizedTexts(first, "pl", 3, tmp_path)
     cached, computed = TokenizedTexts(second, "pl", 3, tmp_path), TokenizedTexts(second, "pl", 3)
     assert [cached.words(text) for text in range(len(second))] == [computed.words(text) for text in range(len(second))]
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_another_version_of_the_tokenizer_has_a_cache_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    TokenizedTexts(TEXTS, "pl", 3, tmp_path)
-    monkeypatch.setattr("sacremoses.__version__", "0")
-    TokenizedTexts(TEXTS, "pl", 3, tmp_path)
     assert len(list(tmp_path.iterdir())) == 2
 
 
@@ -157,17 +129,17 @@ def test_vocabulary_gives_ids_to_words() -> None:
     vocabulary.add(iter(["ryba", "ptak"]))
     np.testing.assert_array_equal(vocabulary.ids(["ptak", "ryba", "kot"]), [5, 4, 2])
     assert len(vocabulary) == 6 and vocabulary.words == ["kot", "pies", "ryba", "ptak"]
+    vocabulary.shorten(4)
+    assert (len(vocabulary), vocabulary.words) == (4, ["kot", "pies"])
+    vocabulary.add(["ptak"])
+    assert vocabulary.ids(["ptak", "ryba", "kot"]).tolist() == [4, 1, 2]
 
 
 def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
-    assert list(tokenized_lines([tmp_path / "a.txt", tmp_path / "b.gz"], str.split)) == [
-        ["ett", "två"],
-        [],
-        ["tre"],
-        ["fyra"],
-    ]
+    lines = list(tokenized_lines([tmp_path / "a.txt", tmp_path / "b.gz"], str.split))
+    assert lines == [["ett", "två"], [], ["tre"], ["fyra"]]
     (tmp_path / "c.txt").write_bytes(b"ok\n\xff\n")
     with raises_input_error(file="c.txt", line=2):
         list(tokenized_lines([tmp_path / "c.txt"], str.split))
@@ -176,15 +148,6 @@ def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
     (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
     with raises_input_error(file="d.gz"):
         list(tokenized_lines([tmp_path / "d.gz"], str.split))
-
-
-def test_a_vocabulary_is_shortened() -> None:
-    vocabulary = Vocabulary(["a", "b"])
-    vocabulary.add(["c", "d"])
-    vocabulary.shorten(4)
-    assert (len(vocabulary), vocabulary.words, vocabulary.ids(["a", "c", "b"]).tolist()) == (4, ["a", "b"], [2, 1, 3])
-    vocabulary.add(["d"])
-    assert vocabulary.ids(["d", "c"]).tolist() == [4, 1]
 
 
 def test_gzipped_text_with_one_endless_line_is_rejected(tmp_path: Path) -> None:

@@ -1,13 +1,10 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 import torch
 
 from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead, pair_features, span_features
-
-
-def test_pair_features() -> None:
-    u, v = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0]])
-    assert pair_features(u, v).tolist() == [[1, 2, 3, -1, 2, 3, 3, -2]]
 
 
 @torch.no_grad()
@@ -79,10 +76,6 @@ def test_outputs_are_float32_in_mixed_precision() -> None:
     assert all(parameter.grad is not None and parameter.grad.dtype == torch.float32 for parameter in head.parameters())
 
 
-def test_single_texts() -> None:
-    assert Head(4, outputs=1, pair=False, hidden_size=8, dropout=0.0)(torch.randn(5, 4)).shape == (5, 1)
-
-
 def mlp(head: Head, vectors: np.ndarray) -> np.ndarray:
     """The head's MLP without dropout, by NumPy: linear, tanh, layer norm, linear."""
     first, _, norm, _, last = (
@@ -103,12 +96,8 @@ def test_a_projecting_head_against_numpy(pair: bool) -> None:
     states = torch.randn(4, 7, 6, dtype=torch.float64)
     lengths = torch.tensor([4, 1, 7, 2])
     weight, bias = head.projection.weight.numpy(), head.projection.bias.numpy()
-    vectors = np.stack(
-        [
-            (text[:length] @ weight.T + bias).max(axis=0)
-            for text, length in zip(states.numpy(), lengths.tolist(), strict=True)
-        ]
-    )
+    texts = zip(states.numpy(), lengths.tolist(), strict=True)
+    vectors = np.stack([(text[:length] @ weight.T + bias).max(axis=0) for text, length in texts])
     if pair:
         u, v = vectors[:2], vectors[2:]
         vectors = np.concatenate([u, v, np.abs(u - v), u * v], axis=1)
@@ -135,23 +124,19 @@ def test_overlap_is_added_to_the_hidden_layer_against_numpy() -> None:
     np.testing.assert_allclose(head(vectors, overlap).numpy(), mlp(expected, both), atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [Head, ProjectingHead, AttentionHead])
-def test_every_head_of_a_pair_reads_the_overlap(kind: type) -> None:
+# The arguments of the heads of pairs.
+PAIR_HEADS = [(Head, {"pair": True}), (ProjectingHead, {"pair": True, "projection": 5})]
+PAIR_HEADS += [(AttentionHead, {"attention_size": 3})]
+
+
+@pytest.mark.parametrize(("kind", "sizes"), PAIR_HEADS)
+def test_every_head_of_a_pair_reads_the_overlap(kind: type, sizes: dict[str, int]) -> None:
     torch.manual_seed(0)
-    sizes = {
-        Head: {"pair": True},
-        ProjectingHead: {"pair": True, "projection": 5},
-        AttentionHead: {"attention_size": 3},
-    }
-    head = kind(dim=6, outputs=2, hidden_size=8, dropout=0.0, overlap=3, **sizes[kind])
+    head = kind(dim=6, outputs=2, hidden_size=8, dropout=0.0, overlap=3, **sizes)
     states, lengths = torch.randn(4, 7, 6), torch.tensor([4, 1, 7, 2])
     overlap = torch.rand(2, 3, requires_grad=True)
     head.read(states, lengths, overlap)[0].sum().backward()
     assert overlap.grad is not None and (overlap.grad[0] != 0).all() and (overlap.grad[1] == 0).all()
-
-
-def test_a_head_of_single_texts_has_no_overlap() -> None:
-    assert Head(4, outputs=1, pair=False, hidden_size=8, dropout=0.0, overlap=8).overlap is None
 
 
 SPANS = torch.tensor([[[0, 2], [0, 1], [1, 3]], [[0, 1], [1, 4], [0, 2]]])  # of two inputs, in their texts 0, 1 and 1
@@ -159,13 +144,12 @@ SPANS = torch.tensor([[[0, 2], [0, 1], [1, 3]], [[0, 1], [1, 4], [0, 2]]])  # of
 
 def span_vectors(states: np.ndarray, sides: list[int]) -> list[np.ndarray]:
     """The maximum over the steps of each span, (inputs, dim) for each span."""
-    first = {0: 0, 1: len(SPANS)}  # row of the first text of each side
-    return [
-        np.stack(
-            [states[first[side] + i, start:stop].max(axis=0) for i, (start, stop) in enumerate(SPANS[:, k].tolist())]
-        )
-        for k, side in enumerate(sides)
-    ]
+    vectors = []
+    for number, side in enumerate(sides):
+        texts = states[side * len(SPANS) :]  # of this side, and those of the next one
+        spans = zip(texts, SPANS[:, number].tolist(), strict=False)
+        vectors.append(np.stack([text[start:stop].max(axis=0) for text, (start, stop) in spans]))
+    return vectors
 
 
 @pytest.mark.parametrize(("pair", "sides"), [(True, [0, 1, 1]), (True, [0, 1]), (False, [0, 0]), (False, [0])])
@@ -193,11 +177,9 @@ def test_a_head_with_spans_against_numpy(pair: bool, sides: list[int], projectio
         parts = [u, v, np.abs(u - v), u * v]
     marked = span_vectors(read, sides)
     parts += marked
-    for one in range(len(marked)):
-        for other in range(one + 1, len(marked)):
-            parts += [np.abs(marked[one] - marked[other]), marked[one] * marked[other]]
-    mlp_of = head.head if isinstance(head, ProjectingHead) else head
-    expected = mlp(mlp_of, np.concatenate(parts, axis=1))
+    for u, v in combinations(marked, 2):
+        parts += [np.abs(u - v), u * v]
+    expected = mlp(head.head if isinstance(head, ProjectingHead) else head, np.concatenate(parts, axis=1))
     np.testing.assert_allclose(head.read(states, lengths, spans=spans).numpy(), expected, atol=1e-12)
     # Nothing past a text's end has a weight, and more padding changes nothing.
     for place, length in enumerate(lengths.tolist()):
@@ -212,7 +194,9 @@ def test_a_head_with_spans_against_numpy(pair: bool, sides: list[int], projectio
         np.testing.assert_allclose(alone[0].numpy(), expected[row], atol=1e-12)
 
 
-def test_features_of_spans() -> None:
+def test_features_of_pairs_and_spans() -> None:
+    u, v = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0]])
+    assert pair_features(u, v).tolist() == [[1, 2, 3, -1, 2, 3, 3, -2]]
     u, v, w = (torch.tensor([[x, 1.0]]) for x in (1.0, 2.0, 4.0))
     assert torch.equal(span_features([u]), u)
     assert torch.equal(span_features([u, v]), pair_features(u, v))
@@ -220,15 +204,10 @@ def test_features_of_spans() -> None:
 
 
 @pytest.mark.parametrize("autocast", [False, True])
-@pytest.mark.parametrize("kind", [Head, ProjectingHead, AttentionHead])
-def test_gradients_reach_the_tokens_of_spans_and_are_finite(kind: type, autocast: bool) -> None:
+@pytest.mark.parametrize(("kind", "sizes"), PAIR_HEADS)
+def test_gradients_reach_the_tokens_of_spans_and_are_finite(kind: type, sizes: dict[str, int], autocast: bool) -> None:
     torch.manual_seed(0)
-    sizes = {
-        Head: {"pair": True},
-        ProjectingHead: {"pair": True, "projection": 5},
-        AttentionHead: {"attention_size": 3},
-    }
-    head = kind(dim=6, outputs=2, hidden_size=8, dropout=0.0, spans=[0, 1], **sizes[kind])
+    head = kind(dim=6, outputs=2, hidden_size=8, dropout=0.0, spans=[0, 1], **sizes)
     states, lengths = torch.randn(4, 7, 6, requires_grad=True), torch.tensor([4, 4, 7, 4])
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         outputs = head.read(states, lengths, spans=SPANS[:, :2])
@@ -240,6 +219,7 @@ def test_gradients_reach_the_tokens_of_spans_and_are_finite(kind: type, autocast
 
 
 def test_heads_without_spans_have_the_parameters_they_had() -> None:
+    assert Head(4, outputs=1, pair=False, hidden_size=8, dropout=0.0, overlap=8).overlap is None
     head = Head(4, outputs=3, pair=True, hidden_size=8, dropout=0.0)
     assert {name: tuple(p.shape) for name, p in head.named_parameters()} == {
         **{"layers.0.weight": (8, 16), "layers.0.bias": (8,), "layers.2.weight": (8,), "layers.2.bias": (8,)},

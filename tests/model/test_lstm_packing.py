@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from mtl.model.lstm import WIDTH_MULTIPLE, Packing
@@ -16,16 +17,9 @@ def test_columns_are_ordered_by_step_with_the_longest_sequence_first() -> None:
     assert all((rows[step, len(real) :] == real[0]).all() for step, real in enumerate(expected))
 
 
-def test_unpack_restores_the_batch_with_zeros_past_each_end() -> None:
-    packing = Packing(LENGTHS, 7)
-    values = torch.randn(5, 7, 3)
-    inside = torch.arange(7) < LENGTHS[:, None]
-    assert torch.equal(packing.unpack(packing.pack(values)), values * inside[:, :, None])
-
-
-def test_more_sequences_than_one_width_multiple() -> None:
-    lengths = torch.randint(1, 9, (37,), generator=torch.Generator().manual_seed(0))
-    values = torch.randn(37, int(lengths.max()), 2)
+@pytest.mark.parametrize("lengths", [LENGTHS, torch.arange(37) % 8 + 1])  # of more sequences than WIDTH_MULTIPLE
+def test_unpack_restores_the_batch_with_zeros_past_each_end(lengths: torch.Tensor) -> None:
+    values = torch.randn(len(lengths), int(lengths.max()) + 2, 3)
     packing = Packing(lengths, values.shape[1])
     assert packing.sizes == [int((lengths > step).sum()) for step in range(int(lengths.max()))]
     inside = torch.arange(values.shape[1]) < lengths[:, None]

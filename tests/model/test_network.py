@@ -36,19 +36,13 @@ def test_each_task_has_a_head_that_fits_it() -> None:
     vectors = torch.randn(6, 8)
     assert [tuple(heads[task.id](vectors).shape) for task in TASKS] == [(6, 2), (3, 1), (3, 1), (6, 4)]
     assert not any(heads[task.id].reads_tokens for task in TASKS)
-
-
-def test_with_attention_the_heads_of_pairs_read_tokens() -> None:
-    heads = network(attention_size=3).heads
-    kinds = [type(heads[task.id]) for task in TASKS]
-    assert kinds == [Head, AttentionHead, AttentionHead, Head]
-
-
-def test_with_a_projection_all_heads_read_tokens_and_attention_has_none() -> None:
-    kinds = [type(network(projection=3).heads[task.id]) for task in TASKS]
-    assert kinds == [ProjectingHead] * 4
-    kinds = [type(network(attention_size=3, projection=3).heads[task.id]) for task in TASKS]
-    assert kinds == [ProjectingHead, AttentionHead, AttentionHead, ProjectingHead]
+    for attention_size, projection, single, pair in (
+        (3, None, Head, AttentionHead),
+        (None, 3, ProjectingHead, ProjectingHead),
+        (3, 3, ProjectingHead, AttentionHead),
+    ):
+        heads = network(None, attention_size, projection).heads
+        assert [type(heads[task.id]) for task in TASKS] == [single, pair, pair, single]
 
 
 def test_with_cosine_the_head_of_a_pair_with_a_number_compares_the_vectors() -> None:
@@ -131,15 +125,10 @@ def test_the_loss_of_a_choice_is_cross_entropy_over_each_row_s_candidates() -> N
     assert model.predict(batch, outputs).tolist() == [row.index(max(row)) for row in rows]
 
 
-def test_a_choice_among_the_same_candidates_does_not_depend_on_the_other_rows() -> None:
-    model = network()
-    outputs = torch.tensor([[1.0], [3.0], [2.0], [-9.0], [-5.0], [-7.0]])
-    batch = on_vectors("c", [0.0, 0.0, 0.0], 6, 2, SIZES)
-    assert model.predict(batch, outputs).tolist() == [1, 0, 0]  # padding, scored 0 or more, would win in the last row
-
-
-def test_gradients_of_a_choice_are_finite() -> None:
+def test_a_choice_does_not_depend_on_the_other_rows_and_has_finite_gradients() -> None:
     model, batch = network(), on_vectors("c", [2.0, 0.0, 1.0], 6, 2, SIZES)
+    outputs = torch.tensor([[1.0], [3.0], [2.0], [-9.0], [-5.0], [-7.0]])
+    assert model.predict(batch, outputs).tolist() == [1, 0, 0]  # padding, scored 0 or more, would win in the last row
     model.loss(batch).backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.heads["c"].parameters())
 
@@ -162,6 +151,4 @@ def test_weights_are_named_by_encoder_and_heads() -> None:
     encoder = Encoder(WordEmbedder(20, 6, trainable=True), 6, 4, 1, 0.0, 0.0)
     names = list(network(encoder).state_dict())
     assert {name.split(".")[0] for name in names} == {"encoder", "heads"}
-    assert names[0].startswith(
-        "heads.layers.0."
-    )  # the heads come first; a task's id, which may have a dot, is in no name
+    assert names[0].startswith("heads.layers.0.")  # heads come first; a task's id, which may have a dot, is in no name

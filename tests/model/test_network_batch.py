@@ -4,28 +4,13 @@ from mtl.model.network import Batch
 
 
 def test_a_moved_batch_keeps_what_packing_and_splitting_read_on_the_cpu() -> None:
-    rows, sizes, lengths = torch.tensor([4, 2]), torch.tensor([2, 1]), torch.tensor([3, 1, 2])
-    tokens = torch.tensor([[1, 2, 3], [4, 0, 0], [5, 6, 0]])
-    batch = Batch("t", rows, torch.tensor([1.0, 0.0]), tokens, lengths, sizes=sizes)
+    on_cpu = {"rows": torch.tensor([4, 2]), "sizes": torch.tensor([2, 1]), "lengths": torch.tensor([3, 1, 2])}
+    names = ("targets", "tokens", "vectors", "overlap", "teacher", "base", "spans", "marked", "firsts")
+    batch = Batch("t", **on_cpu, **{name: torch.zeros(3, 2) for name in names})
     moved = batch.to(torch.device("meta"))
-    assert moved.task == "t" and moved.vectors is None
-    assert moved.rows is rows and moved.sizes is sizes and moved.lengths is lengths
-    assert moved.targets.device.type == "meta"
-    assert moved.tokens is not None and moved.tokens.device.type == "meta"
-    encoded = Batch(
-        "t",
-        rows,
-        torch.zeros(2),
-        vectors=torch.zeros(2, 3),
-        overlap=torch.zeros(1, 4),
-        base=torch.zeros(1, 2),
-        spans=rows[None, None],
-    )
-    encoded = encoded.to(torch.device("meta"))
-    assert encoded.tokens is None and encoded.vectors is not None and encoded.vectors.device.type == "meta"
-    assert encoded.base is not None and encoded.base.device.type == "meta"
-    assert encoded.overlap is not None and encoded.overlap.device.type == "meta"
-    assert encoded.spans is not None and encoded.spans.device.type == "meta"
+    assert moved.task == "t" and all(getattr(moved, name) is value for name, value in on_cpu.items())
+    assert {getattr(moved, name).device.type for name in names} == {"meta"}
+    assert Batch("t", on_cpu["rows"], torch.zeros(2)).to(torch.device("meta")).tokens is None
 
 
 def test_parts_are_batches_of_some_of_the_rows() -> None:
@@ -33,17 +18,9 @@ def test_parts_are_batches_of_some_of_the_rows() -> None:
     sizes = torch.tensor([2, 1, 3, 1, 1])
     lengths = torch.tensor([1, 2, 1, 3, 2, 1, 4, 4, 2, 1, 1, 1, 3, 1, 5, 1])
     tokens = torch.arange(1, 17)[:, None] * (torch.arange(5) < lengths[:, None])
-    batch = Batch(
-        "t",
-        torch.arange(10, 15),
-        torch.arange(5.0),
-        tokens,
-        lengths,
-        sizes=sizes,
-        overlap=torch.arange(8.0)[:, None],
-        base=torch.arange(8.0)[:, None],
-        spans=torch.arange(8)[:, None, None].expand(8, 1, 2),
-    )
+    by_input = {"overlap": torch.arange(8.0)[:, None], "base": torch.arange(8.0)[:, None]}
+    by_input["spans"] = torch.arange(8)[:, None, None].expand(8, 1, 2)
+    batch = Batch("t", torch.arange(10, 15), torch.arange(5.0), tokens, lengths, sizes=sizes, **by_input)
     first, second = batch.parts(2)
     assert (first.rows.tolist(), second.rows.tolist()) == ([10, 11, 12], [13, 14])
     assert (first.targets.tolist(), second.targets.tolist()) == ([0, 1, 2], [3, 4])

@@ -16,22 +16,15 @@ def weights(inputs: int, hidden: int, projection: int) -> list[Tensor]:
     return [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
 
 
-def theirs(cell: tuple[list[Tensor], bool, float | None, float | None]) -> LstmCellWithProjection:
+def theirs(made: list[Tensor], reverse: bool, clips: tuple[float | None, float | None]) -> LstmCellWithProjection:
     """allennlp-light's cell with these weights; its gates have the order i, f, g, o, ours o, i, f, g."""
-    (w_input, w_state, bias, w_projection), reverse, cell_clip, state_clip = cell
+    w_input, w_state, bias, w_projection = made
     projection, hidden = w_projection.shape
-    module = LstmCellWithProjection(
-        w_input.shape[1], projection, hidden, not reverse, 0.0, cell_clip, state_clip
-    ).double()
-
-    def reorder(weight: Tensor) -> Tensor:
-        o, i, f, g = weight.detach().chunk(4)
-        return torch.cat([i, f, g, o])
-
+    module = LstmCellWithProjection(w_input.shape[1], projection, hidden, not reverse, 0.0, *clips).double()
     with torch.no_grad():
-        module.input_linearity.weight.copy_(reorder(w_input))
-        module.state_linearity.weight.copy_(reorder(w_state))
-        module.state_linearity.bias.copy_(reorder(bias))
+        module.input_linearity.weight.copy_(w_input.roll(-hidden, 0))
+        module.state_linearity.weight.copy_(w_state.roll(-hidden, 0))
+        module.state_linearity.bias.copy_(bias.roll(-hidden, 0))
         module.state_projection.weight.copy_(w_projection)
     return module
 
@@ -43,7 +36,7 @@ def test_equals_allennlp_in_outputs_and_gradients(
     lengths: list[int], reverse: bool, clips: tuple[float | None, float | None]
 ) -> None:
     mine = weights(5, 7, 3)
-    cell = theirs((mine, reverse, *clips))
+    cell = theirs(mine, reverse, clips)
     inputs = torch.randn(len(lengths), lengths[0], 5, dtype=torch.float64, requires_grad=True)
     packed = pack_padded_sequence(inputs, torch.tensor(lengths), batch_first=True)
     rows = ProjectedLSTMLayer.apply(packed.data, packed.batch_sizes.tolist(), reverse, *mine, *clips)
@@ -57,13 +50,9 @@ def test_equals_allennlp_in_outputs_and_gradients(
     (ours * weight).sum().backward()
     (expected * weight).sum().backward()
     torch.testing.assert_close(inputs.grad, twin.grad, atol=1e-12, rtol=0)
-
-    def back(weight: Tensor) -> Tensor:
-        i, f, g, o = weight.chunk(4)
-        return torch.cat([o, i, f, g])
-
     grads = [cell.input_linearity.weight.grad, cell.state_linearity.weight.grad, cell.state_linearity.bias.grad]
-    for parameter, grad in zip(mine, [*map(back, grads), cell.state_projection.weight.grad], strict=True):
+    ordered = [grad.roll(7, 0) for grad in grads]
+    for parameter, grad in zip(mine, [*ordered, cell.state_projection.weight.grad], strict=True):
         torch.testing.assert_close(parameter.grad, grad, atol=1e-11, rtol=0)
 
 

@@ -30,18 +30,13 @@ def batch_sizes(size: int) -> dict[str, int]:
     return dict.fromkeys(lengths(), size)
 
 
-def test_tasks_are_drawn_in_proportion_to_their_rows() -> None:
-    schedule = Schedule(lengths(), batch_sizes(32), 8000, seed=1)
-    drawn = Counter(schedule.tasks[i] for i in schedule.draws)
-    assert drawn["big"] / 8000 == pytest.approx(3000 / 4010, abs=0.02)
-    assert drawn["tiny"] / 8000 == pytest.approx(10 / 4010, abs=0.002)
-
-
-@pytest.mark.parametrize(("sampling", "share"), [(0.0, 1 / 3), (0.5, 3000**0.5 / (3000**0.5 + 1000**0.5 + 10**0.5))])
-def test_sampling_below_one_draws_small_tasks_more_often(sampling: float, share: float) -> None:
+@pytest.mark.parametrize("sampling", [0.0, 0.5, 1.0])
+def test_tasks_are_drawn_in_proportion_to_a_power_of_their_rows(sampling: float) -> None:
     schedule = Schedule(lengths(), batch_sizes(32), 8000, seed=1, sampling=sampling)
     drawn = Counter(schedule.tasks[i] for i in schedule.draws)
-    assert drawn["big"] / 8000 == pytest.approx(share, abs=0.02)
+    total = 3000**sampling + 1000**sampling + 10**sampling
+    assert drawn["big"] / 8000 == pytest.approx(3000**sampling / total, abs=0.02)
+    assert drawn["tiny"] / 8000 == pytest.approx(10**sampling / total, abs=0.02 if sampling < 1 else 0.002)
 
 
 def test_each_pass_sees_every_row_once() -> None:
@@ -74,11 +69,10 @@ def test_rows_of_similar_length_share_a_batch() -> None:
 
 
 def test_each_task_has_its_batch_size() -> None:
-    schedule = Schedule(lengths(), {"big": 32, "small": 8, "tiny": 3}, 300, seed=1)
-    largest: dict[str, int] = {}
-    for task, rows in map(schedule.rows, range(300)):
-        largest[task] = max(largest.get(task, 0), len(rows))
-    assert largest == {"big": 32, "small": 8, "tiny": 3}
+    sizes = {"big": 32, "small": 8, "tiny": 3}
+    schedule = Schedule(lengths(), sizes, 300, seed=1)
+    seen = [(task, len(rows)) for task, rows in map(schedule.rows, range(300))]
+    assert {name: max(size for task, size in seen if task == name) for name in sizes} == sizes
 
 
 def test_sorted_sampler_gives_every_row_once() -> None:
@@ -128,14 +122,11 @@ def test_batches_of_a_choice_hold_the_candidates_row_after_row() -> None:
     assert (batch.rows.tolist(), batch.targets.tolist(), batch.sizes.tolist()) == ([2, 0], [1, 2], [2, 3])
 
 
-def test_a_row_of_a_choice_is_as_long_as_its_longest_text() -> None:
-    sizes = np.array([1, 3, 2, 4, 1, 6])
-    assert row_lengths(CHOICE, sizes).tolist() == [4, 3, 6]
-
-
 def test_a_batch_of_a_choice_has_about_as_many_inputs_as_others() -> None:
+    assert row_lengths(CHOICE, np.array([1, 3, 2, 4, 1, 6])).tolist() == [4, 3, 6]  # of the longest text of each row
     assert batch_rows(CHOICE, 16) == 8  # of two candidates on average
     assert batch_rows(CHOICE, 2) == 1
+    assert [pass_batches(CHOICE, size) for size in (2, 4, 16)] == [3, 2, 1]
     assert batch_rows(Split(np.zeros((4, 1), dtype=np.int64), np.zeros(4)), 16) == 16
 
 
@@ -171,14 +162,8 @@ def test_small_data_is_shuffled_freely() -> None:
     assert [pool_size(batches) for batches in (1, 2, 15, 16, 80, 3000)] == [1, 1, 1, 2, 10, 32]
 
 
-def test_batches_of_a_pass() -> None:
-    assert [pass_batches(CHOICE, size) for size in (2, 4, 16)] == [3, 2, 1]  # rows of two candidates on average
-
-
 def test_equal_candidates_of_a_row_are_decided_alike() -> None:
-    texts = np.array(
-        [[0, 5], [0, 6], [0, 5], [1, 6], [1, 7], [1, 7]]
-    )  # the third equals the first, the last the one before
+    texts = np.array([[0, 5], [0, 6], [0, 5], [1, 6], [1, 7], [1, 7]])  # the third equals the first, the last the fifth
     split = Split(texts, np.zeros(2), np.array([3, 3]))
     batches = BatchDataset({"t": split}, vectors=torch.zeros(8, 2))
     batch = batches["t", np.array([1, 0])]

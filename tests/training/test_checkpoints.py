@@ -31,9 +31,9 @@ def network(seed: int) -> nn.Sequential:
 
 
 def test_weights_that_a_checkpoint_leaves_out_stay_as_they_are(tmp_path: Path) -> None:
-    before, kept, loaded = network(1), network(2), network(1)
+    kept, loaded = network(2), network(1)
     load_weights(loaded, saved(tmp_path / "best.ckpt", kept, without="0."))
-    assert torch.equal(loaded[0].weight, before[0].weight)
+    assert torch.equal(loaded[0].weight, network(1)[0].weight)
     assert torch.equal(loaded[2].weight, kept[2].weight) and torch.equal(loaded[2].bias, kept[2].bias)
 
 
@@ -57,8 +57,6 @@ def test_a_missing_or_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for content in (b"", whole[:100], b"not a checkpoint"):
         path.write_bytes(content)
-        with raises_input_error(file="best.ckpt"):
-            read_weights(path)
         with raises_input_error(file="best.ckpt"):
             read_weights(path)
     for value in ({"weights": {}}, [1]):

@@ -20,11 +20,10 @@ from mtl.base.errors import DivergedError, InputError
 from mtl.base.files import write_json
 from mtl.model.network import Batch, Heads, Network
 from mtl.settings.schema import TrainerConfig
-from mtl.tasks.task import ScoredRows
 from mtl.training import stage as fitting
 from mtl.training.checkpoints import WEIGHTS, load_finished
-from mtl.training.module import MultitaskModule, Optimization, TaskScore
-from mtl.training.stage import fit
+from mtl.training.module import MultitaskModule, Optimization
+from mtl.training.stage import Stage, fit
 
 
 def average_of(folder: Path) -> float:
@@ -33,18 +32,25 @@ def average_of(folder: Path) -> float:
     return average
 
 
+def fitted(made: Stage) -> MultitaskModule:
+    trained = module()
+    fit(trained, made, CPU)
+    return trained
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> MultitaskModule:
+    """What a stage trains that nothing interrupts."""
+    return fitted(stage(tmp_path_factory.mktemp("plain") / "stage"))
+
+
 def without_seconds(module: MultitaskModule) -> list[dict[str, float]]:
     return [{key: value for key, value in row.items() if key != "seconds"} for row in module.curve]
 
 
 @pytest.mark.parametrize(
     ("cuts", "checkpoint", "validate_first"),
-    [
-        ([0, 1], "best", False),
-        ([2, 5, 9], "best", False),
-        ([0, 3, 4], "best", True),
-        ([3, 3, 4], "last", False),
-    ],
+    [([0, 1], "best", False), ([2, 5, 9], "best", False), ([0, 3, 4], "best", True), ([3, 3, 4], "last", False)],
 )
 def test_resumed_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: str, validate_first: bool) -> None:
     def run(trained: MultitaskModule, name: str, cut: int | None = None) -> None:
@@ -95,7 +101,7 @@ def test_patience_that_was_spent_stays_spent(
 
 
 def test_killed_before_its_checkpoint_is_removed_it_is_finished(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plain: MultitaskModule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "stage"
 
@@ -110,8 +116,6 @@ def test_killed_before_its_checkpoint_is_removed_it_is_finished(
     loaded = network()
     assert load_finished(loaded, folder)
     assert not (folder / "last.ckpt").exists()
-    plain = module()
-    fit(plain, stage(tmp_path / "plain/stage"), CPU)
     assert all(torch.equal(t, loaded.state_dict()[name]) for name, t in plain.network.state_dict().items())
     assert not loaded.training
 
@@ -124,30 +128,16 @@ class Interrupted(DataLoader[Batch]):
 
 
 @pytest.mark.parametrize("epoch", [0, 2])
-def test_interrupted_between_epochs_it_is_interrupted(tmp_path: Path, epoch: int) -> None:
-    whole = stage(tmp_path / "stage")
+def test_interrupted_between_epochs_it_is_interrupted(plain: MultitaskModule, tmp_path: Path, epoch: int) -> None:
+    made = stage(tmp_path / "stage")
     interrupted = Interrupted(batches(epoch + 1, 4), batch_size=None)  # type: ignore[arg-type]
     handler = signal.getsignal(signal.SIGINT)  # Lightning ignores the signal from then on
     try:
         with pytest.raises(KeyboardInterrupt):
-            fit(
-                module(),
-                replace(whole, train=lambda number: interrupted if number == epoch else whole.train(number)),
-                CPU,
-            )
+            fitted(replace(made, train=lambda number: interrupted if number == epoch else made.train(number)))
     finally:
         signal.signal(signal.SIGINT, handler)
-    resumed, plain = module(), module()
-    fit(resumed, whole, CPU)
-    fit(plain, stage(tmp_path / "plain/stage"), CPU)
-    assert_same_weights(resumed, plain)
-
-
-def test_a_stage_that_has_not_finished_is_not_loaded(tmp_path: Path) -> None:
-    with pytest.raises(Cut):
-        fit(module(), stage(tmp_path / "stage", cut=2), CPU)
-    assert not load_finished(network(), tmp_path / "stage")
-    assert (tmp_path / "stage/last.ckpt").exists()
+    assert_same_weights(fitted(made), plain)
 
 
 @pytest.mark.parametrize("patience", [1, 3])
@@ -161,11 +151,20 @@ def test_the_first_weights_are_kept_where_no_others_are_better(tmp_path: Path, p
     assert_same_weights(before, trained)
 
 
-def test_validating_first_does_not_change_the_training(tmp_path: Path) -> None:
-    plain, other = module(), module()
-    fit(plain, stage(tmp_path / "plain/stage"), CPU)
-    fit(other, stage(tmp_path / "other/stage", validate_first=True), CPU)
-    assert without_seconds(other)[1:] == without_seconds(plain)
+def test_validating_first_does_not_change_the_training(
+    plain: MultitaskModule, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", "mtl"):
+        trained = fitted(replace(stage(tmp_path / "stage", validate_first=True), start="before all"))
+    assert without_seconds(trained)[1:] == without_seconds(plain)
+    scores = [row["dev/average"] for row in trained.curve]
+    gained = f"test · finished: {max(scores):.1f}, {scores[0]:.1f} before all · 40 steps in "
+    assert caplog.messages[-1].startswith(gained)
+
+
+def single(epoch: int) -> Batch:
+    """A batch of one row."""
+    return batches(epoch + 50, 1)[0].parts(8)[0]
 
 
 @pytest.mark.parametrize("parts", [3, 8, 100])
@@ -175,12 +174,10 @@ def test_a_batch_in_parts_gives_the_same_step(tmp_path: Path, parts: int) -> Non
     made = []
     for name, count in (("whole", 1), (f"parts-{parts}", parts)):
         torch.manual_seed(3)
-        dev = ScoredRows(torch.cat([batch.targets for batch in DEV]).double().numpy())
-        trained = MultitaskModule(
-            Network([TASK], Heads([TASK], {"t": 2}, 6, 8, 0.0), None), {"t": TaskScore(TASK, dev, [])}, descent, count
-        )
-        whole = stage(tmp_path / name)
-        fit(trained, replace(whole, train=lambda epoch: loader([*batches(epoch + 1, 3), *single(epoch)])), CPU)
+        heads = Heads([TASK], {"t": 2}, 6, 8, 0.0)
+        trained = MultitaskModule(Network([TASK], heads, None), module().scores, descent, count)
+        made_stage = stage(tmp_path / name)
+        fit(trained, replace(made_stage, train=lambda epoch: loader([*batches(epoch + 1, 3), single(epoch)])), CPU)
         made.append(trained)
     for name, tensor in made[0].network.state_dict().items():
         torch.testing.assert_close(made[1].network.state_dict()[name], tensor, rtol=0, atol=1e-5)
@@ -202,12 +199,6 @@ def test_every_part_is_computed_in_the_stage_s_precision(tmp_path: Path) -> None
     trained.network.loss = noted  # type: ignore[method-assign]
     fit(trained, stage(tmp_path / "stage"), TrainerConfig("cpu", "bf16-mixed", force_precision=True))
     assert seen == 40 * [(3, True), (3, True), (2, True)]
-
-
-def single(epoch: int) -> list[Batch]:
-    """A batch of one row."""
-    (whole,) = batches(epoch + 50, 1)
-    return whole.parts(8)[:1]
 
 
 class NoLoss(MultitaskModule):
@@ -276,69 +267,60 @@ def test_divergence_ends_a_stage_and_the_last_good_weights_stay(
 def test_a_first_validation_that_is_not_finite_is_never_the_best(tmp_path: Path) -> None:
     spoilt = module()
     next(spoilt.network.parameters()).data[:] = torch.nan
-    with pytest.raises(
-        DivergedError, match=r"^test: training diverged \(task t, step 0: the outputs .*finite\); set a"
-    ):
+    said = r"^test: training diverged \(task t, step 0: the outputs .*finite\); set a"
+    with pytest.raises(DivergedError, match=said):
         fit(spoilt, stage(tmp_path / "stage", validate_first=True), CPU)
     assert not list(tmp_path.rglob("*.ckpt"))
 
 
-def test_a_moved_folder_keeps_its_best(tmp_path: Path) -> None:
-    plain = module()
-    fit(plain, stage(tmp_path / "plain" / "stage"), CPU)
+def cut_off(folder: Path, cut: int = 2) -> Path:
+    """The folder of a stage that is cut off when this epoch begins."""
     with pytest.raises(Cut):
-        fit(module(), stage(tmp_path / "before" / "stage", cut=8), CPU)
+        fitted(stage(folder, cut=cut))
+    return folder
+
+
+def test_a_moved_folder_keeps_its_best(plain: MultitaskModule, tmp_path: Path) -> None:
+    cut_off(tmp_path / "before/stage", 8)
     (tmp_path / "before").rename(tmp_path / "after")
-    resumed = module()
-    fit(resumed, stage(tmp_path / "after" / "stage"), CPU)
-    assert average_of(tmp_path / "after/stage") == average_of(tmp_path / "plain/stage")
+    resumed = fitted(stage(tmp_path / "after/stage"))
+    assert average_of(tmp_path / "after/stage") == pytest.approx(max(row["dev/average"] for row in plain.curve))
     assert_same_weights(plain, resumed)
 
 
-def test_checkpoints_hold_plain_tensors_and_types(tmp_path: Path) -> None:
-    folder = tmp_path / "stage"
-    with pytest.raises(Cut):
-        fit(module(), stage(folder, cut=2), CPU)
-    for name in ("last.ckpt", "best.ckpt"):
+def test_what_a_stage_that_has_not_finished_leaves(tmp_path: Path) -> None:
+    folder = cut_off(tmp_path / "stage")
+    for name in ("last.ckpt", "best.ckpt"):  # plain tensors and types
         assert "state_dict" in torch.load(folder / name, weights_only=True)
     assert (folder / "log/from-epoch-0/metrics.csv").exists()
     assert list((folder / "tensorboard").glob("events.*"))
+    assert not load_finished(network(), folder) and (folder / "last.ckpt").exists()
 
 
-def test_the_checkpoint_of_another_model_is_one_line(tmp_path: Path) -> None:
-    folder = tmp_path / "stage"
-    with pytest.raises(Cut):
-        fit(module(), stage(folder, cut=1), CPU)
+def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(
+    plain: MultitaskModule, tmp_path: Path
+) -> None:
+    folder = cut_off(tmp_path / "stage")
     other = module()
     other.network.heads = Heads([TASK], {"t": 2}, 6, 4, 0.5)
-    with raises_input_error():
+    with raises_input_error(file="last.ckpt"):
         fit(other, stage(folder), CPU)
-
-
-def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(tmp_path: Path) -> None:
-    folder = tmp_path / "stage"
-    with pytest.raises(Cut):
-        fit(module(), stage(folder, cut=2), CPU)
-    last, whole = folder / "last.ckpt", (folder / "last.ckpt").read_bytes()
-    said = r"^\S+last\.ckpt: not a checkpoint that can be read: [^\n]+; delete it$"
-    for content in (b"", whole[:1000], b"not a checkpoint"):
-        last.write_bytes(content)
-        with pytest.raises(InputError, match=said):
-            fit(module(), stage(folder), CPU)
+    last, content = folder / "last.ckpt", (folder / "last.ckpt").read_bytes()
+    for damaged in (b"", content[:1000], b"not a checkpoint"):
+        last.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"^\S+last\.ckpt: not a checkpoint that can be read: [^\n]+; delete it$"):
+            fitted(stage(folder))
     for value in ({"epoch": 1}, [1]):
         torch.save(value, last)
         with raises_input_error(file="last.ckpt"):
-            fit(module(), stage(folder), CPU)
+            fitted(stage(folder))
     last.unlink()
-    again, plain = module(), module()
-    fit(again, stage(folder), CPU)
-    fit(plain, stage(tmp_path / "plain/stage"), CPU)
-    assert_same_weights(again, plain)
+    assert_same_weights(fitted(stage(folder)), plain)
 
 
 def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> None:
-    trained = module()
-    fit(trained, stage(tmp_path / "stage"), CPU)
+    trained = fitted(stage(tmp_path / "stage"))
+    assert [path.name for path in tmp_path.rglob("*.ckpt")] == ["best.ckpt"]
     best = max(row["dev/average"] for row in trained.curve)
     assert average_of(tmp_path / "stage") == pytest.approx(best)
     with torch.no_grad():
@@ -361,11 +343,9 @@ def test_dropout_is_on_in_training_whatever_was_before(tmp_path: Path) -> None:
     assert not evaluated.training
 
 
-def test_nothing_but_our_own_checkpoints_is_left(tmp_path: Path) -> None:
-    for resumable in (True, False):
-        folder = tmp_path / f"{resumable}"
-        fit(module(), replace(stage(folder), resumable=resumable), CPU)
-        assert [path.name for path in folder.rglob("*.ckpt")] == ["best.ckpt"]
+def test_a_stage_that_cannot_be_resumed_leaves_its_weights_alone(tmp_path: Path) -> None:
+    fitted(replace(stage(tmp_path / "stage"), resumable=False))
+    assert [path.name for path in tmp_path.rglob("*.ckpt")] == ["best.ckpt"]
 
 
 class Watched(MultitaskModule):
@@ -410,8 +390,7 @@ def test_without_a_terminal_lines_appear_from_time_to_time_and_one_at_the_end(
     for name in ("mtl.base.display.FIRST_LINE", "mtl.base.display.LINE_EVERY", "mtl.base.progress.EVENT_EVERY"):
         monkeypatch.setattr(name, 0.0)
     with caplog.at_level("INFO", "mtl"):
-        trained = module()
-        fit(trained, stage(tmp_path / "stage"), CPU)
+        trained = fitted(stage(tmp_path / "stage"))
     *steps, outcome = caplog.messages
     assert [line.split(" (")[0] for line in steps] == [f"test · {step} of 40 steps" for step in range(1, 41)]
     assert all(" · t · " in line for line in steps[:4]) and all(" · average " in line for line in steps[4:])
@@ -420,47 +399,34 @@ def test_without_a_terminal_lines_appear_from_time_to_time_and_one_at_the_end(
     assert outcome.startswith(f"test · finished: {best:.1f} · 40 steps in ")
 
 
-def test_a_stage_says_what_it_gained(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level("INFO", "mtl"):
-        trained = module()
-        fit(trained, replace(stage(tmp_path / "stage", validate_first=True), start="before all"), CPU)
-    scores = [row["dev/average"] for row in trained.curve]
-    assert caplog.messages[-1].startswith(
-        f"test · finished: {max(scores):.1f}, {scores[0]:.1f} before all · 40 steps in "
-    )
-
-
-def test_a_signal_that_the_program_handles_does_not_end_the_training(tmp_path: Path) -> None:
+def test_a_signal_that_the_program_handles_does_not_end_the_training(plain: MultitaskModule, tmp_path: Path) -> None:
     heard: list[int] = []
-    whole = stage(tmp_path / "stage")
+    made = stage(tmp_path / "stage")
 
-    def train(number: int) -> DataLoader[Batch]:
-        os.kill(os.getpid(), signal.SIGTERM)
-        return whole.train(number)
+    def train(epoch: int) -> DataLoader[Batch]:
+        if epoch:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return made.train(epoch)
 
     before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
     try:
-        told, plain = module(), module()
-        fit(told, replace(whole, train=lambda number: train(number) if number else whole.train(number)), CPU)
+        assert_same_weights(fitted(replace(made, train=train)), plain)
     finally:
         signal.signal(signal.SIGTERM, before)
-    fit(plain, stage(tmp_path / "plain/stage"), CPU)
     assert heard and set(heard) == {signal.SIGTERM}
-    assert_same_weights(told, plain)
 
 
-def test_a_log_that_cannot_be_written_is_an_error_with_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_cannot_be_written_is_an_error_with_a_path(
+    plain: MultitaskModule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left") as caught:
         patch.setattr(fitting.CSVLogger, "save", fail)
-        fit(module(), stage(tmp_path / "stage"), CPU)
+        fitted(stage(tmp_path / "stage"))
     assert caught.value.filename == str(tmp_path / "stage")
-    resumed, plain = module(), module()
-    fit(resumed, stage(tmp_path / "stage"), CPU)
-    fit(plain, stage(tmp_path / "plain/stage"), CPU)
-    assert_same_weights(resumed, plain)
+    assert_same_weights(fitted(stage(tmp_path / "stage")), plain)
 
 
 def test_torch_is_afterwards_as_it_was_before(tmp_path: Path) -> None:
@@ -471,6 +437,6 @@ def test_torch_is_afterwards_as_it_was_before(tmp_path: Path) -> None:
         seen.append(torch.are_deterministic_algorithms_enabled())
         return made.train(epoch)
 
-    fit(module(), replace(made, train=train, epochs=1), CPU)
+    fitted(replace(made, train=train, epochs=1))
     assert seen and all(seen)
     assert not torch.are_deterministic_algorithms_enabled() and torch.utils.deterministic.fill_uninitialized_memory

@@ -15,12 +15,9 @@ from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.base.untrusted import open_regular
 
-UNPACKED_LIMIT = 2**30
-"""The largest total size in bytes of the members that are read from one zip."""
-GZIP_RATIO = 100
-"""How many times its own size a gzip file may unpack to. Text unpacks to about 3 times, files of vectors to at most 20 times."""
-PIECE = 2**12
-"""Bytes that are unpacked at a time: bzip2 and LZMA unpack all that they are given, up to 20,000 times as much."""
+UNPACKED_LIMIT = 2**30  # the largest total size in bytes of the members that are read from one zip
+GZIP_RATIO = 100  # how many times its size a gzip file may unpack to: text takes about 3, files of vectors at most 20
+PIECE = 2**12  # bytes that are unpacked at a time: bzip2 and LZMA unpack all that they get, up to 20,000 times as much
 
 
 def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
@@ -54,7 +51,7 @@ def read_zip(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes
     another one, or have more than UNPACKED_LIMIT bytes together. Raises OSError as `open` does.
     """
     contents: dict[str, bytes] = {}
-    others = []
+    unread = []
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as source:
             members = [member for member in source.infolist() if not member.is_dir()]
@@ -64,7 +61,7 @@ def read_zip(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes
                 )
             for member in members:
                 if not wanted(member.filename):
-                    others.append(member.filename)
+                    unread.append(member.filename)
                 elif member.filename in contents:
                     raise InputError(f"{path}/{member.filename}: stands twice in the zip; keep one")
                 elif member.flag_bits & 0x1:
@@ -75,7 +72,7 @@ def read_zip(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes
         raise
     except Exception as error:  # zipfile and the decompressors raise many kinds for damaged members
         raise InputError(f"not a zip, or a damaged one: {error}", path=path) from None
-    return contents, others
+    return contents, unread
 
 
 def _pieces(source: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -104,8 +101,8 @@ def _wanted(archive: Path, source: zipfile.ZipFile, names: Sequence[str]) -> dic
         if member.is_dir() or path.name not in names or "__MACOSX" in path.parts:
             continue
         if path.name in wanted:
-            other = wanted[path.name].filename
-            raise InputError(f"both {other} and {member.filename} are named {path.name}; keep one", path=archive)
+            first = wanted[path.name].filename
+            raise InputError(f"both {first} and {member.filename} are named {path.name}; keep one", path=archive)
         if member.flag_bits & 0x1:
             raise InputError(f"member {member.filename} is encrypted; unpack it yourself", path=archive)
         wanted[path.name] = member

@@ -16,12 +16,9 @@ from mtl.base.files import git_blob_id, sha256, write_text
 from mtl.base.progress import Progress
 from mtl.data.files import GIT
 
-ATTEMPTS = 4
-"""A download fails after this many failed attempts in a row. An attempt that received new bytes starts the count again at 1."""
-PAUSE = 1.0
-"""Seconds before the first retry; each further retry in a row waits one pause longer."""
-TIMEOUT = (15.0, 60.0)
-"""The longest time in seconds to wait for a connection, and for the next bytes."""
+ATTEMPTS = 4  # failures in a row that end a download; an attempt that received new bytes starts the count again at 1
+PAUSE = 1.0  # seconds before the first retry; each further retry in a row waits one pause longer
+TIMEOUT = (15.0, 60.0)  # the longest time in seconds to wait for a connection, and for the next bytes
 CHUNK = 2**16
 
 logger = logging.getLogger("mtl")
@@ -45,8 +42,6 @@ def download(
     file has changed on the server. `path` is created only when the file is complete and verified.
 
     Args:
-        url: the address of the file.
-        path: where to put it.
         checksum: as `checksum_problem` takes it.
         size: the exact number of bytes.
         log_digest: whether to log the SHA-256 of a new file that has no `checksum`.
@@ -97,26 +92,21 @@ def without_login(text: str) -> str:
 class _Part:
     """The unfinished file NAME.part, and a note (a JSON file) with the URL and the version that its bytes come from."""
 
-    def __init__(self, path: Path, url: str, checked: bool) -> None:
-        """
-        Args:
-            path: of the finished file.
-            checked: whether a checksum will be verified at the end.
-        """
-        self.path = path.with_name(path.name + ".part")
-        self.note = path.with_name(path.name + ".part.json")
+    def __init__(self, finished: Path, url: str, checked: bool) -> None:
+        self.path = finished.with_name(finished.name + ".part")
+        self.note = finished.with_name(finished.name + ".part.json")
         self.url = url
         self.shown = without_login(url)
         self.validator: str | None = None
         self.total: int | None = None
         try:
             noted = json.loads(self.note.read_text(encoding="utf-8"))
-            same_url = noted["url"] == url
+            continues = noted["url"] == url
             self.validator, self.total = noted["validator"], noted["total"]
         except (OSError, ValueError, KeyError, TypeError):
-            same_url = False
+            continues = False
         # Without a validator, the server cannot tell whether its file has changed. Only a checksum tells at the end.
-        if not same_url or (self.validator is None and not checked):
+        if not continues or (self.validator is None and not checked):
             self.remove()
 
     @property
@@ -183,8 +173,8 @@ def _transfer(part: _Part, size: int | None) -> None:
             part.start(_validator(response), int(length) if length.isdecimal() else None)
             return _append(part, response, size)
         stated = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "").strip())
-        first, whole = stated.groups() if stated else (None, None)
-        total = int(whole) if whole and whole != "*" else part.total
+        first, size_stated = stated.groups() if stated else (None, None)
+        total = int(size_stated) if size_stated and size_stated != "*" else part.total
         if status == 416 and total == offset:
             return None
         is_same = part.total in (None, total) and _validator(response) in (None, part.validator)
@@ -197,7 +187,7 @@ def _transfer(part: _Part, size: int | None) -> None:
 
 
 def _append(part: _Part, response: requests.Response, size: int | None) -> None:
-    """Append the body of `response` to `part`. size: of the whole file, if the caller knows it."""
+    """Append the body of `response` to `part`, which has this size when it is complete, if the caller knows it."""
     if size is not None and part.total not in (None, size):
         problem = f"the server has {part.total} bytes where {size} are expected; it has changed"
         part.remove()

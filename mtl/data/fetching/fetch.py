@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from mtl.base.errors import InputError
@@ -17,14 +16,6 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.task import HubSource, Source, Task
 
 logger = logging.getLogger("mtl")
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What became of single files, by name. unavailable: the server does not have them. unverified: the suite names no checksum."""
-
-    unavailable: list[str] = field(default_factory=list)
-    unverified: list[str] = field(default_factory=list)
 
 
 def awaits_generation(suite: Suite, data_dir: Path) -> bool:
@@ -42,22 +33,22 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
 
     A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used. Of a task
-    that its publisher has withdrawn, a line says so.
-    If the server does not have a single file of a task, a line says so, and the other files are downloaded before the error is raised.
-    Raises InputError if the suite names neither, or if a task still lacks a file.
+    that its publisher has withdrawn, a line says so. If the server does not have a single file of a task, a line says so, and the other
+    files are downloaded before the error is raised. Raises InputError if the suite names neither, or if a task still lacks a file.
     """
     if suite.generated:
         _generate(suite, data_dir)
         return
     missing = missing_tasks(suite, data_dir)
-    outcome = _Outcome()
+    unavailable: list[str] = []  # single files that the server does not have
+    unverified: list[str] = []  # single files of which the suite names no checksum
     for task in tasks:
         if task.id not in missing:
             logger.info("%s: already there", task.id)
         elif task.withdrawn:
             logger.warning("%s: withdrawn by its publisher; put its files into %s", task.id, data_dir / task.folder)
         elif task.source is not None:
-            _fetch(task, task.source, data_dir, outcome)
+            _fetch(task, task.source, data_dir, unavailable, unverified)
         elif task.hub is not None:
             logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, task.hub.dataset)
             _fetch_copy(task, task.hub, data_dir)
@@ -65,12 +56,12 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             raise InputError(
                 f"no such file, and the suite names no source for task {task.id}; put it there", path=missing[task.id]
             )
-    if outcome.unverified:
-        logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(outcome.unverified))
+    if unverified:
+        logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(unverified))
     _fetch_template(suite, data_dir)
-    if outcome.unavailable:
+    if unavailable:
         raise InputError(
-            f"{', '.join(outcome.unavailable)} could not be downloaded; all other files of the chosen tasks are"
+            f"{', '.join(unavailable)} could not be downloaded; all other files of the chosen tasks are"
             " there; put these files there yourself, or run without their tasks",
             path=data_dir,
         )
@@ -79,7 +70,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
 
 
 def _generate(suite: Suite, data_dir: Path) -> None:
-    """Write those files of an embedded suite that are not there, one process after another. Each file is there as a whole or not at all."""
+    """Write those files of an embedded suite that are not there, each atomically, one process after another."""
     with waiting_lock(data_dir / ".lock", f"{data_dir}: another process writes the data"):
         if missing_tasks(choose_scored(suite, data_dir), data_dir):
             write_sample(suite.name, data_dir)
@@ -91,9 +82,8 @@ def _generate(suite: Suite, data_dir: Path) -> None:
 def _fetch_template(suite: Suite, data_dir: Path) -> None:
     """Download the leaderboard's empty entry, if the suite says where it is. If this fails, a line says so: no run needs it."""
     template, source = suite.submission.template, suite.submission.template_source
-    if template is None or source is None or (data_dir / template).exists():
+    if template is None or source is None or (path := data_dir / template).exists():
         return
-    path = data_dir / template
     try:
         with without_empty_folders(path.parent):
             download(source.url, path, source.sha256, source.size)
@@ -102,12 +92,12 @@ def _fetch_template(suite: Suite, data_dir: Path) -> None:
         logger.warning("%s; put this file, the leaderboard's empty entry, at %s", error, path)
 
 
-def _fetch(task: Task, source: Source, data_dir: Path, outcome: _Outcome) -> None:
+def _fetch(task: Task, source: Source, data_dir: Path, unavailable: list[str], unverified: list[str]) -> None:
     """Download a task's files from its source. If this fails, use the task's copy on the Hub, if there is one."""
     try:
         with without_empty_folders(data_dir / task.folder):
             if source.single_files:
-                _fetch_files(task, source, data_dir, outcome)
+                unavailable += _fetch_files(task, source, data_dir, unverified)
             else:
                 _fetch_zip(task, source, data_dir)
     except InputError as error:
@@ -127,11 +117,9 @@ def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
     fetch_from_hub(task, hub, data_dir)
 
 
-def _fetch_files(task: Task, source: Source, data_dir: Path, outcome: _Outcome) -> None:
-    """Download the files of a task that are not there, each from its own address.
-
-    Raises UnavailableError for a file that the server does not have if the task has a copy on the Hub.
-    """
+def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[str]) -> list[str]:
+    """Download the files of a task that are not there, each from an address. Returns the names of those that the server does not have;
+    raises UnavailableError for such a file if the task has a copy on the Hub."""
     fetched: list[str] = []
     unavailable: list[str] = []
     for split, name in task.files.items():
@@ -142,16 +130,16 @@ def _fetch_files(task: Task, source: Source, data_dir: Path, outcome: _Outcome) 
             download(source.address(task.folder, name), path, task.checksums.get(split), log_digest=False)
             fetched.append(name)
             if split not in task.checksums:
-                outcome.unverified.append(name)
+                unverified.append(name)
         except UnavailableError as error:
             if task.hub is not None:
                 raise
             logger.warning("%s", error)
             unavailable.append(name)
-    outcome.unavailable.extend(unavailable)
     if fetched:
         what = f"{', '.join(fetched)} downloaded" if unavailable else "downloaded"
         logger.info("%s: %s to %s", task.id, what, data_dir / task.folder)
+    return unavailable
 
 
 def _fetch_zip(task: Task, source: Source, data_dir: Path) -> None:

@@ -7,9 +7,8 @@ to huggingface_hub, which this module imports: import it only where the extra `h
 import logging
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import cast
@@ -39,15 +38,13 @@ from mtl.data.records import FORMATS, is_typed, read_records, write_records
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, HubSource, Task
 
-CONVERTED = "refs/convert/parquet"
-"""The revision under which the Hub keeps its own conversion of a dataset to parquet."""
+CONVERTED = "refs/convert/parquet"  # the revision under which the Hub keeps its conversion of a dataset to parquet
+# Words in file names that the Hub takes for one split (its documentation, "File names and splits").
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))
-"""Words in file names that the Hub takes for one split (its documentation, "File names and splits")."""
-TIMEOUT = 60.0
-"""The longest time in seconds to wait for the list of files. HF_HUB_DOWNLOAD_TIMEOUT is the one for a file's next bytes."""
-LISTED = 20
-"""How many files an error message names at most."""
+TIMEOUT = 60.0  # the longest time in seconds to wait for the list of files; huggingface_hub has its own for their bytes
+LISTED = 20  # files that an error message names at most
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
+# What is wrong and what to do, by the error of huggingface_hub. The first that fits counts.
 PROBLEMS: dict[type[Exception], str] = {
     HFValidationError: "hub.dataset must be OWNER/NAME",
     GatedRepoError: f"it is gated: ask for access on its page, and {LOG_IN}",  # also a RepositoryNotFoundError
@@ -55,35 +52,17 @@ PROBLEMS: dict[type[Exception], str] = {
     RevisionNotFoundError: "it has no such revision; check hub.revision",
     OfflineModeIsEnabled: "HF_HUB_OFFLINE is set; unset it and run again",
 }
-"""What is wrong and what to do, by the error of huggingface_hub. The first that fits counts."""
+# The data files of a dataset by path: the size in bytes, and the checksum, as `checksum_problem` takes it, if there is one.
+HubFiles = dict[str, tuple[int, str | None]]
 
 logger = logging.getLogger("mtl")
-
-
-@dataclass(frozen=True)
-class RepositoryFile:
-    """A data file of a dataset: its size in bytes, and its checksum, as `checksum_problem` takes it, where the Hub states one."""
-
-    size: int
-    checksum: str | None
-
-
-@dataclass(frozen=True)
-class Repository:
-    """A dataset at one commit: its data files by path."""
-
-    dataset: str
-    commit: str
-    files: dict[str, RepositoryFile]
 
 
 def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Write all files of a task from a dataset on the Hugging Face Hub: all or, on failure, none.
 
-    A file has the columns that the task needs. A test file has no targets unless the task is scored on it.
-
-    Raises:
-        InputError: if the dataset cannot be had, lacks a split or a column, or holds rows that the task cannot read.
+    A file has the columns that the task needs. A test file has no targets unless the task is scored on it. Raises InputError if the
+    dataset cannot be had, lacks a split or a column, or holds rows that the task cannot read.
     """
     wanted = {split: name for split, name in task.files.items() if name is not None}
     api = HfApi(library_name="mtl")
@@ -92,9 +71,10 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
         _errors(hub.dataset, Path(temporary)),
         ExitStack() as stack,
     ):
-        repository = _repository(api, hub)
-        files = {split: files_of_split(repository, split, hub) for split in wanted}
-        copies = _download(api, repository, [path for paths in files.values() for path in paths])
+        commit, listed_files = _repository(api, hub)
+        files = {split: files_of_split(listed_files, split, hub) for split in wanted}
+        chosen = [path for paths in files.values() for path in paths]
+        copies = _download(api, hub.dataset, commit, {path: listed_files[path] for path in chosen})
         written = {split: Path(temporary, f"{split}{PurePosixPath(name).suffix}") for split, name in wanted.items()}
         for split, path in written.items():
             _convert(task, hub, split, {name: copies[name] for name in files[split]}, path)
@@ -102,11 +82,11 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
             target = task.path(split, data_dir)
             assert target is not None
             shutil.copyfile(path, stack.enter_context(replacing(target)))
-    logger.info("%s: written to %s from %s, commit %s", task.id, data_dir / task.folder, hub.dataset, repository.commit)
+    logger.info("%s: written to %s from %s, commit %s", task.id, data_dir / task.folder, hub.dataset, commit)
 
 
-def _repository(api: HfApi, hub: HubSource) -> Repository:
-    """The dataset's data files: of its revision, or of main, or where main has none, of the Hub's conversion."""
+def _repository(api: HfApi, hub: HubSource) -> tuple[str, HubFiles]:
+    """The commit and the data files of the dataset's revision, or of main, or where main has none, of the Hub's conversion."""
     if unknown := set(hub.splits) - set(SPLITS):
         raise InputError(f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}", key="hub.splits")
     for revision in [hub.revision] if hub.revision else ["main", CONVERTED]:
@@ -125,30 +105,30 @@ def _repository(api: HfApi, hub: HubSource) -> Repository:
                 if PurePosixPath(file.rfilename).suffix in FORMATS and is_inside(file.rfilename)
             }
         if files:
-            return Repository(hub.dataset, commit, files)
+            return commit, files
     raise InputError(f"it has no {', '.join(FORMATS)} file")
 
 
-def _file(sibling: RepoSibling) -> RepositoryFile:
-    """A file as the Hub lists it. Raises TypeError if it states no size."""
+def _file(sibling: RepoSibling) -> tuple[int, str | None]:
+    """Size and checksum of a file that the Hub lists. Raises TypeError if it states no size."""
     if not isinstance(sibling.size, int):
         raise TypeError("it states no size")
     blob = GIT + sibling.blob_id if sibling.blob_id else None
-    return RepositoryFile(sibling.size, sibling.lfs.sha256 if sibling.lfs else blob)
+    return sibling.size, sibling.lfs.sha256 if sibling.lfs else blob
 
 
-def files_of_split(repository: Repository, split: str, hub: HubSource) -> list[str]:
+def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[str]:
     """The files of a split, in order: the one that `splits` names, or those whose name or folder has the split's name."""
     name = hub.splits.get(split, split)
-    if name in repository.files:
+    if name in files:
         return [name]
     folder, _, word = name.rpartition("/")
     words = next((words for words in SPLIT_WORDS if word in words), (word,))
     pattern = re.compile(rf"(?<![A-Za-z])({'|'.join(map(re.escape, words))})(?![A-Za-z])")
-    paths = [path for path in sorted(repository.files) if not folder or path.startswith(f"{folder}/")]
+    paths = [path for path in sorted(files) if not folder or path.startswith(f"{folder}/")]
     matches = [path for path in paths if pattern.search(PurePosixPath(path).stem)]
     matches = matches or [path for path in paths if pattern.search(path[len(folder) :].rpartition("/")[0])]
-    remedy = f"name one of its files in hub.splits.{split}: {listed(list(repository.files)[:LISTED])}"
+    remedy = f"name one of its files in hub.splits.{split}: {listed(list(files)[:LISTED])}"
     if not matches:
         raise InputError(f"it has no file of split {name!r}; {remedy}")
     # The parts of one split differ in their number and, in some datasets, in a hash.
@@ -157,20 +137,19 @@ def files_of_split(repository: Repository, split: str, hub: HubSource) -> list[s
     return matches
 
 
-def _download(api: HfApi, repository: Repository, paths: Sequence[str]) -> dict[str, Path]:
-    """The files with these paths, by path, in the cache of huggingface_hub, which continues an interrupted download."""
-    total = sum(repository.files[path].size for path in paths)
+def _download(api: HfApi, dataset: str, commit: str, files: HubFiles) -> dict[str, Path]:
+    """These files, by path, in the cache of huggingface_hub, which continues an interrupted download."""
+    total = sum(size for size, _ in files.values())
     if total > UNPACKED_LIMIT:
         raise InputError(f"its files have {total} bytes, over the limit of {UNPACKED_LIMIT}")
     copies = {}
-    for path in paths:
+    for path, (stated, checksum) in files.items():
         with _library_errors():
-            found = api.hf_hub_download(repository.dataset, path, repo_type="dataset", revision=repository.commit)
-        copy = Path(found)
-        file, size = repository.files[path], copy.stat().st_size
-        problem = f"has {size} bytes, not the {file.size} that the Hub lists" if size != file.size else None
-        if file.checksum is not None:
-            problem = problem or checksum_problem(copy, file.checksum)
+            copy = Path(api.hf_hub_download(dataset, path, repo_type="dataset", revision=commit))
+        size = copy.stat().st_size
+        problem = f"has {size} bytes, not the {stated} that the Hub lists" if size != stated else None
+        if checksum is not None:
+            problem = problem or checksum_problem(copy, checksum)
         if problem is not None:
             copy.resolve().unlink()  # else the cache would give this file again
             raise InputError(f"{problem}; it was damaged on the way; run again", path=path)
@@ -196,10 +175,8 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
 def _rows(
     task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path, typed: bool
 ) -> Iterator[Sequence[Value]]:
-    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels.
-
-    typed: whether the values are for a file with types, so that targets and spans from a file without them get one.
-    """
+    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels. For a typed file,
+    targets and spans from a file without types get one."""
     names = [hub.columns.get(column, column) for column in columns]
     try:
         records = read_records(copy, names)

@@ -9,22 +9,13 @@ from pathlib import Path
 
 from mtl.base.files import write_new
 
-SAMPLES = (
-    "klej-sample",
-    "superlim-sample",
-    "glue-sample",
-)  # the names of the suites, and of their archives in this folder
+SAMPLES = ("klej-sample", "superlim-sample", "glue-sample")  # the suites, and their archives in this folder
 
 CORPORA = ("klej-corpora",)  # embedded sources of recipes, in archives of the same kind
 
 
 def write_sample(suite: str, folder: Path) -> None:
-    """Write those data files of an embedded suite that do not exist, each atomically.
-
-    Args:
-        suite: one of `SAMPLES`, or of `CORPORA`.
-        folder: the suite's data folder.
-    """
+    """Write those data files of one of `SAMPLES` or `CORPORA` that do not exist in its data folder, each atomically."""
     with tarfile.open(Path(__file__).parent / f"{suite}.tar.xz") as archive:
         for member in archive:
             content = archive.extractfile(member)

@@ -1,7 +1,6 @@
 """A suite's zips fetched from a server on this machine."""
 
 import hashlib
-import io
 import logging
 import os
 import re
@@ -10,6 +9,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,10 +24,22 @@ from mtl.data.splits import missing_tasks
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import HubSource, Source
 
+SAMMA = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}  # on the Hub
+
 
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of a server of this folder's files."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture
@@ -35,21 +47,16 @@ def suite(suite_file: Path, tmp_path: Path) -> Iterator[Suite]:
     """The small suite, its tasks' files zipped on a server as KLEJ's are."""
     served = tmp_path / "served"
     served.mkdir()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(served)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     made = load_suite(suite_file)
-    for id, task in made.tasks.items():
-        content = io.BytesIO()
-        with zipfile.ZipFile(content, "w") as archive:
-            for split in ("train", "dev", "test"):
-                if path := task.path(split, suite_file.parent / "data"):
-                    archive.write(path, f"folder/{path.name}")
-        (served / f"{id}.zip").write_bytes(content.getvalue())
-        url = f"http://127.0.0.1:{server.server_port}/{id}.zip"
-        task.source = Source(url, len(content.getvalue()), hashlib.sha256(content.getvalue()).hexdigest())
-    yield made
-    server.shutdown()
-    server.server_close()
+    with serving(served) as url:
+        for id, task in made.tasks.items():
+            with zipfile.ZipFile(served / f"{id}.zip", "w") as archive:
+                for split in ("train", "dev", "test"):
+                    if path := task.path(split, suite_file.parent / "data"):
+                        archive.write(path, f"folder/{path.name}")
+            content = (served / f"{id}.zip").read_bytes()
+            task.source = Source(f"{url}/{id}.zip", len(content), hashlib.sha256(content).hexdigest())
+        yield made
 
 
 def test_fetched_and_unpacked_to_their_places(suite: Suite, suite_file: Path, tmp_path: Path) -> None:
@@ -89,7 +96,7 @@ def test_the_hub_s_copy_where_there_is_no_source(suite: Suite, tmp_path: Path, m
     task = suite.tasks["samma"]
     task.source, task.hub = None, HubSource("owner/samma")
     with hub_server(monkeypatch, tmp_path / "cache") as server:
-        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        server.datasets["owner/samma"] = SAMMA
         fetch_suite(suite, [task], tmp_path / "target")
     content = (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8")
     assert content == "a\tb\tsame\ttopic\nx\ty\t0\t1\n"
@@ -100,27 +107,20 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
 ) -> None:
     task = suite.tasks["samma"]
     assert task.source is not None
-    task.source.url += ".gone"
     with hub_server(monkeypatch, tmp_path / "cache") as server:
         task.hub = HubSource("owner/samma")
+        fetch_suite(suite, [task], tmp_path / "from-source")
+        assert not server.requests  # where the source answers
+        task.source.url += ".gone"
         with raises_input_error():
             fetch_suite(suite, [task], tmp_path / "target")
         caplog.clear()
-        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        server.datasets["owner/samma"] = SAMMA
         fetch_suite(suite, [task], tmp_path / "target")
     (warning,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert warning.startswith(f"{task.source.url}: the server answers 404")
     assert warning.endswith("; task samma comes from the Hugging Face Hub's dataset owner/samma instead")
     assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
-
-
-def test_the_hub_is_not_asked_where_the_source_answers(
-    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with hub_server(monkeypatch, tmp_path / "cache") as server:
-        suite.tasks["samma"].hub = HubSource("owner/samma")
-        fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
-    assert not server.requests
 
 
 def test_the_environment_of_huggingface_hub_is_honoured(
@@ -132,7 +132,7 @@ def test_the_environment_of_huggingface_hub_is_honoured(
     target, home = tmp_path / "target", tmp_path / "home"
     command = [sys.executable, "-m", "mtl", "data", str(suite_file), f"data_dir={target}", "tasks=[samma]"]
     with hub_server(monkeypatch, tmp_path / "cache") as server:
-        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        server.datasets["owner/samma"] = SAMMA
         server.gated = {"owner/samma"}
         environment = {**os.environ, "HF_ENDPOINT": server.url, "HF_TOKEN": TOKEN, "HF_HOME": str(home)}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8")
@@ -163,50 +163,38 @@ def test_the_hub_is_declared_in_the_suite_file(suite_file: Path) -> None:
 def single(suite_file: Path, tmp_path: Path) -> Iterator[Path]:
     """The file of the small suite, whose files are single files on a server, in folders named after the tasks' folders."""
     data = suite_file.parent / "data"
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(data)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     blob = (data / "train.tsv").read_bytes()
     sums = {
         "train": "git:" + hashlib.sha1(b"blob %d\0" % len(blob) + blob).hexdigest(),
         "dev": "sha256:" + hashlib.sha256((data / "dev.tsv").read_bytes()).hexdigest(),
     }
-    text = suite_file.read_text(encoding="utf-8")
-    text = text.replace(
-        "tasks:", f"source: {{url: 'http://127.0.0.1:{server.server_port}/{{folder}}/{{file}}'}}\ntasks:"
-    )
     checksums = f"  kansla:\n    checksums: {{train: '{sums['train']}', dev: '{sums['dev']}'}}\n"
-    suite_file.write_text(text.replace("  kansla:\n", checksums), encoding="utf-8")
-    yield suite_file
-    server.shutdown()
-    server.server_close()
+    with serving(data) as url:
+        source = f"source: {{url: '{url}/{{folder}}/{{file}}'}}\ntasks:"
+        text = suite_file.read_text(encoding="utf-8").replace("tasks:", source).replace("  kansla:\n", checksums)
+        suite_file.write_text(text, encoding="utf-8")
+        yield suite_file
 
 
 def fetch(suite_file: Path, target: Path, *settings: str) -> int:
     return main(["data", str(suite_file), f"data_dir={target}", *settings])
 
 
-def test_single_files_are_fetched_to_their_places(single: Path, tmp_path: Path) -> None:
+def test_single_files_are_fetched_to_their_places(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="mtl")
     target = tmp_path / "target"
     assert fetch(single, target) == 0
+    lines = [line for line in caplog.messages if "not verified" in line]
+    without = "test.tsv, train.tsv, train.tsv, dev.tsv, test.tsv"
+    assert lines == [f"not verified, since the suite has no checksums of them: {without}"]
     files = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file())
-    assert files == [
-        *(
-            "dev.tsv",
-            "pairs/train.tsv",
-            "scores/dev.tsv",
-            "scores/test.tsv",
-            "scores/train.tsv",
-            "test.tsv",
-            "train.tsv",
-        )
-    ]
+    scores = [f"scores/{split}.tsv" for split in ("dev", "test", "train")]
+    assert files == ["dev.tsv", "pairs/train.tsv", *scores, "test.tsv", "train.tsv"]
     assert all((target / file).read_bytes() == (single.parent / "data" / file).read_bytes() for file in files)
-
-
-def test_a_single_file_that_is_there_is_not_fetched(single: Path, tmp_path: Path) -> None:
-    target = tmp_path / "target"
-    target.mkdir()
     (target / "train.tsv").write_text("mine", encoding="utf-8")
+    (target / "dev.tsv").unlink()
     assert fetch(single, target, "tasks=[kansla]") == 0
     assert (target / "train.tsv").read_text(encoding="utf-8") == "mine" and (target / "dev.tsv").exists()
 
@@ -243,7 +231,7 @@ def test_the_hub_s_copy_where_a_single_file_is_gone(
     suite = load_suite(single)
     suite.tasks["samma"].hub = HubSource("owner/samma")
     with hub_server(monkeypatch, tmp_path / "cache") as server:
-        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        server.datasets["owner/samma"] = SAMMA
         fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
     assert (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8").startswith("a\tb\tsame\ttopic\n")
 
@@ -281,15 +269,6 @@ def test_without_a_server_no_folder_is_left(
     assert fetch(single, tmp_path / "new/target", "tasks=[samma]") == 2
     assert "cannot connect" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
-
-
-def test_files_without_a_checksum_are_named_in_one_line(
-    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, logger="mtl")
-    assert fetch(single, tmp_path / "target", "tasks=[kansla,samma]") == 0
-    lines = [line for line in caplog.messages if "not verified" in line]
-    assert lines == ["not verified, since the suite has no checksums of them: test.tsv, train.tsv"]
 
 
 def test_the_leaderboard_s_empty_entry_is_fetched_too(

@@ -21,6 +21,7 @@ from mtl.data.fetching.hub import CONVERTED, fetch_from_hub
 from mtl.tasks.task import HubSource, Task
 
 NAME = "owner/data"
+TRAIN_ALONE = {"train": "train.csv", "dev": None, "test": None}
 TRAIN, DEV, TEST = b'id,text,label\n7,"a, b",0\n8,c,1\n', b"id,text,label\n9,d,1\n", b"id,text,label\n1,e,-1\n2,f,-1\n"
 
 
@@ -104,8 +105,7 @@ def test_columns_of_the_task_in_its_own_files(
 
 
 def test_only_the_splits_that_the_task_has(server: HubServer, tmp_path: Path) -> None:
-    files: dict[str, str | None] = {"train": "train.csv", "dev": None, "test": None}
-    assert fetched(make_task(files=files), tmp_path) == {"train.csv": 'text,label\r\n"a, b",0\r\nc,1\r\n'}
+    assert fetched(make_task(files=TRAIN_ALONE), tmp_path) == {"train.csv": 'text,label\r\n"a, b",0\r\nc,1\r\n'}
     assert not any("valid.csv" in request or "test.csv" in request for request in server.requests)
 
 
@@ -147,7 +147,7 @@ def test_columns_with_another_name(server: HubServer, tmp_path: Path) -> None:
 def test_nested_columns_and_lists(server: HubServer, tmp_path: Path, suffix: str) -> None:
     rows = [{"q": {"text": "x"}, "answers": ["a", "b"], "gold": 1}, {"q": {"text": "y"}, "answers": ["c"], "gold": 0}]
     server.datasets[NAME] = {"main": {"train.jsonl": "\n".join(json.dumps(row) for row in rows).encode()}}
-    files = {"train": f"train{suffix}", "dev": None, "test": None}
+    files = {**TRAIN_ALONE, "train": f"train{suffix}"}
     changes = {"labels": None, "kind": "choice", "text": ["q.text"], "candidates": ["answers[]"], "target": "gold"}
     task = make_task(files=files, **changes)
     fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
@@ -160,9 +160,9 @@ def test_nested_columns_and_lists(server: HubServer, tmp_path: Path, suffix: str
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".tsv"])
 def test_spans(server: HubServer, tmp_path: Path, suffix: str) -> None:
-    rows = [{"text": "en bank", "at": {"start": 3, "stop": 7}, "label": "1"}]
-    server.datasets[NAME] = {"main": {"train.jsonl": "\n".join(json.dumps(row) for row in rows).encode()}}
-    task = make_task(files={"train": f"train{suffix}", "dev": None, "test": None}, spans={"text": ["at"]})
+    row = {"text": "en bank", "at": {"start": 3, "stop": 7}, "label": "1"}
+    server.datasets[NAME] = {"main": {"train.jsonl": json.dumps(row).encode()}}
+    task = make_task(files={**TRAIN_ALONE, "train": f"train{suffix}"}, spans={"text": ["at"]})
     fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
     (example,) = read_examples(task, tmp_path / f"data/f/train{suffix}")
     assert example.spans == ((3, 7),)
@@ -172,12 +172,11 @@ def test_spans(server: HubServer, tmp_path: Path, suffix: str) -> None:
 
 
 def test_targets_of_a_table_get_the_type_that_jsonl_needs(server: HubServer, tmp_path: Path) -> None:
-    files: dict[str, str | None] = {"train": "train.jsonl", "dev": None, "test": None}
+    task = make_task(files={**TRAIN_ALONE, "train": "train.jsonl"}, labels=None, kind="number", range=[0.0, 5.0])
     server.datasets[NAME] = {"main": {"train.csv": b"text,label\na,3\nb,2.5\n"}}
-    content = fetched(make_task(files=files, labels=None, kind="number", range=[0.0, 5.0]), tmp_path)["train.jsonl"]
-    assert content == '{"text": "a", "label": 3}\n{"text": "b", "label": 2.5}\n'
+    content = '{"text": "a", "label": 3}\n{"text": "b", "label": 2.5}\n'
+    assert fetched(task, tmp_path) == {"train.jsonl": content}
     server.datasets[NAME]["main"]["train.csv"] = b"text,label\na,three\n"
-    task = make_task(files=files, folder="g", labels=None, kind="number", range=[0.0, 5.0])
     with raises_input_error():
         fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
@@ -215,11 +214,7 @@ def test_a_revision(server: HubServer, tmp_path: Path) -> None:
         (["data/train.csv", "data/valid.csv"], "validation", ["data/valid.csv"]),
         (["train.csv", "klej_dev.csv"], "validation", ["klej_dev.csv"]),
         (["development.csv", "x-val-00000-of-00001.csv"], "validation", ["x-val-00000-of-00001.csv"]),
-        (
-            ["train-2-of-10.csv", "train-1-of-10.csv", "constrain.csv"],
-            "train",
-            ["train-1-of-10.csv", "train-2-of-10.csv"],
-        ),
+        (["train-2-of-9.csv", "train-1-of-9.csv", "constrain.csv"], "train", ["train-1-of-9.csv", "train-2-of-9.csv"]),
         ([f"train-{i}-of-2-{i * 8}.csv" for i in ("ab", "cd")], "train", None),
         (["train-00-0123456789abcdef.csv", "train-01-fedcba9876543210.csv"], "train", "all"),
         (["test/train.csv", "test/test.csv"], "test", ["test/test.csv"]),
@@ -234,13 +229,12 @@ def test_a_revision(server: HubServer, tmp_path: Path) -> None:
     ],
 )
 def test_files_of_a_split(paths: list[str], split: str, expected: list[str] | str | None) -> None:
-    repository = module.Repository(NAME, "c", dict.fromkeys(paths, module.RepositoryFile(1, None)))
     hub = HubSource(NAME, splits={"dev": split})
     if expected is None:
         with raises_input_error():
-            module.files_of_split(repository, "dev", hub)
+            module.files_of_split(paths, "dev", hub)
     else:
-        assert module.files_of_split(repository, "dev", hub) == (paths if expected == "all" else expected)
+        assert module.files_of_split(paths, "dev", hub) == (paths if expected == "all" else expected)
 
 
 def test_what_the_hub_does_not_have(server: HubServer, tmp_path: Path) -> None:
@@ -251,10 +245,9 @@ def test_what_the_hub_does_not_have(server: HubServer, tmp_path: Path) -> None:
     server.datasets[NAME] = {"main": {"README.md": b""}}  # and no conversion
     assert refused(make_task(), tmp_path) == "it has no .tsv, .csv, .jsonl, .parquet file"
     server.datasets.clear()
-    expected = (
-        "there is no such dataset, or it is private; check hub.dataset, or log in with `hf auth login` or set HF_TOKEN"
+    assert refused(make_task(), tmp_path).startswith(
+        "there is no such dataset, or it is private; check hub.dataset, or"
     )
-    assert refused(make_task(), tmp_path) == expected
 
 
 def test_a_gated_dataset_needs_a_login(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,13 +258,6 @@ def test_a_gated_dataset_needs_a_login(server: HubServer, tmp_path: Path, monkey
     assert fetched(make_task(), tmp_path)["dev.tsv"] == "text\tlabel\nd\t1\n"
 
 
-def test_a_second_call_takes_the_files_from_the_cache(server: HubServer, tmp_path: Path) -> None:
-    fetched(make_task(), tmp_path)
-    server.requests.clear()
-    fetched(make_task(folder="g"), tmp_path)
-    assert not any("resolve" in request for request in server.requests)
-
-
 def test_an_interrupted_download_is_continued(
     server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,6 +266,9 @@ def test_an_interrupted_download_is_continued(
     assert "the Hub does not answer" in refused(make_task(), tmp_path)
     assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
     assert server.ranges == ["bytes=10-"]
+    server.requests.clear()
+    fetched(make_task(folder="g"), tmp_path)  # from the cache
+    assert not any("resolve" in request for request in server.requests)
 
 
 @pytest.mark.parametrize("path", ["a b/träin-train.csv", "?#%2e/train.csv", "a//train.csv"])
@@ -288,9 +277,10 @@ def test_unusual_paths(server: HubServer, tmp_path: Path, path: str) -> None:
     assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
 
 
-@pytest.mark.parametrize(
-    "path", ["../train.csv", "/train.csv", "a/../../train.csv", "C:/train.csv", "a\\..\\train.csv"]
-)
+OUTSIDE = ["../train.csv", "/train.csv", "a/../../train.csv", "C:/train.csv", "a\\..\\train.csv"]
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
 def test_paths_that_lead_outside_name_no_file(server: HubServer, tmp_path: Path, path: str) -> None:
     server.datasets[NAME]["main"] = {path: TRAIN, "valid.csv": DEV, "test.csv": TEST}
     assert "it has no file of split 'train'" in refused(make_task(), tmp_path)
@@ -333,20 +323,13 @@ def test_a_name_that_no_dataset_has(server: HubServer, tmp_path: Path, name: str
     assert not server.requests
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"[]",
-        b"{}",
-        b'{"id": "a", "siblings": 1, "sha": "a"}',
-        b'{"id": "a", "siblings": [5], "sha": "%s"}' % (b"a" * 40),
-        b'{"id": "a", "siblings": [{"rfilename": "a.csv"}], "sha": "%s"}' % (b"a" * 40),
-        b'{"id": "a", "siblings": [{"rfilename": "a.csv", "size": 1}], "sha": "../a"}',
-        b"<html>",
-        b"\xff",
-        b"[" * 100_000,
-    ],
-)
+ANSWERS = [b"[]", b"{}", b"<html>", b"\xff", b"[" * 100_000, b'{"id": "a", "siblings": 1, "sha": "a"}']
+ANSWERS += [b'{"id": "a", "siblings": [5], "sha": "%s"}' % (b"a" * 40)]
+ANSWERS += [b'{"id": "a", "siblings": [{"rfilename": "a.csv"}], "sha": "%s"}' % (b"a" * 40)]
+ANSWERS += [b'{"id": "a", "siblings": [{"rfilename": "a.csv", "size": 1}], "sha": "../a"}']
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer_that_is_no_list_of_files(server: HubServer, tmp_path: Path, answer: bytes) -> None:
     server.answer = answer
     message = refused(make_task(), tmp_path)
@@ -368,6 +351,8 @@ def test_a_hub_that_does_not_answer(
 
 
 def test_a_hub_that_must_not_be_asked(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    message = refused(make_task(), tmp_path, splits={"train": "train", "validation": "validation"})
+    assert message == "hub.splits: unknown split validation, expected train, dev, test"
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     assert refused(make_task(), tmp_path) == "HF_HUB_OFFLINE is set; unset it and run again"
     assert not server.requests
@@ -377,8 +362,3 @@ def test_many_files_are_not_all_listed(server: HubServer, tmp_path: Path) -> Non
     server.datasets[NAME]["main"] = {f"{number:03}\n.csv": b"" for number in range(500)}
     message = refused(make_task(), tmp_path)
     assert "'019\\n.csv'" in message and "'020" not in message
-
-
-def test_an_unknown_split_in_the_declaration(server: HubServer, tmp_path: Path) -> None:
-    message = refused(make_task(), tmp_path, splits={"train": "train", "validation": "validation"})
-    assert message == "hub.splits: unknown split validation, expected train, dev, test"

@@ -107,7 +107,7 @@ def test_other_keys_are_the_encoders() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("tasks", "CBD", r"tasks=CBD: must be a list, as in \[PpcPC,SICK-R-PL\]"),
+        ("tasks", "CBD", r"tasks=CBD: must be a list, as in tasks=\[PpcPC,SICK-R-PL\]"),
         ("model.name", "plain", "must be organization/name"),
         ("model.release_date", "soon", "must be a date"),
         ("model.open_weights", True, "needs a licence"),
