@@ -229,14 +229,12 @@ class MethodKind(ABC):
     def build(self, request: BuildRequest) -> Method:
         """The method for a run that has passed `find_inputs`. Raises InputError."""
         assert self.builds is not None
-        method: Method = resolve(self.builds)(request)
-        return method
+        return resolve(self.builds)(request)
 
     def load(self, request: LoadRequest) -> Model:
         """The models of a finished run, if they are kept. Raises InputError if a file is missing or damaged."""
         assert self.loads is not None
-        model: Model = resolve(self.loads)(request)
-        return model
+        return resolve(self.loads)(request)
 
     def check(self, config: Config, suite: Suite) -> None:  # noqa: B027
         """Raise InputError, before any data is read, for settings that contradict each other and for a file or package that is missing."""

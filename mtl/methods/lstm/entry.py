@@ -46,8 +46,7 @@ class LstmKind(MethodKind):
         check_trainable(config, getattr(config.embeddings, "dim", None) or 0, embeddings=0)
 
     def shared(self, config: Config) -> str | None:
-        key: str = resolve("mtl.methods.lstm.stage1:planned_key")(config)
-        return key
+        return resolve("mtl.methods.lstm.stage1:planned_key")(config)
 
 
 def further_names(config: Config) -> list[str]:

@@ -301,8 +301,7 @@ def row_folds(task: Task, train: Split) -> np.ndarray:
     most = max(len(train) / (2 * FOLDS), np.bincount(first).max(initial=0))
     groups = joined if np.bincount(joined).max(initial=0) <= most else first
     order = np.random.default_rng(zlib.crc32(task.id.encode())).permutation(groups.max(initial=-1) + 1)
-    folds: np.ndarray = order[groups] % FOLDS
-    return folds
+    return order[groups] % FOLDS
 
 
 def _joined_rows(train: Split, sides: int) -> np.ndarray:

@@ -317,8 +317,7 @@ class TrainedLstm(TrainedNetworks):
         numbers = [tokenized.index[text] for text in texts]
         with mixed_precision(self.config.trainer, self.encoder.device), hidden_progress():
             encoded = self.encoder.encode(sequences, torch.arange(len(tokenized)), pooling=pooling)
-        vectors: np.ndarray = encoded[numbers].numpy()
-        return vectors
+        return encoded[numbers].numpy()
 
     def fingerprint(self) -> str:
         """A hash of the encoder's weights, of the word vectors, and of the settings that vectors depend on."""

@@ -198,8 +198,7 @@ class TransformerEncoder:
         with hidden_progress(), mixed_precision(self.trainer, self.device):
             sequences = InputReader(self.pretrained, self.length).sequences([(text,) for text in distinct])
             vectors = encode_texts(self.body, self.pretrained, sequences, pooling)
-        ordered: np.ndarray = vectors[[distinct[text] for text in texts]].numpy()
-        return ordered
+        return vectors[[distinct[text] for text in texts]].numpy()
 
     def fingerprint(self) -> str:
         """A hash of the body's weights, of its configuration and tokenizer, and of the settings that vectors depend on."""
