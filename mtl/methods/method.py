@@ -66,13 +66,10 @@ class Method(ABC):
 
     @abstractmethod
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """The cost of a seed. It is known only after `predictions`.
+        """The cost of a seed, which is known only after `predictions`.
 
         parameters, parameters_without_embeddings (numbers), pretrain_seconds (None where there is no stage 1),
         finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction).
-
-        Args:
-            folder: the folder of the seed.
         """
 
     def save(self, folder: Path) -> None:  # noqa: B027
@@ -101,35 +98,16 @@ class Model(Protocol):
     trained_on: Sequence[str]
 
     def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
-        """Predicted targets (rows,).
-
-        Args:
-            rows: at least one.
-
-        Raises:
-            ValueError: for a row that is not one of this task.
-        """
+        """Predicted targets (rows,) of at least one row. Raises ValueError for a row that is not one of this task."""
 
     def outputs(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
-        """The head's outputs, float32 (inputs, outputs): a row has one input, or in a choice one for each candidate.
-
-        Args:
-            rows: at least one.
-
-        Raises:
-            ValueError: for a row that is not one of this task.
-        """
+        """The head's outputs, float32 (inputs, outputs): a row has one input, or in a choice one for each candidate. As `predict`."""
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up what `encode` needs of these texts at once. Without it, each block of texts reads a file of vectors again."""
 
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
-        """Text vectors, float32 (texts, dim).
-
-        Args:
-            texts: at least one.
-            pooling: how the vectors of tokens become one: max or mean.
-        """
+        """The vectors of at least one text, float32 (texts, dim): the max or the mean of its tokens' vectors, as `pooling` says."""
 
     def fingerprint(self) -> str:
         """A hash of everything that text vectors depend on, apart from the pooling and the software."""
@@ -138,14 +116,7 @@ class Model(Protocol):
         """The versions of the software that text vectors depend on, by name: mtl, and what makes tokens."""
 
     def parts(self, words: Sequence[str]) -> "EncoderParts":
-        """The encoder's weights, for other programs.
-
-        Args:
-            words: get vectors if they have one.
-
-        Raises:
-            InputError: if it has no fixed vector for each word.
-        """
+        """The encoder's weights and the vectors of words, for other programs. Raises InputError if it has no fixed ones for words."""
 
 
 @dataclass(frozen=True)

@@ -73,11 +73,7 @@ def check_trainable(config: Config, dim: int, embeddings: int) -> None:
 
 
 def lstm_weights(config: Config, dim: int) -> int:
-    """The number of weights of the encoder's LSTM, as `torch.nn.LSTM(bidirectional=True)` has them.
-
-    Args:
-        dim: the size of a word's vector.
-    """
+    """The number of weights that `torch.nn.LSTM(bidirectional=True)` has for word vectors of size `dim`."""
     size, later = config.encoder.hidden_size, config.encoder.num_layers - 1
     return 2 * 4 * size * ((dim + size + 2) + later * (2 * size + size + 2))
 
@@ -86,8 +82,7 @@ def check_fits_memory(config: Config, dim: int, numbers: int) -> None:
     """Raise InputError if the encoder's numbers do not fit this machine's memory, before anything is allocated."""
     encoder = config.encoder
     sizes = f"encoder.hidden_size={encoder.hidden_size}, encoder.num_layers={encoder.num_layers}, word vectors of {dim:,} numbers"
-    what = f"{sizes}: the network"
-    check_fits(FLOAT * numbers, what, "set smaller sizes")
+    check_fits(FLOAT * numbers, f"{sizes}: the network", "set smaller sizes")
 
 
 LSTM = LstmKind()

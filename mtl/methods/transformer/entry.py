@@ -1,17 +1,14 @@
 """The registry entry of transformers."""
 
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.lazy import lazy
+from mtl.base.lazy import resolve
 from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 
-FROZEN: Callable[[BuildRequest], Method] = lazy("mtl.methods.transformer.frozen:Frozen")
-LOAD_FROZEN: Callable[[LoadRequest], Model] = lazy("mtl.methods.transformer.frozen:load_frozen")
 OWN = "tiny"  # the settings, and the name, of the transformer that a run without `transformer.path` trains
 
 
@@ -57,9 +54,8 @@ class TransformerKind(MethodKind):
         from mtl.methods.transformer.pretrained import check_place
 
         if config.transformer.path is None and config.transformer.tokenizer is not None:
-            raise InputError(
-                "is for a transformer with its tokenizer elsewhere; set transformer.path=", key="transformer.tokenizer"
-            )
+            message = "is for a transformer with its tokenizer elsewhere; set transformer.path="
+            raise InputError(message, key="transformer.tokenizer")
         check_installed("transformers", key="method", value="transformer")
         for key in ("path", "tokenizer"):
             if (name := getattr(config.transformer, key)) is not None:
@@ -72,11 +68,11 @@ class TransformerKind(MethodKind):
 
     def build(self, request: BuildRequest) -> Method:
         tuned = request.config.finetune.train_encoder
-        return super().build(request) if tuned else FROZEN(request)
+        return super().build(request) if tuned else resolve("mtl.methods.transformer.frozen:Frozen")(request)
 
     def load(self, request: LoadRequest) -> Model:
         tuned = request.config.finetune.train_encoder
-        return super().load(request) if tuned else LOAD_FROZEN(request)
+        return super().load(request) if tuned else resolve("mtl.methods.transformer.frozen:load_frozen")(request)
 
 
 def name_of(config: Config) -> str:

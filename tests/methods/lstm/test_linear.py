@@ -147,9 +147,9 @@ def test_labels_are_weighted_as_in_the_loss_of_the_heads(tmp_path: Path) -> None
     train = dataset.splits["labels"]["train"]
     kept = np.setdiff1d(np.arange(len(train)), rare[:12])
     fewer = {**dataset.splits["labels"], "train": replace(train, texts=train.texts[kept], targets=train.targets[kept])}
-    own = replace(dataset, tasks=[task], splits={"labels": fewer}, answers={})
-    estimator = train_linear(parts.config, own, parts.texts, "sv").kept["labels"].estimator
-    matrix = features(replace(parts, data=replace(parts.data, dataset=own)), task, "train")[1]
+    weighted = replace(dataset, tasks=[task], splits={"labels": fewer}, answers={})
+    estimator = train_linear(parts.config, weighted, parts.texts, "sv").kept["labels"].estimator
+    matrix = features(replace(parts, data=replace(parts.data, dataset=weighted)), task, "train")[1]
     targets = fewer["train"].targets.astype(int)
     fits = [
         LogisticRegression(C=c, class_weight="balanced", max_iter=300).fit(matrix, targets)
@@ -248,12 +248,8 @@ def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
         else:
             assert predicted == cells, task.id
     assert read_json(run / "summary.json")["title"].endswith(", linear")
-    assert {path.name for path in (run / "seed-1/models").iterdir()} == {
-        "answer.ckpt",
-        "mood.ckpt",
-        "stars.ckpt",
-        "tasks.json",
-    }
+    files = {path.name for path in (run / "seed-1/models").iterdir()}
+    assert files == {"answer.ckpt", "mood.ckpt", "stars.ckpt", "tasks.json"}
 
 
 def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:
