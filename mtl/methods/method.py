@@ -84,7 +84,6 @@ class Model(Protocol):
     """The trained models of one seed of a finished run.
 
     Args:
-        dim: the size of a text's vector.
         parameters: the parameters of the encoder, without heads.
         parameters_without_embeddings: those of them that are not in word vectors.
         pooling: that of text vectors unless another is asked for.
@@ -144,7 +143,6 @@ class LoadRequest:
 
     Args:
         folder: the folder of the run.
-        seed_folder: the folder of the seed.
         inputs: the run's fingerprints.
         tasks: ids of the run's tasks.
         answers: see `mtl.data.dataset.Dataset`.
@@ -253,8 +251,7 @@ class MethodKind(ABC):
     def find_inputs(self, config: Config, suite: Suite) -> "Vectors | None":
         """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any.
 
-        Raises:
-            InputError: as `check` does, and for vectors that do not exist and cannot be trained.
+        Raises InputError as `check` does, and for vectors that do not exist and cannot be trained.
         """
         self.check(config, suite)
         vectors = self.vectors(config, suite)

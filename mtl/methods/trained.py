@@ -20,8 +20,6 @@ class TrainedNetworks:
     """What `mtl.methods.method.Model` of each method with heads has for predictions.
 
     Args:
-        config: of the run.
-        device: where the networks compute.
         batch_size: model inputs in a batch.
         open_network: returns the network with a task's head and its weights, on the device; the task has training rows.
         answers: see `mtl.data.dataset.Dataset`.

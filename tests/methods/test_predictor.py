@@ -22,22 +22,9 @@ from mtl.methods.predictor import Predictor
 
 QUICK = ["seeds=[1]", "encoder.hidden_size=4", "encoder.num_layers=1", "head.hidden_size=4", "head.attention_size=4"]
 QUICK += ["pretrain.max_steps=3", "pretrain.validate_every=3", "finetune.max_epochs=1"]
-WORDS = [
-    "solen",
-    "skiner",
-    "jag",
-    "skrattar",
-    "glatt",
-    "regnet",
-    "faller",
-    "dag",
-    "idag",
-    "nummer",
-    "1",
-    "61",
-    "99",
-    "främmande",
-]
+JIANT = "architecture=jiant head.projection=6 finetune.token_outputs=float32"
+FAULTS = "pretrain.checkpoint=last finetune.encoder_dropout=true"  # as in the KLEJ paper's own code
+WORDS = ["solen", "skiner", "jag", "skrattar", "glatt", "regnet", "faller", "dag", "idag", "nummer", "1", "främmande"]
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +87,10 @@ def check_predictions(job: Job) -> None:
         ("elmo", "frozen", None, None),
         ("elmo", "finetune", None, None),
         ("elmo", "attention", None, None),
+        ("random", f"frozen {JIANT}", 2, True),
+        ("vec", f"frozen {FAULTS}", 2, False),
+        ("elmo", f"attention {FAULTS}", None, None),
+        ("elmo", f"attention {JIANT}", None, None),
     ],
 )
 def test_a_run_s_rows_get_the_predictions_of_the_run(
@@ -112,7 +103,7 @@ def test_a_run_s_rows_get_the_predictions_of_the_run(
     trainable: bool | None,
 ) -> None:
     words = [] if kind == "elmo" else [f"embeddings.min_count={min_count}", f"embeddings.trainable={trainable}"]
-    chosen = [f"run_dir={tmp_path}", *QUICK, *vectors[kind], *words, f"variant={variant}"]
+    chosen = [f"run_dir={tmp_path}", *QUICK, *vectors[kind], *words, *f"variant={variant}".split()]
     this = job([*small, *chosen])
     run_baseline(this)
     check_predictions(this)

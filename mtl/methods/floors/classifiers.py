@@ -52,9 +52,7 @@ class _Dense(BaseEstimator):
     }
 
     def __init__(self, head: str = "linear", alpha: float = 1.0, random_state: int | None = None) -> None:
-        self.head = head
-        self.alpha = alpha
-        self.random_state = random_state
+        self.head, self.alpha, self.random_state = head, alpha, random_state
 
     def _network(self, rows: int, stops_early: bool = True) -> dict[str, Any]:
         """The settings of a network for so many training rows, of which a tenth may be spared to find out when to stop."""
@@ -146,12 +144,9 @@ class FastTextClassifier(BaseEstimator):
         class_weight: str | None = None,
         random_state: int | None = None,
     ) -> None:
-        self.lr = lr
-        self.epoch = epoch
-        self.word_ngrams = word_ngrams
-        self.max_characters = max_characters
-        self.class_weight = class_weight
-        self.random_state = random_state
+        self.lr, self.epoch = lr, epoch
+        self.word_ngrams, self.max_characters = word_ngrams, max_characters
+        self.class_weight, self.random_state = class_weight, random_state
 
     def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextClassifier":
         """Train on lines of tokens and their targets (rows,)."""

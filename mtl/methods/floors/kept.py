@@ -40,21 +40,13 @@ class Kept(NamedTuple):
 
 
 class KeptContent(TypedDict):
-    """A model in a file.
+    """A model in a file."""
 
-    Args:
-        in_pairs: whether the estimator is that of a `YesOrNo`.
-        numbers: by attribute.
-        classes: None for a regressor.
-        vectorizer: see `Kept`.
-        features: see `TaskFeatures.state`.
-    """
-
-    in_pairs: bool
-    numbers: dict[str, Any]
-    classes: list[int | str] | None
+    in_pairs: bool  # whether the estimator is that of a `YesOrNo`
+    numbers: dict[str, Any]  # by attribute
+    classes: list[int | str] | None  # None for a regressor
     vectorizer: str | None
-    features: dict[str, Any]
+    features: dict[str, Any]  # `TaskFeatures.state`
 
 
 def kept_file(seed_folder: Path, task: str) -> Path:
@@ -142,13 +134,7 @@ def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
 
 @dataclass
 class TrainedFloor:
-    """The trained models of one seed.
-
-    Args:
-        language: of the suite.
-        kept: by the id of the task that each was trained on.
-        answers: see `mtl.data.dataset.Dataset`.
-    """
+    """The trained models of one seed, by the id of the task that each was trained on; `answers` as in `mtl.data.dataset.Dataset`."""
 
     config: Config
     language: str
@@ -173,7 +159,7 @@ class TrainedFloor:
         return kind.simple.outputs(estimator, features, kind.head, self.answers.get(task.answered_by or task.id, []))
 
     def _read(self, task: Task, rows: Sequence[Row]) -> tuple[Any, Matrix, Split]:
-        """The estimator of a task, and the features and texts of new rows."""
+
         if (source := task.answered_by or task.id) not in self.kept:
             raise InputError(f"task {source}: method {self.config.method} has no model for it, only a constant answer")
         tokenize, length = moses(self.language), self.config.max_length

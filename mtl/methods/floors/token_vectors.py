@@ -66,20 +66,13 @@ class WordFile:
 
 
 class Subwords:
-    """A table of subword vectors with the tokenizer that it belongs to.
+    """A table of subword vectors, float32 (rows, dim), with the row of each token id and the tokenizer that it belongs to.
 
-    Args:
-        tokenizer: of the package tokenizers.
-        table: float32 (tokens, dim).
-        rows: int64, for each token id the row of `table`.
-        most: how many tokens of a text are read.
+    So many tokens of a text are read as `most` says.
     """
 
     def __init__(self, tokenizer: Any, table: np.ndarray, rows: np.ndarray, most: int) -> None:
-        self._tokenizer = tokenizer
-        self._table = table
-        self._rows = rows
-        self._most = most
+        self._tokenizer, self._table, self._rows, self._most = tokenizer, table, rows, most
 
     @property
     def size(self) -> int:

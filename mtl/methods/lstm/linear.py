@@ -68,13 +68,7 @@ class _Unteachable(Exception):
 
 
 class _CachedModel(TypedDict):
-    """A file of the cache.
-
-    Args:
-        model: see `mtl.methods.floors.kept`.
-        outputs: by split, of the task and, under other ids, of the tasks that its head answers, float32 (inputs, outputs).
-        seconds: what they took.
-    """
+    """A file of the cache: outputs by split, of the task and, under other ids, of the tasks that its head answers, and seconds."""
 
     model: KeptContent
     outputs: dict[str, dict[str, Any]]
@@ -83,12 +77,9 @@ class _CachedModel(TypedDict):
 
 @dataclass(frozen=True)
 class LinearModels:
-    """The linear models of a run.
+    """The linear models of a run, by the id of the task that each was trained on, and the seconds that they took to train.
 
-    Args:
-        kept: by the id of the task that each was trained on.
-        outputs: by task id and split, and of unlabelled rows under UNLABELLED.
-        seconds: what they took to train.
+    Outputs are by task id and split; those of unlabelled rows are under UNLABELLED.
     """
 
     kept: Mapping[str, Kept]
@@ -107,7 +98,7 @@ class LinearModels:
 
     @property
     def parameters(self) -> int:
-        """How many weights they have."""
+
         return sum(numbers(kept.estimator) for kept in self.kept.values())
 
 
@@ -143,9 +134,8 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
                     bar.advance(_fits(task))
                     continue
                 write_checkpoint(path, content)
-            outputs |= {
-                id: {name: part.numpy() for name, part in parts.items()} for id, parts in content["outputs"].items()
-            }
+            for id, parts in content["outputs"].items():
+                outputs[id] = {name: part.numpy() for name, part in parts.items()}
             seconds += content["seconds"]
     return LinearModels(kept, outputs, seconds)
 
@@ -171,7 +161,7 @@ def _fits(task: Task) -> int:
 
 
 def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
-    """A hash of all that a task's outputs follow from."""
+
     further = dataset.unlabelled.get(task.id)
     rows = [] if further is None else [[dataset.texts[text] for text in row] for row in further.texts.tolist()]
     settings = [config.max_length, config.held_out, config.loss.class_weights]

@@ -74,16 +74,10 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The frozen encoder's output for all texts, the same for all tasks.
+    """The frozen encoder's output for all texts, the same for all tasks, as far as a head reads it."""
 
-    Args:
-        vectors: float32 (texts, dim), for heads that read vectors of whole texts.
-        tokens: the token outputs, for heads that read tokens: computed once, or in each step. None if no head reads
-            them.
-    """
-
-    vectors: Tensor | None
-    tokens: Sequences | None
+    vectors: Tensor | None  # of whole texts, float32 (texts, dim)
+    tokens: Sequences | None  # computed once, or in each step
 
     def for_head(self, reads_tokens: bool) -> TaskInput:
         """The input of a head that reads tokens, or vectors of whole texts."""
@@ -226,14 +220,11 @@ class TrainedLstm(TrainedNetworks):
     ) -> None:
         """
         Args:
-            folder: the folder of the seed.
             encoder: from stage 1, on the device to compute on.
             sequences: turns tokenized texts, whose words may be new, into the encoder's input.
-            embeddings: those that the embedder belongs to.
             answers: see `mtl.data.dataset.Dataset`.
-            table: see `Reader.table`; needed for `parts` only.
+            table, learn: see `Reader`; the first is needed for `parts` only.
             trained_on: ids of the tasks of stage 1.
-            learn: see `Reader.learn`.
             linear: the linear models that heads add their outputs to.
         """
         super().__init__(config, encoder.device, config.finetune.batch_size, self._open, answers)

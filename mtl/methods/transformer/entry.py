@@ -28,7 +28,7 @@ class TransformerKind(MethodKind):
         return f"Transformer, {name_of(config)}, {config.variant}"
 
     def folder(self, config: Config) -> str:
-        """As in "transformer-bert-base-multilingual-cased-finetune"."""
+
         return f"transformer-{name_of(config)}-{config.variant}"
 
     def describe(self, config: Config) -> dict[str, str]:
@@ -77,8 +77,7 @@ class TransformerKind(MethodKind):
 
 def name_of(config: Config) -> str:
     """The transformer's name in titles and folders: the last part of its path."""
-    path = config.transformer.path
-    return OWN if path is None else short_name(path)
+    return OWN if config.transformer.path is None else short_name(config.transformer.path)
 
 
 def short_name(path: str) -> str:

@@ -106,7 +106,7 @@ def _growth(rule: dict[str, Any]) -> float:
 
 
 def _copies(pieces: Any) -> int:
-    """How often a template writes its texts."""
+
     return sum(isinstance(piece, dict) and "Sequence" in piece for piece in _values(pieces or []))
 
 

@@ -218,8 +218,8 @@ def open_without_weights(folder: Path) -> Pretrained:
 def check_runs(pretrained: Pretrained, model: Any) -> None:
     """Raise InputError if the body, with or without a head, cannot read a short text: settings in its files may contradict each other."""
     name = pretrained.name
-    most = min(pretrained.longest or 16, 16)
     with tokenizing(name):
+        most = min(pretrained.longest or 16, 16)  # damaged files may name a limit that is no number
         ids = pretrained.tokenizer(PROBE, truncation=True, max_length=most, return_tensors="pt")["input_ids"]
     mask = torch.ones_like(ids)
     with torch.no_grad():

@@ -68,15 +68,11 @@ def test_it_predicts_what_the_run_predicted(frozen: Trained) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["finetune", "attention"])
-def test_other_variants_predict_what_the_run_predicted(tmp_path: Path, variant: str) -> None:
-    assert_predicts_the_same(trained_seed(tmp_path, f"variant={variant}"))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
+        ("variant=finetune",),
+        ("variant=attention",),
         ("encoder.join_input=true", "boundary_words=true"),
         ("head.projection=6", "embeddings.max_words=9"),
         ("architecture=jiant", "variant=finetune"),
@@ -89,9 +85,7 @@ def test_other_variants_predict_what_the_run_predicted(tmp_path: Path, variant: 
         ("architecture=jiant", "variant=attention", "finetune.token_outputs=recompute"),
     ],
 )
-def test_the_parts_of_jiant_s_architecture_predict_what_the_run_predicted(
-    tmp_path: Path, settings: tuple[str, ...]
-) -> None:
+def test_variants_and_parts_predict_what_the_run_predicted(tmp_path: Path, settings: tuple[str, ...]) -> None:
     assert_predicts_the_same(trained_seed(tmp_path, "architecture=paper", "finetune.token_outputs=float32", *settings))
 
 
@@ -143,9 +137,7 @@ def test_text_vectors_are_those_of_stage_1(frozen: Trained) -> None:
     np.testing.assert_allclose(vectors[[0, 2]], expected.repeat(2, axis=0), atol=1e-5)
 
 
-def test_the_answer_for_a_row_does_not_depend_on_the_others(
-    frozen: Trained,
-) -> None:
+def test_the_answer_for_a_row_does_not_depend_on_the_others(frozen: Trained) -> None:
     model = frozen[1]
     rows = [("fråga", "a", "b", "c"), ("en annan", "d"), ("tredje", "solen skiner", "regnet faller")]
     together = model.predict(CHOICE, rows)
