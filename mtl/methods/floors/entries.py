@@ -82,12 +82,12 @@ class StaticKind(TrainedKind):
     builds = "mtl.methods.floors.static:StaticFloor"
 
     def title(self, config: Config) -> str:
-        """As in "Static vectors, fastText"."""
+
         path = config.static.path
         return f"{self.words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
 
     def folder(self, config: Config) -> str:
-        """As in "static-fasttext"."""
+
         path = config.static.path
         return f"{self.name}-{config.embeddings.name if path is None else short_name(path)}"
 
@@ -121,7 +121,7 @@ class WordVectorKind(FloorKind):
     builds = "mtl.methods.word_vectors.method:WordVectorMethod"
 
     def title(self, config: Config) -> str:
-        """As in "Word vectors, fastText"."""
+
         return f"{self.words}, {EMBEDDERS[config.embeddings.name].title}"
 
     def describe(self, config: Config) -> dict[str, str]:

@@ -115,7 +115,7 @@ class Lead(Method):
         return recorded
 
     def _lead(self, split: Split, count: int) -> np.ndarray:
-        """The first `count` sentences of each row's text, joined by spaces: object (rows,)."""
+
         texts = (self.dataset.texts[text] for text in split.texts[:, 0].tolist())
         leads = [" ".join(sentences(text, self.language)[:count]) for text in texts]
         return np.array(leads, dtype=object)

@@ -280,7 +280,7 @@ class TrainedLstm(TrainedNetworks):
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
-        """Those of mtl and of the tokenizer."""
+
         return {"mtl": VERSION, "tokenizer": moses_version()}
 
     def parts(self, words: Sequence[str]) -> EncoderParts:

@@ -59,9 +59,8 @@ class InputReader:
 
     def notes(self) -> list[str]:
         """A sentence that says how many inputs are cut, if any are."""
-        if not self.cut:
-            return []
-        return [f"{self.cut:,} of {self.seen:,} distinct inputs are cut to {self.length} tokens."]
+        note = f"{self.cut:,} of {self.seen:,} distinct inputs are cut to {self.length} tokens."
+        return [note] if self.cut else []
 
     def _read(self, inputs: Sequence[Parts]) -> Iterable[tuple[int, np.ndarray]]:
         """The place of each input and its tokens, int32 (tokens, 2), in order."""

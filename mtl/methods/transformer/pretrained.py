@@ -82,7 +82,7 @@ class Pretrained:
 
     @property
     def parameters(self) -> int:
-        """The number of the body's weights."""
+
         return sum(weight.numel() for weight in self.body.parameters())
 
     @property

@@ -190,7 +190,7 @@ class TransformerEncoder:
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
-        """Those of mtl and of the libraries that make tokens."""
+
         return {"mtl": VERSION, **library_versions()}
 
     def parts(self, words: Sequence[str]) -> EncoderParts:
