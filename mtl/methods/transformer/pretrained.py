@@ -49,7 +49,7 @@ class Pretrained:
 
     @property
     def config(self) -> Any:
-        """transformers' configuration of the body."""
+
         return self.body.config
 
     @property
@@ -72,12 +72,12 @@ class Pretrained:
 
     @property
     def layers(self) -> int:
-        """The number of the body's layers."""
+
         return int(self.config.num_hidden_layers)
 
     @property
     def dim(self) -> int:
-        """The size of a token's output."""
+
         return int(self.config.hidden_size)
 
     @property
