@@ -244,7 +244,6 @@ def _transformer_class() -> type:
             return loaded[1]
 
         def _key(self) -> tuple[str, int | None, str]:
-
             return self.run_dir, self.seed, self.device
 
         def __sklearn_is_fitted__(self) -> bool:

@@ -58,7 +58,6 @@ class TrainedNetworks:
         return self._networks[head]
 
     def _compute(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
-
         head = task.answered_by or task.id
         examples = [make_example(task, row) for row in rows]
         index = {text: number for number, text in enumerate(dict.fromkeys(t for row in examples for t in row.texts))}

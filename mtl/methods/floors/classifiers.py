@@ -199,7 +199,6 @@ class FastTextClassifier(BaseEstimator):
         return self.classes_[self.predict_proba(lines).argmax(axis=1)]
 
     def parameters(self) -> int:
-
         return int(self.model_.get_input_matrix().size + self.model_.get_output_matrix().size)
 
 

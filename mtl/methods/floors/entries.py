@@ -82,12 +82,10 @@ class StaticKind(TrainedKind):
     builds = "mtl.methods.floors.static:StaticFloor"
 
     def title(self, config: Config) -> str:
-
         path = config.static.path
         return f"{self.words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
 
     def folder(self, config: Config) -> str:
-
         path = config.static.path
         return f"{self.name}-{config.embeddings.name if path is None else short_name(path)}"
 
@@ -121,7 +119,6 @@ class WordVectorKind(FloorKind):
     builds = "mtl.methods.word_vectors.method:WordVectorMethod"
 
     def title(self, config: Config) -> str:
-
         return f"{self.words}, {EMBEDDERS[config.embeddings.name].title}"
 
     def describe(self, config: Config) -> dict[str, str]:

@@ -119,7 +119,6 @@ class Tfidf:
         return {kind: fitted_state(vectorizer) for kind, vectorizer in self._vectorizers.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-
         for kind, vectorizer in self._vectorizers.items():
             restore_fitted(vectorizer, state[kind])
 

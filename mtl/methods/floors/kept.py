@@ -50,7 +50,6 @@ class KeptContent(TypedDict):
 
 
 def kept_file(seed_folder: Path, task: str) -> Path:
-
     return seed_folder / "models" / f"{task}.ckpt"
 
 
@@ -84,7 +83,6 @@ def _shapes(estimator: Any, width: int, classes: int) -> dict[str, tuple[int, ..
 
 
 def write_kept(path: Path, kept: Kept) -> None:
-
     path.parent.mkdir(parents=True, exist_ok=True)
     write_checkpoint(path, kept_content(kept))
 
@@ -159,7 +157,6 @@ class TrainedFloor:
         return kind.simple.outputs(estimator, features, kind.head, self.answers.get(task.answered_by or task.id, []))
 
     def _read(self, task: Task, rows: Sequence[Row]) -> tuple[Any, Matrix, Split]:
-
         if (source := task.answered_by or task.id) not in self.kept:
             raise InputError(f"task {source}: method {self.config.method} has no model for it, only a constant answer")
         tokenize, length = moses(self.language), self.config.max_length

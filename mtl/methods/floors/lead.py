@@ -115,7 +115,6 @@ class Lead(Method):
         return recorded
 
     def _lead(self, split: Split, count: int) -> np.ndarray:
-
         texts = (self.dataset.texts[text] for text in split.texts[:, 0].tolist())
         leads = [" ".join(sentences(text, self.language)[:count]) for text in texts]
         return np.array(leads, dtype=object)

@@ -27,7 +27,6 @@ class LstmKind(MethodKind):
         return ", ".join(["LSTM", EMBEDDERS[config.embeddings.name].title, config.variant, *further_names(config)])
 
     def folder(self, config: Config) -> str:
-
         return "-".join([config.embeddings.name, config.variant, *further_names(config)])
 
     def describe(self, config: Config) -> dict[str, str]:

@@ -98,7 +98,6 @@ class LinearModels:
 
     @property
     def parameters(self) -> int:
-
         return sum(numbers(kept.estimator) for kept in self.kept.values())
 
 
@@ -161,7 +160,6 @@ def _fits(task: Task) -> int:
 
 
 def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
-
     further = dataset.unlabelled.get(task.id)
     rows = [] if further is None else [[dataset.texts[text] for text in row] for row in further.texts.tolist()]
     settings = [config.max_length, config.held_out, config.loss.class_weights]
@@ -219,7 +217,6 @@ def _trained(
 
 
 def _documents(split: Split, dataset: Dataset, texts: TokenizedTexts) -> list[list[Document]]:
-
     documents = {text: Document(dataset.texts[text], texts.words(text)) for text in np.unique(split.texts).tolist()}
     return [[documents[text] for text in row] for row in split.texts.tolist()]
 
@@ -233,7 +230,6 @@ class _Fitting:
         self.weights = head.row_weights(train.targets)
 
     def fit(self, values: Mapping[str, Any], inputs: np.ndarray) -> Any:
-
         estimator = new_estimator(METHOD, self.task, values, seed=0, threads=1)
         weights = None if self.weights is None else self.weights[inputs]
         return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)

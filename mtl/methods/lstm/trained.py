@@ -280,7 +280,6 @@ class TrainedLstm(TrainedNetworks):
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
-
         return {"mtl": VERSION, "tokenizer": moses_version()}
 
     def parts(self, words: Sequence[str]) -> EncoderParts:

@@ -28,7 +28,6 @@ class TransformerKind(MethodKind):
         return f"Transformer, {name_of(config)}, {config.variant}"
 
     def folder(self, config: Config) -> str:
-
         return f"transformer-{name_of(config)}-{config.variant}"
 
     def describe(self, config: Config) -> dict[str, str]:

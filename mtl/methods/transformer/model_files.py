@@ -106,7 +106,6 @@ def _growth(rule: dict[str, Any]) -> float:
 
 
 def _copies(pieces: Any) -> int:
-
     return sum(isinstance(piece, dict) and "Sequence" in piece for piece in _values(pieces or []))
 
 

@@ -49,7 +49,6 @@ class Pretrained:
 
     @property
     def config(self) -> Any:
-
         return self.body.config
 
     @property
@@ -72,17 +71,14 @@ class Pretrained:
 
     @property
     def layers(self) -> int:
-
         return int(self.config.num_hidden_layers)
 
     @property
     def dim(self) -> int:
-
         return int(self.config.hidden_size)
 
     @property
     def parameters(self) -> int:
-
         return sum(weight.numel() for weight in self.body.parameters())
 
     @property

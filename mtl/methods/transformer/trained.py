@@ -190,7 +190,6 @@ class TransformerEncoder:
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
-
         return {"mtl": VERSION, **library_versions()}
 
     def parts(self, words: Sequence[str]) -> EncoderParts:

@@ -192,7 +192,6 @@ class WordVectorMethod(Method):
         }
 
     def to_predict(self, task: Task) -> dict[str, Split]:
-
         return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
 
     def cosines(self, split: Split) -> np.ndarray:
@@ -201,7 +200,6 @@ class WordVectorMethod(Method):
         return cosines(first, second)
 
     def _counts(self) -> dict[str, dict[str, int]]:
-
         return {
             task.id: self.texts.counts(np.concatenate([split.texts.ravel() for split in splits]))
             for task in self.dataset.tasks
