@@ -104,11 +104,8 @@ class Coded:
         return with_one_wrong(split, np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())]))
 
     def set_loss(self, network: TaskNetwork, loss: LossConfig, distill: DistillConfig | None = None) -> None:
-        """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so.
-
-        Args:
-            distill: how much the outputs of other models count, where rows have them.
-        """
+        """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so; and
+        count the outputs of other models, where rows have them, as `distill` says."""
         if distill is not None:
             network.distillation = Distillation(distill.weight, distill.temperature)
         for task in self.dataset.trained_tasks:
@@ -130,11 +127,7 @@ class Coded:
 
 
 def with_weights(head: HeadTargets, task: Task, codes: np.ndarray, loss: LossConfig) -> HeadTargets:
-    """The same with a loss that weights the task's labels, if the task is scored by one label and `loss` says so.
-
-    Args:
-        codes: those of the training rows.
-    """
+    """The same with a loss that weights labels by these codes of training rows, if the task is scored by one and `loss` says so."""
     weighted = loss.class_weights and metric_named(task.metric).one_label
     return head.balanced(codes, loss.class_weights) if weighted else head
 
@@ -149,12 +142,7 @@ class JointBatches:
     def __init__(
         self, config: Config, data: Coded, sequences: Sequences, seed: int, batch_size: int, dev_batch_size: int
     ) -> None:
-        """Batch sizes: see `batch_rows`.
-
-        Args:
-            sequences: the texts.
-            seed: the seed of rows that are drawn for training.
-        """
+        """Batch sizes: see `batch_rows`. The seed is that of rows that are drawn for training."""
         tasks = data.dataset.trained_tasks
         self.parts = {
             "train": {task.id: data.train(task, config.loss, seed) for task in tasks},

@@ -27,10 +27,9 @@ from mtl.training.precision import mixed_precision
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-
+BUCKETS = 1 << 22  # of n-grams
+FLOAT = 4  # bytes of a weight
 CHARACTERS = (2, 3, 4, 5)  # lengths of n-grams, within words, as in the TF-IDF floors
-
-
 FEATURES = (
     "cosine of words",
     *(f"cosine of {length}-grams of characters" for length in CHARACTERS),
@@ -40,15 +39,8 @@ FEATURES = (
 )
 
 
-BUCKETS = 1 << 22  # of n-grams
-
-
 def with_overlap(split: Split, texts: Sequence[str]) -> Split:
-    """The rows of a task on pairs, with the overlap of each pair.
-
-    Args:
-        texts: the texts of the dataset.
-    """
+    """The rows of a task on pairs of the dataset's texts, with the overlap of each pair."""
     pairs, inverse = np.unique(split.texts, axis=0, return_inverse=True)
     return replace(split, overlap=overlap(texts, pairs)[inverse.ravel()])
 
@@ -56,10 +48,7 @@ def with_overlap(split: Split, texts: Sequence[str]) -> Split:
 def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     """FEATURES of each pair of texts, in lower case, float32 (pairs, features), each from 0 to 1.
 
-    Counts of n-grams are on a logarithmic scale. An empty text overlaps with nothing.
-
-    Args:
-        pairs: int64 (pairs, 2), indices in `texts`.
+    Counts of n-grams are on a logarithmic scale. An empty text overlaps with nothing. The pairs are of indices in `texts`.
     """
     if not len(pairs):
         return np.empty((0, len(FEATURES)), dtype=np.float32)
@@ -69,7 +58,7 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     cosines = [_cosines(_vectors(lower, length), first, second) for length in (None, *CHARACTERS)]
     words = [frozenset(_words(text)) for text in lower]
     shared = np.array([len(words[u] & words[v]) for u, v in zip(first, second, strict=True)])
-    counts = np.array([len(own) for own in words])
+    counts = np.array([len(distinct_words) for distinct_words in words])
     fewer = np.minimum(counts[first], counts[second])
     lengths = np.array([len(text) for text in lower])
     shorter, longer = np.minimum(lengths[first], lengths[second]), np.maximum(lengths[first], lengths[second])
@@ -98,37 +87,19 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text)
 
 
-def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """part / whole; 0 where the whole is 0."""
-    return part / np.maximum(whole, 1)
-
-
-FLOAT = 4  # bytes of a weight
+def _ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
+    return part / np.maximum(total, 1)  # 0 where the total is 0
 
 
 def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
-    """The heads of these tasks that the configuration describes.
+    """The heads that the configuration describes, for encoder outputs of size `dim`; `outputs` are those for one input by task id.
 
-    Args:
-        dim: the size of the encoder's outputs.
-        outputs: by task id, the number of outputs of its head for one input.
-
-    Raises:
-        InputError: for heads that no memory of this machine holds.
+    Raises InputError for heads that no memory of this machine holds.
     """
-    attention_size = config.head.attention_size if config.head.attention else None
-    make = partial(
-        Heads,
-        tasks,
-        outputs,
-        dim,
-        config.head.hidden_size,
-        config.head.dropout,
-        attention_size,
-        config.head.projection,
-        len(FEATURES) if config.head.overlap else 0,
-        config.head.pair == "cosine",
-    )
+    head = config.head
+    attention_size = head.attention_size if head.attention else None
+    sizes = (head.hidden_size, head.dropout, attention_size, head.projection)
+    make = partial(Heads, tasks, outputs, dim, *sizes, len(FEATURES) if head.overlap else 0, head.pair == "cosine")
     try:
         with torch.device("meta"):  # sizes alone, which draw no random numbers
             weights = sum(weight.numel() for weight in make().parameters())
@@ -164,7 +135,7 @@ class TaskInput:
         return {head: np.zeros(len(split)) if self.lengths is None else row_lengths(split, self.lengths)}
 
     def in_order(self, head: str, split: Split, size: int) -> SortedSampler:
-        """All rows, for a network that is not trained. size: model inputs in a batch."""
+        """All rows, for a network that is not trained, in batches of `size` model inputs."""
         return SortedSampler(self.row_lengths(head, split), {head: batch_rows(split, size)})
 
     def computed(
@@ -176,13 +147,11 @@ class TaskInput:
         size: int,
         trainer: TrainerConfig,
     ) -> np.ndarray:
-        """What `predict_rows` or `row_outputs` returns for the rows of a split, in row order.
+        """What `predict_rows` or `row_outputs` returns for the rows of a split, in row order, on the network's device.
 
         Args:
-            network: on the device to compute on.
             head: the id of the task whose head reads the rows.
             size: model inputs in a batch.
-            trainer: says in which precision to compute.
         """
         device = next(network.parameters()).device
         with mixed_precision(trainer, device):

@@ -66,13 +66,10 @@ class Method(ABC):
 
     @abstractmethod
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """The cost of a seed. It is known only after `predictions`.
+        """The cost of a seed, which is known only after `predictions`.
 
         parameters, parameters_without_embeddings (numbers), pretrain_seconds (None where there is no stage 1),
         finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction).
-
-        Args:
-            folder: the folder of the seed.
         """
 
     def save(self, folder: Path) -> None:  # noqa: B027
@@ -87,7 +84,6 @@ class Model(Protocol):
     """The trained models of one seed of a finished run.
 
     Args:
-        dim: the size of a text's vector.
         parameters: the parameters of the encoder, without heads.
         parameters_without_embeddings: those of them that are not in word vectors.
         pooling: that of text vectors unless another is asked for.
@@ -101,35 +97,16 @@ class Model(Protocol):
     trained_on: Sequence[str]
 
     def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
-        """Predicted targets (rows,).
-
-        Args:
-            rows: at least one.
-
-        Raises:
-            ValueError: for a row that is not one of this task.
-        """
+        """Predicted targets (rows,) of at least one row. Raises ValueError for a row that is not one of this task."""
 
     def outputs(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
-        """The head's outputs, float32 (inputs, outputs): a row has one input, or in a choice one for each candidate.
-
-        Args:
-            rows: at least one.
-
-        Raises:
-            ValueError: for a row that is not one of this task.
-        """
+        """The head's outputs, float32 (inputs, outputs): a row has one input, or in a choice one for each candidate. As `predict`."""
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up what `encode` needs of these texts at once. Without it, each block of texts reads a file of vectors again."""
 
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
-        """Text vectors, float32 (texts, dim).
-
-        Args:
-            texts: at least one.
-            pooling: how the vectors of tokens become one: max or mean.
-        """
+        """The vectors of at least one text, float32 (texts, dim): the max or the mean of its tokens' vectors, as `pooling` says."""
 
     def fingerprint(self) -> str:
         """A hash of everything that text vectors depend on, apart from the pooling and the software."""
@@ -138,14 +115,7 @@ class Model(Protocol):
         """The versions of the software that text vectors depend on, by name: mtl, and what makes tokens."""
 
     def parts(self, words: Sequence[str]) -> "EncoderParts":
-        """The encoder's weights, for other programs.
-
-        Args:
-            words: get vectors if they have one.
-
-        Raises:
-            InputError: if it has no fixed vector for each word.
-        """
+        """The encoder's weights and the vectors of words, for other programs. Raises InputError if it has no fixed ones for words."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +143,6 @@ class LoadRequest:
 
     Args:
         folder: the folder of the run.
-        seed_folder: the folder of the seed.
         inputs: the run's fingerprints.
         tasks: ids of the run's tasks.
         answers: see `mtl.data.dataset.Dataset`.
@@ -229,14 +198,12 @@ class MethodKind(ABC):
     def build(self, request: BuildRequest) -> Method:
         """The method for a run that has passed `find_inputs`. Raises InputError."""
         assert self.builds is not None
-        method: Method = resolve(self.builds)(request)
-        return method
+        return resolve(self.builds)(request)
 
     def load(self, request: LoadRequest) -> Model:
         """The models of a finished run, if they are kept. Raises InputError if a file is missing or damaged."""
         assert self.loads is not None
-        model: Model = resolve(self.loads)(request)
-        return model
+        return resolve(self.loads)(request)
 
     def check(self, config: Config, suite: Suite) -> None:  # noqa: B027
         """Raise InputError, before any data is read, for settings that contradict each other and for a file or package that is missing."""
@@ -284,8 +251,7 @@ class MethodKind(ABC):
     def find_inputs(self, config: Config, suite: Suite) -> "Vectors | None":
         """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any.
 
-        Raises:
-            InputError: as `check` does, and for vectors that do not exist and cannot be trained.
+        Raises InputError as `check` does, and for vectors that do not exist and cannot be trained.
         """
         self.check(config, suite)
         vectors = self.vectors(config, suite)

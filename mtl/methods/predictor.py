@@ -79,9 +79,8 @@ class Predictor:
         method = METHODS[method_name(config.method)]
         if method.loads is None:
             kept = ", ".join(name for name, kind in METHODS.items() if kind.loads)
-            message = (
-                f"the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}"
-            )
+            message = f"the models of method {config.method} are not kept; runs of these methods predict new rows:"
+            message += f" {kept}"
             raise InputError(message, path=run_dir)
         if not folder.summary.exists():
             raise InputError("this run is not finished; give its command again", path=run_dir)
@@ -180,11 +179,8 @@ def _form(task: Task) -> str:
 
 
 def _dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on the dev rows that choose: that of a task (or of the one whose head answers it), or the suite's average; the mean of
-    all tasks if the suite averages none of them.
-
-    path: of scores.json.
-    """
+    """A seed's score × 100 on the dev rows that choose, from the content of its scores.json: that of a task (or of the one whose head
+    answers it), or the suite's average; the mean of all tasks if the suite averages none of them."""
     scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
     source = task if task is None or task in scores else suite.tasks[task].answered_by or task
     if not scores or (source is not None and source not in scores):
@@ -248,7 +244,6 @@ def _transformer_class() -> type:
             return loaded[1]
 
         def _key(self) -> tuple[str, int | None, str]:
-            """The parameters that the run is loaded with."""
             return self.run_dir, self.seed, self.device
 
         def __sklearn_is_fitted__(self) -> bool:

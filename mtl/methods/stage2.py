@@ -93,9 +93,8 @@ class Finetuning:
             return
         dev, config = self.data.dev(self.task), self.config
         network.to(device_of(config.trainer.accelerator))
-        outputs = self.input.computed(
-            *(row_outputs, network, self.task.id, dev, config.finetune.batch_size, config.trainer)
-        )
+        size = config.finetune.batch_size
+        outputs = self.input.computed(row_outputs, network, self.task.id, dev, size, config.trainer)
         shift = SHIFTS[self.config.finetune.threshold](outputs, dev.targets, positive_label(self.task))
         apply_shift(network.to("cpu"), network.heads[self.task.id], self.task, shift, self.folder)
         detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift:+.2f}")
@@ -108,17 +107,12 @@ class Finetuning:
         total_steps = steps * settings.max_epochs
         schedule = Schedule(self.input.row_lengths(self.task.id, rows), {self.task.id: size}, total_steps, self.seed)
         train = self.input.batches(self.task.id, rows)
-        title = f"seed {self.seed} · stage 2 · {self.task.id}"
-        seconds_only = self.input.vectors is not None  # the training of a head on vectors takes seconds
-        module = MultitaskModule(
-            network,
-            {self.task.id: self.data.dev_score(self.task)},
-            falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
-        )
+        dev_order = self.input.in_order(self.task.id, dev, settings.batch_size)
+        optimization = falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps)
         fit(
-            module,
+            MultitaskModule(network, {self.task.id: self.data.dev_score(self.task)}, optimization),
             Stage(
-                title=title,
+                title=f"seed {self.seed} · stage 2 · {self.task.id}",
                 section="finetune",
                 folder=self.folder,
                 seed=self.seed,
@@ -127,10 +121,8 @@ class Finetuning:
                 patience=settings.patience,
                 gradient_clip=settings.gradient_clip,
                 train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps)),
-                dev=self.input.batches(self.task.id, dev).loader(
-                    self.input.in_order(self.task.id, dev, settings.batch_size)
-                ),
-                resumable=not seconds_only,
+                dev=self.input.batches(self.task.id, dev).loader(dev_order),
+                resumable=self.input.vectors is None,  # the training of a head on vectors takes seconds
                 trained_only=True,
                 validate_first=True,  # so that no task ends with a lower score than after stage 1
                 start=self.start,

@@ -19,6 +19,7 @@ from mtl.tasks.metrics import TIE
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, Checkpoint
 
+RESAMPLES = 200
 LEAST = 1e-6  # margins that differ by less are equal: another CPU may order them differently
 
 
@@ -31,8 +32,8 @@ def best_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
         outputs: (rows, labels).
         gold: the indices of the right labels, (rows,).
     """
-    others = np.delete(outputs, label, axis=1).max(axis=1).astype(np.float64)
-    margins = others - outputs[:, label]  # the label is predicted if the shift is greater
+    highest = np.delete(outputs, label, axis=1).max(axis=1).astype(np.float64)
+    margins = highest - outputs[:, label]  # the label is predicted if the shift is greater
     order = np.argsort(margins, kind="stable")
     margins, right = margins[order], (gold == label)[order]
     predicted = np.arange(1, len(margins) + 1)
@@ -49,9 +50,6 @@ def best_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
     return float(equal[np.abs(equal).argmin()])
 
 
-RESAMPLES = 200
-
-
 def bagged_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
     """The mean of `best_shift` over resamples of the rows, each with as many rows of the label as there are, and as many others. The
     resamples are the same in every call."""
@@ -65,10 +63,7 @@ def bagged_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
 
 
 # How the shift is chosen: the values of `finetune.threshold` other than argmax.
-SHIFTS: dict[str, Callable[[np.ndarray, np.ndarray, int], float]] = {
-    "dev": best_shift,
-    "bagged": bagged_shift,
-}
+SHIFTS: dict[str, Callable[[np.ndarray, np.ndarray, int], float]] = {"dev": best_shift, "bagged": bagged_shift}
 
 
 def positive_label(task: Task) -> int:

@@ -20,11 +20,7 @@ def sentences_per_second(
 ) -> float:
     """Texts per second on one core, from text to prediction. Each task in turn predicts a batch of its scored rows.
 
-    Before each measured call, it is called once with one row, so that loading a model is not measured.
-
-    Args:
-        predict: takes a task and rows.
-        tasks: some of the dataset's tasks; None: all.
+    Before each measured call, it is called once with one row, so that loading a model is not measured. No tasks: all of the dataset.
     """
     read, seconds = 0, 0.0
     with one_core():

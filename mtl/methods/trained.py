@@ -20,8 +20,6 @@ class TrainedNetworks:
     """What `mtl.methods.method.Model` of each method with heads has for predictions.
 
     Args:
-        config: of the run.
-        device: where the networks compute.
         batch_size: model inputs in a batch.
         open_network: returns the network with a task's head and its weights, on the device; the task has training rows.
         answers: see `mtl.data.dataset.Dataset`.
@@ -35,31 +33,16 @@ class TrainedNetworks:
         open_network: Callable[[Task], TaskNetwork],
         answers: Mapping[str, Sequence[str]],
     ) -> None:
-        self.config = config
-        self.device = device
-        self.batch_size = batch_size
-        self.answers = answers
+        self.config, self.device, self.batch_size, self.answers = config, device, batch_size, answers
         self._open_network = open_network
         self._networks: dict[str, TaskNetwork] = {}  # of the last task that was predicted
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
-        """New rows as the network takes them, and what it reads.
-
-        Args:
-            split: the rows, without targets.
-            texts: their distinct texts, to which the numbers in the split refer.
-        """
+        """New rows as the network takes them, and what it reads. The split has the rows without targets, and numbers of `texts`."""
         raise NotImplementedError
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,).
-
-        Args:
-            rows: at least one.
-
-        Raises:
-            ValueError: for a row that is not one of this task.
-        """
+        """Predicted targets (rows,) of at least one row. Raises ValueError for a row that is not one of this task."""
         codes = self._compute(predict_rows, task, rows)
         return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
 
@@ -75,7 +58,6 @@ class TrainedNetworks:
         return self._networks[head]
 
     def _compute(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """What `predict_rows` or `row_outputs` returns for new rows."""
         head = task.answered_by or task.id
         examples = [make_example(task, row) for row in rows]
         index = {text: number for number, text in enumerate(dict.fromkeys(t for row in examples for t in row.texts))}

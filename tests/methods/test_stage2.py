@@ -167,52 +167,36 @@ def test_a_head_answers_a_task_without_training_rows(tmp_path: Path) -> None:
     assert answered["test"][[0, 2]].tolist() == test.tolist()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", ["frozen", "attention"])
-def test_without_any_dropout_to_leave_on_the_encoder_makes_no_difference(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str
+@pytest.mark.parametrize(
+    ("key", "values", "settings"),
+    [
+        ("encoder_dropout", ("false", "true"), ("variant=frozen", "embeddings.dropout=0", "encoder.dropout=0")),
+        ("encoder_dropout", ("false", "true"), ("variant=attention", "embeddings.dropout=0", "encoder.dropout=0")),
+        ("token_outputs", ("float32", "recompute"), ("variant=attention",)),
+        ("token_outputs", ("float32", "recompute"), ("head.projection=6", "encoder.join_input=true")),
+    ],
+)
+def test_without_dropout_of_the_encoder_it_makes_no_difference_when_its_outputs_are_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, values: tuple[str, str], settings: tuple[str, ...]
 ) -> None:
-    """The same rows in the same batches: the dropout of the encoder is all that the switch changes."""
+    """The same rows in the same batches: only the rounding of sums may differ."""
     # The last weights: which are the best ones may follow from the last bits of a sum.
     monkeypatch.setattr(BestWeights, "keeps", lambda *_: True)
-    for switch in ("false", "true"):
-        folder = tmp_path / switch
-        folder.mkdir()
-        settings = (f"finetune.encoder_dropout={switch}", "embeddings.dropout=0", "encoder.dropout=0")
-        parts = lstm_parts(tmp_path, f"variant={variant}", *settings)
+    predicted = []
+    for value in values:
+        (tmp_path / value).mkdir()
+        parts = lstm_parts(tmp_path, *settings, f"finetune.{key}={value}")
         network = parts.network()
-        for stage in stages(parts, network, folder).values():
-            stage.train(network.heads)
+        trained = stages(parts, network, tmp_path / value).items()
+        predicted.append({id: stage.predict(stage.train(network.heads), stage.task)["dev"] for id, stage in trained})
+    np.testing.assert_allclose(predicted[0]["numbers"], predicted[1]["numbers"], atol=1e-2)
     for task in TRAINED:
-        one, other = (tmp_path / switch / task.id for switch in ("false", "true"))
-        losses = [[row["train/loss"] for row in curve(folder)[1:]] for folder in (one, other)]
+        first, second = (tmp_path / value / task.id for value in values)
+        losses = [[row["train/loss"] for row in curve(folder)[1:]] for folder in (first, second)]
         np.testing.assert_allclose(*losses, rtol=1e-4)
-        assert set(weights(one)) == set(weights(other))  # heads alone
-        for name, value in weights(one).items():
-            torch.testing.assert_close(value, weights(other)[name], atol=1e-3, rtol=0)
-
-
-@pytest.mark.parametrize("settings", [("variant=attention",), ("head.projection=6", "encoder.join_input=true")])
-def test_token_outputs_computed_in_each_step_train_the_same_head(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: tuple[str, ...]
-) -> None:
-    """The same rows in the same batches, and no dropout of the encoder: only the rounding of sums may differ."""
-    monkeypatch.setattr(BestWeights, "keeps", lambda *_: True)  # the last weights
-    trained = {}
-    for kept in ("float32", "recompute"):
-        (tmp_path / kept).mkdir()
-        parts = lstm_parts(tmp_path, *settings, f"finetune.token_outputs={kept}")
-        network = parts.network()
-        stage = stages(parts, network, tmp_path / kept)["numbers"]
-        predicted = stage.predict(stage.train(network.heads), NUMBERS)["dev"]
-        losses = [row["train/loss"] for row in curve(tmp_path / kept / "numbers")[1:]]
-        trained[kept] = (losses, predicted, weights(tmp_path / kept / "numbers"))
-    (losses, predicted, kept_weights), (other_losses, other_predicted, other_weights) = trained.values()
-    np.testing.assert_allclose(losses, other_losses, rtol=1e-4)
-    np.testing.assert_allclose(predicted, other_predicted, atol=1e-2)
-    assert set(kept_weights) == set(other_weights)  # of the head alone
-    for name, value in kept_weights.items():
-        torch.testing.assert_close(value, other_weights[name], atol=1e-3, rtol=0)
+        assert set(weights(first)) == set(weights(second))  # heads alone
+        for name, weight in weights(first).items():
+            torch.testing.assert_close(weight, weights(second)[name], atol=1e-3, rtol=0)
 
 
 @pytest.mark.parametrize(("first", "second"), [("float32", "recompute"), ("recompute", "float32")])

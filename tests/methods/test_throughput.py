@@ -19,12 +19,17 @@ class Clock:
         return self.now
 
 
-def test_texts_are_counted_and_first_calls_are_not(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    small = job(settings)
-    dataset = load_dataset(small.suite, small.tasks, small.data_dir, 0.1)
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(throughput, "time", clock)
     monkeypatch.setattr(throughput, "SECONDS", 1.0)
+    return clock
+
+
+def test_texts_are_counted_and_first_calls_are_not(settings: list[str], clock: Clock) -> None:
+    small = job(settings)
+    dataset = load_dataset(small.suite, small.tasks, small.data_dir, 0.1)
     seen: list[tuple[str, int]] = []
 
     def predict(task: Task, rows: Sequence[Sequence[str]]) -> None:
@@ -42,25 +47,16 @@ def test_texts_are_counted_and_first_calls_are_not(settings: list[str], monkeypa
     assert speed == pytest.approx(texts / seconds) and 100 < speed < 200
     assert 1.0 <= seconds < 1.0 + 3 * 0.01 * 16  # whole rounds over the tasks
     assert {task for task, _ in seen} == {"kansla", "samma", "betyg"} and max(rows for _, rows in seen) <= 16
+    seen.clear()
+    sentences_per_second(predict, dataset, [small.suite.tasks["betyg"]])
+    assert {task for task, _ in seen} == {"betyg"}
 
 
-@pytest.mark.slow
-def test_only_the_tasks_that_are_named_are_predicted(settings: list[str]) -> None:
-    small = job(settings)
-    dataset = load_dataset(small.suite, small.tasks, small.data_dir, 0.1)
-    seen: set[str] = set()
-    sentences_per_second(lambda task, rows: seen.add(task.id), dataset, [small.suite.tasks["betyg"]])
-    assert seen == {"betyg"}
-
-
-def test_a_row_of_a_choice_has_its_text_and_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_of_a_choice_has_its_text_and_all_candidates(clock: Clock) -> None:
     """And so many texts are counted."""
     task = Task("c", kind="choice", text=["x"], candidates=["a[]"], target="y", metric="accuracy")
     examples = [Example(2, (("q", "a"), ("q", "b"), ("q", "c")), 0.0), Example(3, (("p", "a"), ("p", "d")), 1.0)]
     dataset = build_dataset([TaskExamples(task, {"train": examples, "dev": examples}, [])])
-    clock = Clock()
-    monkeypatch.setattr(throughput, "time", clock)
-    monkeypatch.setattr(throughput, "SECONDS", 1.0)
     seen = []
 
     def predict(task: Task, rows: Sequence[Sequence[str]]) -> None:

@@ -17,12 +17,24 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from mtl.base.errors import InputError
 from mtl.embedders.fasttext import training_process
+from mtl.methods.floors.features import Document
 
 ITERATIONS = 2_000  # the most iterations of a linear model
 HIDDEN = 256  # units of a network
 EPOCHS = 30  # of a network, at most; it stops when a tenth of the training rows is no longer predicted better
 BATCH = 128
 FEWEST_TO_STOP = 50  # training rows of a network that stops early
+
+LABEL = "__LABEL__"  # in capitals, which no lower-case token begins with
+END = "</s>"  # which fastText takes for the end of a line
+DIM = 100
+# fastText 0.9.3 with one thread draws random numbers for the first tenth of its table alone; the rest is zero (`training_process`). Words
+# come first in the table, and rows for n-grams follow: with these numbers of rows for n-grams, all words begin at random.
+BUCKETS = 200_000
+BUCKETS_PER_WORD = 10
+NO_CHARACTERS = 1_000  # the shortest n-gram of characters where there are to be none: without n-grams, fastText has no rows for them
+MOST_BINS = 10  # classes that numbers are divided into
+MOST_COPIES = 20  # of a row of a rare class
 
 
 class _Dense(BaseEstimator):
@@ -40,17 +52,10 @@ class _Dense(BaseEstimator):
     }
 
     def __init__(self, head: str = "linear", alpha: float = 1.0, random_state: int | None = None) -> None:
-        self.head = head
-        self.alpha = alpha
-        self.random_state = random_state
+        self.head, self.alpha, self.random_state = head, alpha, random_state
 
     def _network(self, rows: int, stops_early: bool = True) -> dict[str, Any]:
-        """The settings of a network.
-
-        Args:
-            rows: how many training rows there are.
-            stops_early: whether a tenth of them can be spared to find out when to stop.
-        """
+        """The settings of a network for so many training rows, of which a tenth may be spared to find out when to stop."""
         return {
             "hidden_layer_sizes": (HIDDEN,),
             "alpha": self.alpha,
@@ -60,15 +65,13 @@ class _Dense(BaseEstimator):
             "random_state": self.random_state,
         }
 
-    def _fit(self, model: Any, features: np.ndarray, targets: np.ndarray, weights: np.ndarray | None) -> Any:
+    def _fit(self, model: Any, features: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.model_ = make_pipeline(StandardScaler(), model)
         self.model_.fit(features, targets, **{f"{self.model_.steps[-1][0]}__sample_weight": weights})
-        return self
 
     def predict(self, features: np.ndarray) -> np.ndarray:
         """Predicted targets (rows,)."""
-        predicted: np.ndarray = self.model_.predict(features)
-        return predicted
+        return self.model_.predict(features)
 
 
 class DenseClassifier(_Dense):
@@ -81,11 +84,7 @@ class DenseClassifier(_Dense):
     _parameter_constraints = {**_Dense._parameter_constraints, "class_weight": [StrOptions({"balanced"}), None]}
 
     def __init__(
-        self,
-        head: str = "linear",
-        alpha: float = 1.0,
-        class_weight: str | None = None,
-        random_state: int | None = None,
+        self, head: str = "linear", alpha: float = 1.0, class_weight: str | None = None, random_state: int | None = None
     ) -> None:
         super().__init__(head, alpha, random_state)
         self.class_weight = class_weight
@@ -96,14 +95,13 @@ class DenseClassifier(_Dense):
         spared = np.unique(targets, return_counts=True)[1].min() > 1
         model = linear if self.head == "linear" else MLPClassifier(**self._network(len(targets), spared))
         weights = compute_sample_weight(self.class_weight, targets) if self.class_weight else None
-        fitted: DenseClassifier = self._fit(model, features, targets, weights)
+        self._fit(model, features, targets, weights)
         self.classes_ = self.model_.classes_
-        return fitted
+        return self
 
     def predict_proba(self, features: np.ndarray) -> np.ndarray:
         """The probability of each class, (rows, classes)."""
-        probabilities: np.ndarray = self.model_.predict_proba(features)
-        return probabilities
+        return self.model_.predict_proba(features)
 
 
 class DenseRegressor(_Dense):
@@ -112,22 +110,9 @@ class DenseRegressor(_Dense):
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseRegressor":
         """Train on features (rows, features) and targets (rows,)."""
         linear = Ridge(self.alpha, random_state=self.random_state)
-        fitted: DenseRegressor = self._fit(
-            linear if self.head == "linear" else MLPRegressor(**self._network(len(targets))), features, targets, None
-        )
-        return fitted
-
-
-LABEL = "__LABEL__"  # in capitals, which no lower-case token begins with
-END = "</s>"  # which fastText takes for the end of a line
-DIM = 100
-# fastText 0.9.3 with one thread draws random numbers for the first tenth of its table alone; the rest is zero (`training_process`). Words
-# come first in the table, and rows for n-grams follow: with these numbers of rows for n-grams, all words begin at random.
-BUCKETS = 200_000
-BUCKETS_PER_WORD = 10
-NO_CHARACTERS = 1_000  # the shortest n-gram of characters where there are to be none: without n-grams, fastText has no rows for them
-MOST_BINS = 10  # classes that numbers are divided into
-MOST_COPIES = 20  # of a row of a rare class
+        model = linear if self.head == "linear" else MLPRegressor(**self._network(len(targets)))
+        self._fit(model, features, targets)
+        return self
 
 
 class FastTextClassifier(BaseEstimator):
@@ -159,12 +144,9 @@ class FastTextClassifier(BaseEstimator):
         class_weight: str | None = None,
         random_state: int | None = None,
     ) -> None:
-        self.lr = lr
-        self.epoch = epoch
-        self.word_ngrams = word_ngrams
-        self.max_characters = max_characters
-        self.class_weight = class_weight
-        self.random_state = random_state
+        self.lr, self.epoch = lr, epoch
+        self.word_ngrams, self.max_characters = word_ngrams, max_characters
+        self.class_weight, self.random_state = class_weight, random_state
 
     def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextClassifier":
         """Train on lines of tokens and their targets (rows,)."""
@@ -207,18 +189,16 @@ class FastTextClassifier(BaseEstimator):
         """The probability of each class, (rows, classes)."""
         probabilities = np.zeros((len(lines), len(self.classes_)))
         # The package's own `predict` fails with NumPy 2.
-        found = self.model_.f.multilinePredict([f"{line}\n" for line in lines], len(self.classes_), 0.0, "strict")
-        for row, (labels, values) in enumerate(zip(*found, strict=True)):
+        predictions = self.model_.f.multilinePredict([f"{line}\n" for line in lines], len(self.classes_), 0.0, "strict")
+        for row, (labels, values) in enumerate(zip(*predictions, strict=True)):
             probabilities[row, [int(label.removeprefix(LABEL)) for label in labels]] = values
         return probabilities
 
     def predict(self, lines: Sequence[str]) -> np.ndarray:
         """Predicted targets (rows,)."""
-        predicted: np.ndarray = self.classes_[self.predict_proba(lines).argmax(axis=1)]
-        return predicted
+        return self.classes_[self.predict_proba(lines).argmax(axis=1)]
 
     def parameters(self) -> int:
-        """The numbers in its two matrices."""
         return int(self.model_.get_input_matrix().size + self.model_.get_output_matrix().size)
 
 
@@ -237,5 +217,31 @@ class FastTextRegressor(FastTextClassifier):
     def predict(self, lines: Sequence[str]) -> np.ndarray:
         """Predicted numbers (rows,)."""
         probabilities = self.predict_proba(lines)
-        predicted: np.ndarray = probabilities @ self.means_ / np.maximum(probabilities.sum(axis=1), 1e-12)
-        return predicted
+        return probabilities @ self.means_ / np.maximum(probabilities.sum(axis=1), 1e-12)
+
+
+class TokenLines:
+    """What fastText reads of rows: a line of the tokens of each row, in lower case. Those of a pair have marks that say what other floors'
+    features say with numbers: 1: only in the first text, 2: only in the second one, =: in both.
+    """
+
+    problem = "its training texts are empty"
+
+    def fit(self, rows: Sequence[Sequence[Document]]) -> list[str]:
+        """The lines of training rows: nothing is learned from them."""
+        return self.transform(rows)
+
+    def transform(self, rows: Sequence[Sequence[Document]]) -> list[str]:
+        """One line for each row."""
+        return [_line(row) for row in rows]
+
+
+def _line(row: Sequence[Document]) -> str:
+    sides = [[token.lower() for token in document.tokens if token != END] for document in row]
+    if len(sides) == 1:
+        return " ".join(sides[0])
+    first, second = sides
+    known_first, known_second = set(first), set(second)
+    marked = [f"={token}" if token in known_second else f"1:{token}" for token in first]
+    marked += [f"={token}" if token in known_first else f"2:{token}" for token in second]
+    return " ".join(marked)

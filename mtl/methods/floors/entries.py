@@ -20,13 +20,8 @@ class FloorKind(MethodKind):
     builds = "mtl.methods.floors.floor:Floor"
 
     def __init__(self, name: str, words: str) -> None:
-        """
-        Args:
-            name: of the method.
-            words: the title, or what a subclass makes one of.
-        """
         self.name = name
-        self.words = words
+        self.words = words  # the title, or what a subclass makes one of
 
     def title(self, config: Config) -> str:
         return self.words
@@ -36,36 +31,27 @@ class FloorKind(MethodKind):
 
 
 class GuessKind(FloorKind):
-    """A guess at a number or at one of finitely many answers."""
+    """A guess at a number or at one of finitely many answers, or at any target."""
+
+    def __init__(self, name: str, words: str, any_target: bool = False) -> None:
+        super().__init__(name, words)
+        self.any_target = any_target
+        self.is_constant = name == "constant"
 
     def answers(self, task: Task) -> bool:
-        return TARGET_KINDS[task.kind].head is not None
-
-
-class AnyGuessKind(FloorKind):
-    """A guess at any target."""
-
-    def answers(self, task: Task) -> bool:
-        return True
-
-
-class ConstantKind(AnyGuessKind):
-    """The best constant answer."""
-
-    is_constant = True
+        return self.any_target or TARGET_KINDS[task.kind].head is not None
 
 
 class TrainedKind(FloorKind):
     """A floor whose settings are chosen on dev. It reads texts: n-grams of single words, each of which occurs once, tell nothing."""
 
+    def __init__(self, name: str, words: str, keeps: bool = False) -> None:
+        """Models that can be kept are those of `mtl.methods.floors.kept.KEEPABLE`."""
+        super().__init__(name, words)
+        self.loads = "mtl.methods.floors.kept:load_kept" if keeps else None
+
     def chosen_on_dev(self, config: Config) -> str:
         return "settings"
-
-
-class OverlapKind(TrainedKind):
-    """The overlap of a pair."""
-
-    loads = "mtl.methods.floors.kept:load_kept"
 
 
 class EstimatorKind(TrainedKind):
@@ -75,13 +61,7 @@ class EstimatorKind(TrainedKind):
         return f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {self.words}"
 
 
-class KeptEstimatorKind(EstimatorKind):
-    """An estimator whose models can be kept (`mtl.methods.floors.kept.KEEPABLE`)."""
-
-    loads = OverlapKind.loads
-
-
-class NaiveBayesKind(KeptEstimatorKind):
+class NaiveBayesKind(EstimatorKind):
     """A classifier, which answers no task on numbers."""
 
     def answers(self, task: Task) -> bool:
@@ -90,8 +70,6 @@ class NaiveBayesKind(KeptEstimatorKind):
 
 class FastTextKind(TrainedKind):
     """fastText's classifier."""
-
-    builds = "mtl.methods.floors.token_lines:FastTextFloor"
 
     def check(self, config: Config, suite: Suite) -> None:
         check_installed("fasttext", key="method", value="fasttext")
@@ -104,12 +82,10 @@ class StaticKind(TrainedKind):
     builds = "mtl.methods.floors.static:StaticFloor"
 
     def title(self, config: Config) -> str:
-        """As in "Static vectors, fastText"."""
         path = config.static.path
         return f"{self.words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
 
     def folder(self, config: Config) -> str:
-        """As in "static-fasttext"."""
         path = config.static.path
         return f"{self.name}-{config.embeddings.name if path is None else short_name(path)}"
 
@@ -136,6 +112,28 @@ class StaticKind(TrainedKind):
         return [Path(path)] if path is not None and Path(path).is_dir() else []
 
 
+class WordVectorKind(FloorKind):
+    """Tasks on words, answered by a file of word vectors alone."""
+
+    reads = ("embeddings", "embeddings_dir", "embeddings.path", "embeddings.dim", "word_vectors.")
+    builds = "mtl.methods.word_vectors.method:WordVectorMethod"
+
+    def title(self, config: Config) -> str:
+        return f"{self.words}, {EMBEDDERS[config.embeddings.name].title}"
+
+    def describe(self, config: Config) -> dict[str, str]:
+        return {"embeddings": config.embeddings.name}
+
+    def answers(self, task: Task) -> bool:
+        """Whether the target is a number or a choice for two texts, or a word that completes an analogy of three."""
+        return {"number": 2, "choice": 2, "word": 3}.get(task.kind) == task.sides
+
+    def check(self, config: Config, suite: Suite) -> None:
+        from mtl.embedders.find import check_word_file
+
+        check_word_file(config)
+
+
 class LeadKind(FloorKind):
     """The first sentences as a summary."""
 
@@ -150,18 +148,19 @@ class LeadKind(FloorKind):
 FLOORS: dict[str, MethodKind] = {
     kind.name: kind
     for kind in (
-        AnyGuessKind("random", "Random targets"),
-        ConstantKind("constant", "Best constant"),
+        GuessKind("random", "Random targets", any_target=True),
+        GuessKind("constant", "Best constant", any_target=True),
         GuessKind("uniform", "Uniform"),
         GuessKind("majority", "Majority or mean"),
-        OverlapKind("overlap", "TF-IDF, overlap of a pair"),
-        KeptEstimatorKind("svm", "linear SVM"),
-        KeptEstimatorKind("logistic", "logistic regression"),
-        NaiveBayesKind("naive_bayes", "naive Bayes"),
+        TrainedKind("overlap", "TF-IDF, overlap of a pair", keeps=True),
+        EstimatorKind("svm", "linear SVM", keeps=True),
+        EstimatorKind("logistic", "logistic regression", keeps=True),
+        NaiveBayesKind("naive_bayes", "naive Bayes", keeps=True),
         EstimatorKind("tree", "decision tree"),
         EstimatorKind("forest", "random forest"),
         FastTextKind("fasttext", "fastText classifier"),
         StaticKind("static", "Static vectors"),
         LeadKind("lead", "First sentences"),
+        WordVectorKind("word_vectors", "Word vectors"),
     )
 }

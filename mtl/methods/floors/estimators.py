@@ -22,6 +22,9 @@ from mtl.tasks.metrics import best_constant
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
+# The most iterations of a linear model. A logistic regression with a small penalty gains nothing on dev after some hundreds.
+ITERATIONS = {"svm": 20_000, "logistic": 300}
+
 # task, its training rows, the rows to predict, random generator -> predicted targets (rows,).
 Guess = Callable[[Task, Split, Split, np.random.Generator], np.ndarray]
 
@@ -47,19 +50,11 @@ def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator) ->
     return kind.simple.repeat(kind.simple.commonest(train.targets), len(rows), rows.sizes)
 
 
-GUESSES: dict[str, Guess] = {
-    "random": random_targets,
-    "constant": constant,
-    "uniform": uniform,
-    "majority": majority,
-}
+GUESSES: dict[str, Guess] = {"random": random_targets, "constant": constant, "uniform": uniform, "majority": majority}
 
 
 def guess_for(method: str, task: Task) -> Guess | None:
-    """The guess that a method makes for a task, or None if it reads the texts.
-
-    A single text has no overlap: for a task without pairs, the method `overlap` predicts what `constant` predicts.
-    """
+    """The guess that a method makes for a task, or None if it reads the texts. A single text has no overlap."""
     if method == "overlap" and not task.is_pair:
         return constant
     return GUESSES.get(method)
@@ -79,11 +74,7 @@ class CosineInRange(BaseEstimator):
         return self
 
     def predict(self, features: np.ndarray) -> np.ndarray:
-        """Numbers between low and high, (rows,).
-
-        Args:
-            features: (rows, features).
-        """
+        """Numbers between low and high, (rows,)."""
         return self.low + (self.high - self.low) * features[:, -1]
 
 
@@ -98,8 +89,6 @@ ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
     "static": {"classifier": DenseClassifier, "regressor": DenseRegressor},
     "fasttext": {"classifier": FastTextClassifier, "regressor": FastTextRegressor},
 }
-# The most iterations of a linear model. A logistic regression with a small penalty gains nothing on dev after some hundreds.
-ITERATIONS = {"svm": 20_000, "logistic": 300}
 
 
 def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
@@ -118,13 +107,7 @@ def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
 
 
 def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Every combination of the grid's values, for the settings that the estimator has.
-
-    A setting whose values are None has its default.
-
-    Args:
-        estimator: classifier or regressor.
-    """
+    """Every combination of the grid's values, for the settings that the method's classifier or regressor has. None: the default."""
     parameters = ESTIMATORS[method][estimator]().get_params()
     keys = [key for key, values in grid.items() if key in parameters and values is not None]
     for values in product(*(grid[key] for key in keys)):
@@ -132,12 +115,7 @@ def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> 
 
 
 def new_estimator(method: str, task: Task, values: Mapping[str, Any], seed: int, threads: int) -> Any:
-    """An untrained estimator.
-
-    Args:
-        values: its settings.
-        threads: how many a forest uses.
-    """
+    """An untrained estimator with these settings. Only a forest uses threads."""
     kind = ESTIMATORS[method][target_kind(task).simple.estimator]
     fixed: dict[str, Any] = {"random_state": seed} if "random_state" in kind().get_params() else {}
     if kind is CosineInRange:
@@ -150,11 +128,7 @@ def new_estimator(method: str, task: Task, values: Mapping[str, Any], seed: int,
 
 
 def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.ndarray | None = None) -> Any:
-    """Train an estimator, without the warning that it has not converged: its scores on other rows show it.
-
-    Args:
-        weights: of the rows; None: all count the same.
-    """
+    """Train an estimator, without the warning that it has not converged: its scores on other rows show it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return estimator.fit(features, targets) if weights is None else estimator.fit(features, targets, weights)
@@ -171,8 +145,7 @@ class YesOrNo:
 
     def decision_function(self, features: Any) -> np.ndarray:
         """1 for pairs that are called right, 0 for others, (pairs,)."""
-        called: np.ndarray = self.classifier.predict(features)
-        return called
+        return self.classifier.predict(features)
 
 
 def numbers(estimator: Any) -> int:

@@ -20,6 +20,8 @@ from mtl.tasks.task import Task
 
 LEAST_SCALE = 1e-100  # of cosines, so that scaled ones are finite
 KINDS = ("words", "characters")  # of n-grams, in the order of the features
+COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods without features of joined texts
+VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
 Vectors = Mapping[str, csr_matrix]  # TF-IDF by kind of n-grams: (texts, n-grams)
 Matrix: TypeAlias = csr_matrix | np.ndarray  # features: (rows, features)
 
@@ -32,23 +34,13 @@ class Document(NamedTuple):
 
 
 class RowFeatures(Protocol):
-    """What turns rows into features.
-
-    Attributes:
-        problem: the error to report if training rows have nothing to learn features from.
-    """
+    """What turns rows into features; `problem` says what is wrong if training rows have nothing to learn them from."""
 
     problem: str
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Any:
-        """Learn from training rows, and return their features: a matrix (rows, features), or whatever the estimator reads.
-
-        Args:
-            rows: the documents of each row, equally many.
-
-        Raises:
-            ValueError: if they have nothing to learn from.
-        """
+        """Learn from the documents of training rows, equally many in each, and return what the estimator reads: a matrix
+        (rows, features), or lines. Raises ValueError if they have nothing to learn from."""
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> Any:
         """The features of rows, as `fit` returns them."""
@@ -98,7 +90,7 @@ class Tfidf:
         common = {"min_df": config.min_count, "max_features": config.max_features, "sublinear_tf": True}
         words = TfidfVectorizer(
             preprocessor=_tokens,
-            tokenizer=_same,
+            tokenizer=list,
             token_pattern=None,
             lowercase=False,
             ngram_range=tuple(config.word_ngrams),
@@ -110,14 +102,9 @@ class Tfidf:
         self._vectorizers = dict(zip(KINDS, (words, characters), strict=True))
 
     def fit(self, documents: Collection[Document], title: str) -> Vectors:
-        """Choose the n-grams and their weights from these documents; return the documents' vectors, (documents, n-grams)
-        each.
+        """Choose the n-grams and their weights from these documents; return the documents' vectors, (documents, n-grams) each.
 
-        Args:
-            title: the title of the progress bar.
-
-        Raises:
-            ValueError: if no n-gram occurs in enough documents.
+        Raises ValueError if no n-gram occurs in enough documents. The title is that of the progress bar.
         """
         return {
             kind: vectorizer.fit_transform(progress(documents, f"{title} · n-grams of {kind}", "texts"))
@@ -129,21 +116,15 @@ class Tfidf:
         return {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
 
     def state(self) -> dict[str, Any]:
-        """What it has learned, as tensors and plain values."""
         return {kind: fitted_state(vectorizer) for kind, vectorizer in self._vectorizers.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Learn what another one had learned. Argument and errors: as in `TaskFeatures.restore`."""
         for kind, vectorizer in self._vectorizers.items():
             restore_fitted(vectorizer, state[kind])
 
 
 class TaskFeatures:
-    """The features that a method reads for the rows of one task: PAIR_FEATURES for pairs, `bag` for all others.
-
-    Args:
-        problem: the error to report if no n-gram is left.
-    """
+    """The features that a method reads for the rows of one task: PAIR_FEATURES for pairs, `bag` for all others."""
 
     def __init__(self, method: str, config: FloorConfig, task: Task) -> None:
         self._title = task.id
@@ -153,14 +134,7 @@ class TaskFeatures:
         self.problem = f"no n-gram occurs in floor.min_count={config.min_count} training texts; set fewer"
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Matrix:
-        """Choose the n-grams and their weights from the distinct texts of training rows; return the rows' features.
-
-        Args:
-            rows: the documents of each row, equally many.
-
-        Raises:
-            ValueError: if no n-gram occurs in enough texts.
-        """
+        """Choose the n-grams and their weights from the distinct texts of training rows; return the rows' features."""
         documents, indices = _distinct(rows)
         sides = _sides(self._tfidf.fit(documents, self._title), indices)
         if self._of_pair:
@@ -180,13 +154,9 @@ class TaskFeatures:
         return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Learn what others, made with the same settings, had learned.
+        """Learn what others with the same settings had learned. Their `state` is not trusted.
 
-        Args:
-            state: theirs, of `state`. It is not trusted.
-
-        Raises:
-            KeyError, TypeError, ValueError, RecursionError: for a state of another form.
+        Raises KeyError, TypeError, ValueError or RecursionError for a state of another form.
         """
         self._tfidf.restore(state)
         if self._of_pair:
@@ -202,10 +172,7 @@ class TaskFeatures:
 
 
 def bag(sides: Sequence[Vectors]) -> csr_matrix:
-    """The TF-IDF vector of each row, (rows, n-grams of both kinds).
-
-    The vectors of a row's texts are added, and the sum is scaled to length 1.
-    """
+    """The sum of the TF-IDF vectors of each row's texts, scaled to length 1: (rows, n-grams of both kinds)."""
     return hstack([normalize(sum(side[kind] for side in sides)) for kind in KINDS], format="csr")
 
 
@@ -224,10 +191,7 @@ def overlap_features(sides: Sequence[Vectors], standardized: np.ndarray) -> np.n
 
 
 def linear_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
-    """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines.
-
-    A linear model is trained with a penalty on large weights. Standardized cosines do not need large weights.
-    """
+    """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines, which need no large weights if standardized."""
     return hstack([bag(sides), *_differences(sides), *_products(sides), standardized], format="csr")
 
 
@@ -243,11 +207,8 @@ def tree_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_mat
 
 
 def forest_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
-    """The features of `tree_features`, with copies of the four features that compare whole texts.
-
-    At each split of a tree, a forest considers about sqrt(n) of the n features, drawn at random. With sqrt(n) / 2 copies of
-    the four features, two of the drawn features are such copies on average.
-    """
+    """The features of `tree_features`, with copies of the four that compare whole texts: of the sqrt(n) features that a forest draws
+    at each split, two are such copies on average."""
     once = tree_features(sides, standardized)
     copies = round(once.shape[1] ** 0.5 / 2)
     return hstack([once, *[once[:, -4:]] * copies], format="csr")
@@ -261,9 +222,6 @@ PAIR_FEATURES: dict[str, Callable[[Sequence[Vectors], np.ndarray], Matrix]] = {
     "tree": tree_features,
     "forest": forest_features,
 }
-
-
-COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods without features of joined texts
 
 
 def _differences(sides: Sequence[Vectors]) -> list[csr_matrix]:
@@ -289,7 +247,7 @@ def _distinct(rows: Sequence[Sequence[Document]]) -> tuple[list[Document], np.nd
 
 
 def _sides(vectors: Vectors, indices: np.ndarray) -> list[Vectors]:
-    """The vectors of each side: the rows' first texts, and the second texts of pairs. indices: int64 (rows, sides)."""
+    """The vectors of the rows' first texts, and of the second texts of pairs."""
     return [{kind: matrix[side] for kind, matrix in vectors.items()} for side in indices.T]
 
 
@@ -301,41 +259,19 @@ def _text(document: Document) -> str:
     return document.text.lower()
 
 
-def _same(tokens: list[str]) -> list[str]:
-    return tokens
-
-
-VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
-
-
 class JoinedFeatures:
-    """Counts or TF-IDF of word n-grams, with scikit-learn's own words (two or more letters or digits) and its defaults, but without
-    lower-casing.
-
-    problem: the error to report if the training texts have no word.
-    """
+    """Counts or TF-IDF of word n-grams, with scikit-learn's words (two or more letters or digits) and defaults, but without lower-casing."""
 
     problem = "its training texts have no word of two letters or digits"
 
     def __init__(self, vectorizer: str, separator: str) -> None:
-        """
-        Args:
-            vectorizer: counts or tfidf with its shortest and longest n-gram, as in "tfidf-1-2".
-            separator: between the texts.
-        """
+        """The vectorizer is counts or tfidf with its shortest and longest n-gram, as in "tfidf-1-2"."""
         weights, shortest, longest = vectorizer.split("-")
         self._vectorizer = VECTORIZERS[weights](ngram_range=(int(shortest), int(longest)), lowercase=False)
         self._separator = separator
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
-        """Choose the n-grams, and their weights, from training rows; return the rows' features, (rows, n-grams).
-
-        Args:
-            rows: the texts of each row, in the order in which they are joined.
-
-        Raises:
-            ValueError: if they have no word.
-        """
+        """Choose the n-grams, and their weights, from training rows; return the rows' features, (rows, n-grams)."""
         return self._vectorizer.fit_transform(self._joined(rows))
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
@@ -343,11 +279,10 @@ class JoinedFeatures:
         return self._vectorizer.transform(self._joined(rows))
 
     def state(self) -> dict[str, Any]:
-        """What they have learned, as tensors and plain values."""
         return fitted_state(self._vectorizer)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Learn what others had learned. Argument and errors: as in `TaskFeatures.restore`."""
+        """As `TaskFeatures.restore`."""
         restore_fitted(self._vectorizer, state)
 
     def _joined(self, rows: Sequence[Sequence[Document]]) -> list[str]:
@@ -355,11 +290,7 @@ class JoinedFeatures:
 
 
 class TrainingInputs(NamedTuple):
-    """
-    Args:
-        places: int64 (inputs,), in the split's `texts`.
-        targets: (inputs,), as scikit-learn's estimators take them.
-    """
+    """Places in the split's `texts`, int64 (inputs,), and targets (inputs,) as scikit-learn's estimators take them."""
 
     places: np.ndarray
     targets: np.ndarray
@@ -368,9 +299,7 @@ class TrainingInputs(NamedTuple):
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> TrainingInputs:
     """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file.
 
-    Args:
-        in_pairs: whether, in a choice, each row has two inputs: its right candidate, and a wrong one that is drawn at random,
-            equally for all seeds.
+    With `in_pairs`, a row of a choice has two: its right candidate, and a wrong one, drawn at random, equally for all seeds.
     """
     rows = np.arange(len(train))
     if most_rows is not None and most_rows < len(train):

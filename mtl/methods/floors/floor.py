@@ -17,6 +17,7 @@ from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split, marked_texts
 from mtl.data.text import tokenized
+from mtl.methods.floors.classifiers import TokenLines
 from mtl.methods.floors.estimators import (
     ESTIMATORS,
     YesOrNo,
@@ -57,10 +58,8 @@ class Floor(Method):
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a setting in `floor.grid` that the method's estimators do not have."""
         config, dataset = request.config, request.dataset
-        self.config = config
-        self.dataset = dataset
-        self.language = request.suite.language
-        self.scale = request.suite.shown
+        self.config, self.dataset = config, dataset
+        self.language, self.scale = request.suite.language, request.suite.shown
         self.fingerprints: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
         self.embedding_parameters = 0
@@ -73,9 +72,8 @@ class Floor(Method):
             if not self.joined:
                 self.texts = tokenized(dataset.texts, self.language, config.max_length, Path(config.cache_dir))
             if guessed := [task.id for task in dataset.tasks if guess_for(config.method, task)]:
-                self.facts["notes"] = [
-                    f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(guessed)}."
-                ]
+                note = f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(guessed)}."
+                self.facts["notes"] = [note]
         # By task and vectorizer (None for features of pairs), for all seeds.
         self._features: dict[tuple[str, str | None], tuple[RowFeatures, dict[str, Matrix]]] = {}
         self._trained: dict[str, Kept] = {}  # of the last seed, by task
@@ -85,14 +83,15 @@ class Floor(Method):
             answered = self.dataset.answered(task)
             if guess := guess_for(self.config.method, task):
                 train = self.dataset.splits[task.id]["train"]
-                for other in answered:
-                    rng = np.random.default_rng([seed, zlib.crc32(other.id.encode())])
-                    splits = self._to_predict(other)
-                    yield other, {name: guess(task, train, split, rng) for name, split in splits.items()}
+                for predicted in answered:
+                    rng = np.random.default_rng([seed, zlib.crc32(predicted.id.encode())])
+                    splits = self._to_predict(predicted)
+                    yield predicted, {name: guess(task, train, split, rng) for name, split in splits.items()}
             else:
                 learned = self._learn(task, seed, folder)
-                for other in answered:
-                    yield other, {name: self._predicted(other, task, learned, name) for name in self._to_predict(other)}
+                for predicted in answered:
+                    splits = self._to_predict(predicted)
+                    yield predicted, {name: self._predicted(predicted, task, learned, name) for name in splits}
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
@@ -118,9 +117,8 @@ class Floor(Method):
         dev = self.dataset.splits[task.id]["dev"].take(rows)
         start = time.monotonic()
         candidates, done = self._candidates(task), chosen_file(folder, task.id)
-        self._task_features(
-            task, candidates[0].get(VECTORIZER)
-        )  # before the trials: n-grams have their own progress bars
+        # Before the trials, since n-grams have their own progress bars.
+        self._task_features(task, candidates[0].get(VECTORIZER))
         if done.exists():
             recorded = read_json(done, Chosen)["settings"]
             if recorded not in candidates:
@@ -152,7 +150,6 @@ class Floor(Method):
         return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
 
     def _trial(self, task: Task, values: Mapping[str, Any], seed: int) -> Kept:
-        """An estimator that is trained with these settings."""
         of_estimator = {key: value for key, value in values.items() if key != VECTORIZER}
         vectorizer = values.get(VECTORIZER)
         features, of_splits = self._task_features(task, vectorizer)
@@ -175,7 +172,7 @@ class Floor(Method):
         return training_inputs(task, train, self.config.floor.train_rows.get(task.id), self._in_pairs(task))
 
     def _predicted(self, task: Task, source: Task, learned: Kept, split: str) -> np.ndarray:
-        """Predicted targets (rows,) of a split. source: the task that the estimator was trained on."""
+        """Predicted targets (rows,) of a split. The estimator was trained on `source`."""
         rows = self.dataset.splits[task.id][split]
         if task is source:
             matrix = self._task_features(source, learned.vectorizer)[1][split]
@@ -198,7 +195,9 @@ class Floor(Method):
         return self._features[task.id, vectorizer]
 
     def new_features(self, task: Task, vectorizer: str | None) -> RowFeatures:
-        """What turns the rows of a task into features. vectorizer: of joined texts; None for features of pairs."""
+        """What turns the rows of a task into features. Joined texts have a vectorizer."""
+        if self.config.method == "fasttext":
+            return TokenLines()
         if vectorizer:
             return JoinedFeatures(vectorizer, self.config.floor.separator)
         return TaskFeatures(self.config.method, self.config.floor, task)
@@ -218,11 +217,8 @@ class Floor(Method):
     def _check_names(self, suite: Suite) -> None:
         """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""
         if self.joined and self.config.method in COMPARES_PAIRS:
-            raise InputError(
-                f"method {self.config.method} compares the texts of a pair; drop it",
-                key="floor.features",
-                value="joined",
-            )
+            message = f"method {self.config.method} compares the texts of a pair; drop it"
+            raise InputError(message, key="floor.features", value="joined")
         if unknown := set(self.config.floor.train_rows) - set(suite.tasks):
             raise InputError(
                 f"floor.train_rows.{min(unknown)}: suite {suite.name} has no such task; it has {', '.join(suite.tasks)}"

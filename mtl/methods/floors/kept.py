@@ -32,13 +32,7 @@ NOT_KEPT = "no such file: the models of this run were not kept; make it again wi
 
 
 class Kept(NamedTuple):
-    """What predicts a task's targets.
-
-    Args:
-        estimator: reads the features.
-        features: makes them of rows.
-        vectorizer: the name of that of `JoinedFeatures`; None for `TaskFeatures`.
-    """
+    """What predicts a task's targets: an estimator, the features that it reads, and the name of their vectorizer, if they are joined."""
 
     estimator: Any
     features: RowFeatures
@@ -46,25 +40,16 @@ class Kept(NamedTuple):
 
 
 class KeptContent(TypedDict):
-    """A model in a file.
+    """A model in a file."""
 
-    Args:
-        in_pairs: whether the estimator is that of a `YesOrNo`.
-        numbers: by attribute.
-        classes: None for a regressor.
-        vectorizer: see `Kept`.
-        features: see `TaskFeatures.state`.
-    """
-
-    in_pairs: bool
-    numbers: dict[str, Any]
-    classes: list[int | str] | None
+    in_pairs: bool  # whether the estimator is that of a `YesOrNo`
+    numbers: dict[str, Any]  # by attribute
+    classes: list[int | str] | None  # None for a regressor
     vectorizer: str | None
-    features: dict[str, Any]
+    features: dict[str, Any]  # `TaskFeatures.state`
 
 
 def kept_file(seed_folder: Path, task: str) -> Path:
-    """Where the model of a task is kept."""
     return seed_folder / "models" / f"{task}.ckpt"
 
 
@@ -86,13 +71,8 @@ def kept_content(kept: Kept) -> KeptContent:
 
 
 def _shapes(estimator: Any, width: int, classes: int) -> dict[str, tuple[int, ...]]:
-    """The shapes of the numbers that a trained estimator consists of, by attribute.
-
-    Args:
-        width: the number of its features.
-        classes: the number of its classes. Of two, a linear model has the weights of the second alone.
-    """
-    rows = 1 if classes == 2 else classes
+    """The shapes of the numbers that a trained estimator with so many features and classes consists of, by attribute."""
+    rows = 1 if classes == 2 else classes  # of two, a linear model has the weights of the second alone
     if isinstance(estimator, LogisticRegression | LinearSVC):
         return {"coef_": (rows, width), "intercept_": (rows,)}
     if isinstance(estimator, MultinomialNB):
@@ -103,22 +83,12 @@ def _shapes(estimator: Any, width: int, classes: int) -> dict[str, tuple[int, ..
 
 
 def write_kept(path: Path, kept: Kept) -> None:
-    """Write a model."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_checkpoint(path, kept_content(kept))
 
 
 def read_kept(path: Path, method: str, settings: FloorConfig, task: Task) -> Kept:
-    """The model in a file.
-
-    Args:
-        method: the method that trained it.
-        settings: the run's.
-        task: the one that it was trained on.
-
-    Raises:
-        InputError: for a file that is missing, damaged, or holds another model.
-    """
+    """The model in a file, which this method trained on this task. Raises InputError if it is missing, damaged, or another model."""
     if not path.exists():
         raise InputError(NOT_KEPT, path=path)
     content = read_checkpoint(path, KeptContent, f"; {RESTORE}")
@@ -130,10 +100,7 @@ def read_kept(path: Path, method: str, settings: FloorConfig, task: Task) -> Kep
 
 
 def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task: Task) -> Kept:
-    """The model that `kept_content` described. Raises KeyError, TypeError, ValueError or RecursionError for a content of another form.
-
-    Arguments are as in `read_kept`.
-    """
+    """The model that `kept_content` described. Raises KeyError, TypeError, ValueError or RecursionError for a content of another form."""
     name = content["vectorizer"]
     if name is not None and name not in settings.vectorizers:
         raise ValueError(f"its vectorizer {name} is none of the run's")
@@ -144,11 +111,7 @@ def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task
 
 
 def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
-    """The estimator of a model. Raises KeyError or ValueError for a content of another form.
-
-    Args:
-        width: the number of features that it reads.
-    """
+    """The estimator of a model with so many features. Raises KeyError or ValueError for a content of another form."""
     kind = target_kind(task)
     estimator = ESTIMATORS[method][kind.simple.estimator]()
     if isinstance(estimator, CosineInRange):
@@ -169,13 +132,7 @@ def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
 
 @dataclass
 class TrainedFloor:
-    """The trained models of one seed.
-
-    Args:
-        language: of the suite.
-        kept: by the id of the task that each was trained on.
-        answers: see `mtl.data.dataset.Dataset`.
-    """
+    """The trained models of one seed, by the id of the task that each was trained on; `answers` as in `mtl.data.dataset.Dataset`."""
 
     config: Config
     language: str
@@ -183,32 +140,23 @@ class TrainedFloor:
     answers: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,) for new rows, whose texts are tokenized here if the features are of tokens.
-
-        Raises:
-            InputError: for a task without a model, whose predictions are a constant answer.
-        """
+        """Predicted targets (rows,) for new rows. Raises InputError for a task without a model, which has a constant answer."""
         estimator, features, split = self._read(task, rows)
         return decided(task, estimator, features, split)
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """What it says as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities. Arguments: as in `predict`.
+        """What it says as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities.
 
-        Raises:
-            InputError: as in `predict`, and for a classifier without probabilities.
+        Raises InputError as `predict` does, and for a classifier without probabilities.
         """
         estimator, features, _ = self._read(task, rows)
         kind = target_kind(task)
         if kind.simple.estimator == "classifier" and not hasattr(estimator, "predict_proba"):
-            raise InputError(
-                f"its answers to {task.id} have no probabilities; name a run of another method, such as logistic",
-                key="method",
-                value=self.config.method,
-            )
+            message = f"its answers to {task.id} have no probabilities; name a run of another method, such as logistic"
+            raise InputError(message, key="method", value=self.config.method)
         return kind.simple.outputs(estimator, features, kind.head, self.answers.get(task.answered_by or task.id, []))
 
     def _read(self, task: Task, rows: Sequence[Row]) -> tuple[Any, Matrix, Split]:
-        """The estimator of a task, and the features and texts of new rows."""
         if (source := task.answered_by or task.id) not in self.kept:
             raise InputError(f"task {source}: method {self.config.method} has no model for it, only a constant answer")
         tokenize, length = moses(self.language), self.config.max_length
@@ -228,12 +176,7 @@ class TrainedFloor:
 
 
 def decided(task: Task, estimator: Any, features: Matrix, rows: Split) -> np.ndarray:
-    """Predicted targets (rows,); of equal candidates, the first one.
-
-    Args:
-        task: the one that the estimator was trained on.
-        features: of the rows' model inputs.
-    """
+    """The targets (rows,) that an estimator of this task predicts from the features of inputs; of equal candidates, the first one."""
     predicted = target_kind(task).simple.from_estimator(estimator, features, rows.sizes)
     return predicted if rows.sizes is None else first_choices(predicted, rows.texts, rows.sizes)
 

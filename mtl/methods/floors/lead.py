@@ -22,6 +22,10 @@ from mtl.runs.layout import Chosen, chosen_file
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.task import Task
 
+MOST_SENTENCES = 10  # numbers from 1 to this are tried on the training rows
+
+logger = logging.getLogger("mtl")
+
 _END = re.compile(
     r"""
     (?:[.!?…]+["'”’»)\]]*)  # the end of a sentence, with the quotation marks and brackets that it closes
@@ -37,9 +41,6 @@ def sentences(text: str, language: str) -> list[str]:
 
     A full stop ends no sentence after an abbreviation of the language (Moses's list; none for other languages), after
     a single letter, and before a small letter.
-
-    Args:
-        language: its code.
     """
     parts, start = [], 0
     for end in _END.finditer(text):
@@ -61,11 +62,6 @@ def _is_end(text: str, start: int, end: re.Match[str], language: str) -> bool:
 def _abbreviations(language: str) -> frozenset[str]:
     prefixes = NonbreakingPrefixes()
     return frozenset(prefixes.words(language)) if language in prefixes.available_langs else frozenset()
-
-
-MOST_SENTENCES = 10  # numbers from 1 to this are tried on the training rows
-
-logger = logging.getLogger("mtl")
 
 
 class Lead(Method):
@@ -114,13 +110,11 @@ class Lead(Method):
             logger.info("seed %d · %s · lead.sentences=%d", seed, task.id, count)
         recorded = read_json(done, Chosen)["settings"].get("sentences")
         if not isinstance(recorded, int) or not 1 <= recorded <= (self.sentences or MOST_SENTENCES):
-            raise InputError(
-                "must be a number of sentences; delete it, and run this again", path=done, key="settings.sentences"
-            )
+            message = "must be a number of sentences; delete it, and run this again"
+            raise InputError(message, path=done, key="settings.sentences")
         return recorded
 
     def _lead(self, split: Split, count: int) -> np.ndarray:
-        """The first `count` sentences of each row's text, joined by spaces: object (rows,)."""
         texts = (self.dataset.texts[text] for text in split.texts[:, 0].tolist())
         leads = [" ".join(sentences(text, self.language)[:count]) for text in texts]
         return np.array(leads, dtype=object)

@@ -43,11 +43,7 @@ class StaticFloor(Floor):
 
 
 class StaticFeatures:
-    """The features of rows: u for a text; [u, v, |u - v|, u * v] for a pair (Conneau et al. 2017, as in jiant's classifiers).
-
-    Args:
-        vectors: of the rows' texts.
-    """
+    """The features of rows: u for a text; [u, v, |u - v|, u * v] for a pair (Conneau et al. 2017, as in jiant's classifiers)."""
 
     problem = "its training texts are empty"
 

@@ -66,20 +66,13 @@ class WordFile:
 
 
 class Subwords:
-    """A table of subword vectors with the tokenizer that it belongs to.
+    """A table of subword vectors, float32 (rows, dim), with the row of each token id and the tokenizer that it belongs to.
 
-    Args:
-        tokenizer: of the package tokenizers.
-        table: float32 (tokens, dim).
-        rows: int64, for each token id the row of `table`.
-        most: how many tokens of a text are read.
+    So many tokens of a text are read as `most` says.
     """
 
     def __init__(self, tokenizer: Any, table: np.ndarray, rows: np.ndarray, most: int) -> None:
-        self._tokenizer = tokenizer
-        self._table = table
-        self._rows = rows
-        self._most = most
+        self._tokenizer, self._table, self._rows, self._most = tokenizer, table, rows, most
 
     @property
     def size(self) -> int:
@@ -113,8 +106,7 @@ def is_model2vec(folder: Path) -> bool:
 def open_model2vec(folder: Path, most: int) -> Subwords:
     """A model2vec model: its table, which may hold weights of tokens and fewer rows than tokens, and its tokenizer.
 
-    Raises:
-        InputError: for files that are missing or damaged.
+    Raises InputError for files that are missing or damaged.
     """
     from safetensors import SafetensorError, safe_open
     from tokenizers import Tokenizer
@@ -151,13 +143,9 @@ def open_model2vec(folder: Path, most: int) -> Subwords:
 
 
 def open_input_embeddings(name: str, most: int) -> Subwords:
-    """The input embeddings of a transformer, with its tokenizer.
+    """The input embeddings of a transformer, in a folder or on the Hub, with its tokenizer.
 
-    Args:
-        name: a folder, or a name on the Hub.
-
-    Raises:
-        InputError: for a transformer that cannot be opened, and one without a fast tokenizer.
+    Raises InputError for a transformer that cannot be opened, and one without a fast tokenizer.
     """
     from mtl.methods.transformer.pretrained import open_pretrained
 
@@ -178,10 +166,6 @@ class TextVectors:
     """
 
     def __init__(self, source: TokenVectors, weighting: str) -> None:
-        """
-        Args:
-            weighting: a key of WEIGHTINGS.
-        """
         self.source = source
         self._weighting = WEIGHTINGS[weighting]
         self._counts = WordCounts()
@@ -190,12 +174,7 @@ class TextVectors:
         self._vectors = np.zeros((0, 0), dtype=np.float32)
 
     def learn(self, documents: Sequence[Document], counted: np.ndarray) -> None:
-        """Encode these documents, once and for all.
-
-        Args:
-            documents: of distinct texts.
-            counted: int64, the indices of those in which the weighting counts words.
-        """
+        """Encode these documents of distinct texts, once and for all. The weighting counts words in those with the indices `counted`."""
         if self._weighting.reads_texts:
             for tokens in self.source.tokens([documents[number] for number in counted.tolist()]):
                 self._counts.texts += 1
@@ -250,17 +229,11 @@ def _block_means(
     weights: np.ndarray,
     counted: np.ndarray,
 ) -> np.ndarray:
-    """The weighted means of texts, float32 (texts, dim).
-
-    Args:
-        index: the row of each token in `vectors`, (tokens, dim), and in the next two, (tokens,).
-        weights: 0 for tokens without a vector.
-        counted: what a mean divides by is the sum of these.
-    """
+    """The weighted means of texts, float32 (texts, dim): a token's weight is 0 if it has no vector, and a mean divides by the sum of
+    what `counted` has for its tokens."""
     columns = np.fromiter((index[token] for text in tokens for token in text), dtype=np.int64)
     ends = np.cumsum([0, *map(len, tokens)])
     bags = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(tokens), len(index)))
     totals = bags @ counted
     sums = bags.multiply(weights).tocsr() @ vectors
-    means: np.ndarray = (sums / np.where(totals == 0, 1, totals)[:, None]).astype(np.float32)
-    return means
+    return (sums / np.where(totals == 0, 1, totals)[:, None]).astype(np.float32)

@@ -27,7 +27,6 @@ class LstmKind(MethodKind):
         return ", ".join(["LSTM", EMBEDDERS[config.embeddings.name].title, config.variant, *further_names(config)])
 
     def folder(self, config: Config) -> str:
-        """As in "fasttext-frozen", or "fasttext-frozen-jiant"."""
         return "-".join([config.embeddings.name, config.variant, *further_names(config)])
 
     def describe(self, config: Config) -> dict[str, str]:
@@ -46,8 +45,7 @@ class LstmKind(MethodKind):
         check_trainable(config, getattr(config.embeddings, "dim", None) or 0, embeddings=0)
 
     def shared(self, config: Config) -> str | None:
-        key: str = resolve("mtl.methods.lstm.stage1:planned_key")(config)
-        return key
+        return resolve("mtl.methods.lstm.stage1:planned_key")(config)
 
 
 def further_names(config: Config) -> list[str]:
@@ -74,11 +72,7 @@ def check_trainable(config: Config, dim: int, embeddings: int) -> None:
 
 
 def lstm_weights(config: Config, dim: int) -> int:
-    """The number of weights of the encoder's LSTM, as `torch.nn.LSTM(bidirectional=True)` has them.
-
-    Args:
-        dim: the size of a word's vector.
-    """
+    """The number of weights that `torch.nn.LSTM(bidirectional=True)` has for word vectors of size `dim`."""
     size, later = config.encoder.hidden_size, config.encoder.num_layers - 1
     return 2 * 4 * size * ((dim + size + 2) + later * (2 * size + size + 2))
 
@@ -87,8 +81,7 @@ def check_fits_memory(config: Config, dim: int, numbers: int) -> None:
     """Raise InputError if the encoder's numbers do not fit this machine's memory, before anything is allocated."""
     encoder = config.encoder
     sizes = f"encoder.hidden_size={encoder.hidden_size}, encoder.num_layers={encoder.num_layers}, word vectors of {dim:,} numbers"
-    what = f"{sizes}: the network"
-    check_fits(FLOAT * numbers, what, "set smaller sizes")
+    check_fits(FLOAT * numbers, f"{sizes}: the network", "set smaller sizes")
 
 
 LSTM = LstmKind()

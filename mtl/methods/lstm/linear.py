@@ -58,23 +58,17 @@ PENALTIES = {
     "classifier": [{"C": c} for c in (0.1, 1.0, 10.0, 100.0)],
     "regressor": [{"alpha": a} for a in (0.1, 1.0, 10.0)],
 }
-logger = logging.getLogger("mtl")
-
 FORMAT = 2  # increase it when the same data gives other outputs, or when the file changes
+
+logger = logging.getLogger("mtl")
 
 
 class _Unteachable(Exception):
     """Training rows teach a linear model nothing; the text says why."""
 
 
-class _Content(TypedDict):
-    """A file of the cache.
-
-    Args:
-        model: see `mtl.methods.floors.kept`.
-        outputs: by split, of the task and, under other ids, of the tasks that its head answers, float32 (inputs, outputs).
-        seconds: what they took.
-    """
+class _CachedModel(TypedDict):
+    """A file of the cache: outputs by split, of the task and, under other ids, of the tasks that its head answers, and seconds."""
 
     model: KeptContent
     outputs: dict[str, dict[str, Any]]
@@ -83,12 +77,9 @@ class _Content(TypedDict):
 
 @dataclass(frozen=True)
 class LinearModels:
-    """The linear models of a run.
+    """The linear models of a run, by the id of the task that each was trained on, and the seconds that they took to train.
 
-    Args:
-        kept: by the id of the task that each was trained on.
-        outputs: by task id and split, and of unlabelled rows under UNLABELLED.
-        seconds: what they took to train.
+    Outputs are by task id and split; those of unlabelled rows are under UNLABELLED.
     """
 
     kept: Mapping[str, Kept]
@@ -102,12 +93,11 @@ class LinearModels:
         write_json(_list_file(seed_folder), list(self.kept))
 
     def predictor(self, config: Config, language: str) -> TrainedFloor:
-        """What gives new rows their outputs. language: of the suite."""
+        """What gives new rows their outputs, in the language of the suite."""
         return TrainedFloor(config, language, self.kept)
 
     @property
     def parameters(self) -> int:
-        """How many weights they have."""
         return sum(numbers(kept.estimator) for kept in self.kept.values())
 
 
@@ -143,9 +133,8 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
                     bar.advance(_fits(task))
                     continue
                 write_checkpoint(path, content)
-            outputs |= {
-                id: {name: part.numpy() for name, part in parts.items()} for id, parts in content["outputs"].items()
-            }
+            for id, parts in content["outputs"].items():
+                outputs[id] = {name: part.numpy() for name, part in parts.items()}
             seconds += content["seconds"]
     return LinearModels(kept, outputs, seconds)
 
@@ -162,7 +151,6 @@ def load_linear(request: LoadRequest) -> TrainedFloor:
 
 
 def _list_file(seed_folder: Path) -> Path:
-    """The list of the tasks that have a linear model."""
     return seed_folder / "models" / "tasks.json"
 
 
@@ -172,7 +160,6 @@ def _fits(task: Task) -> int:
 
 
 def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
-    """A hash of all that a task's outputs follow from."""
     further = dataset.unlabelled.get(task.id)
     rows = [] if further is None else [[dataset.texts[text] for text in row] for row in further.texts.tolist()]
     settings = [config.max_length, config.held_out, config.loss.class_weights]
@@ -181,12 +168,12 @@ def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _read(path: Path, config: Config, task: Task) -> tuple[Kept, _Content] | None:
+def _read(path: Path, config: Config, task: Task) -> tuple[Kept, _CachedModel] | None:
     """The model in a file and the file's content; None if it does not exist or is damaged."""
     if not path.exists():
         return None
     try:
-        content = read_checkpoint(path, _Content)
+        content = read_checkpoint(path, _CachedModel)
         return restored_kept(content["model"], METHOD, config.floor, task), content
     except (InputError, KeyError, TypeError, ValueError, RecursionError):
         return None
@@ -194,7 +181,7 @@ def _read(path: Path, config: Config, task: Task) -> tuple[Kept, _Content] | Non
 
 def _trained(
     config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress
-) -> tuple[Kept, _Content]:
+) -> tuple[Kept, _CachedModel]:
     """A task's model and the content of its file. Raises _Unteachable."""
     start = monotonic()
     splits = dataset.splits[task.id]
@@ -210,39 +197,32 @@ def _trained(
         raise _Unteachable("all its training rows have one target")
     head = with_weights(kind.head, task, train.targets, config.loss)
     fitting = _Fitting(task, head, train, matrix, targets)
-    own, penalty = fitting.out_of_fold(bar)
+    unseen, penalty = fitting.out_of_fold(bar)
     estimator = fitting.fit(penalty, np.arange(len(targets)))
     bar.advance(1)
 
-    def said(split: Split) -> torch.Tensor:
+    def answer(split: Split) -> torch.Tensor:
         read = features.transform(_documents(split, dataset, texts))
         return torch.from_numpy(kind.simple.outputs(estimator, read, head, []))
 
     outputs = {}
     for answered in dataset.answered(task):
         parts = dataset.splits[answered.id]
-        outputs[answered.id] = {name: said(part) for name, part in parts.items() if name != "train"}
-    outputs[task.id]["train"] = own
+        outputs[answered.id] = {name: answer(part) for name, part in parts.items() if name != "train"}
+    outputs[task.id]["train"] = unseen
     if task.id in dataset.unlabelled:
-        outputs[task.id][UNLABELLED] = said(dataset.unlabelled[task.id])
+        outputs[task.id][UNLABELLED] = answer(dataset.unlabelled[task.id])
     kept = Kept(estimator, features)
-    return kept, _Content(model=kept_content(kept), outputs=outputs, seconds=monotonic() - start)
+    return kept, _CachedModel(model=kept_content(kept), outputs=outputs, seconds=monotonic() - start)
 
 
 def _documents(split: Split, dataset: Dataset, texts: TokenizedTexts) -> list[list[Document]]:
-    """The documents of each model input."""
     documents = {text: Document(dataset.texts[text], texts.words(text)) for text in np.unique(split.texts).tolist()}
     return [[documents[text] for text in row] for row in split.texts.tolist()]
 
 
 class _Fitting:
-    """The fits of one task.
-
-    Args:
-        head: with the loss that the task's head has.
-        matrix: the features of the training rows' inputs.
-        targets: of each input, as scikit-learn takes them.
-    """
+    """The fits of one task to the features and targets of its training rows' inputs. The head has the loss of the task's head."""
 
     def __init__(self, task: Task, head: HeadTargets, train: Split, matrix: Matrix, targets: np.ndarray) -> None:
         self.task, self.head, self.train, self.matrix, self.targets = task, head, train, matrix, targets
@@ -250,7 +230,6 @@ class _Fitting:
         self.weights = head.row_weights(train.targets)
 
     def fit(self, values: Mapping[str, Any], inputs: np.ndarray) -> Any:
-        """An estimator that is trained on these inputs."""
         estimator = new_estimator(METHOD, self.task, values, seed=0, threads=1)
         weights = None if self.weights is None else self.weights[inputs]
         return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
@@ -266,15 +245,11 @@ class _Fitting:
         tried = PENALTIES[self.kind.simple.estimator]
         result = np.zeros((len(of_inputs), self.head.outputs([])), dtype=np.float32)
         for fold in range(FOLDS):
-            inputs, others = np.flatnonzero(of_inputs == fold), np.flatnonzero(of_inputs != fold)
-            learnable = len(inputs) and (
-                self.kind.simple.estimator == "regressor" or len(np.unique(self.targets[others])) > 1
-            )
-            if learnable and len(others):
-                made = [
-                    self.kind.simple.outputs(self.fit(values, others), self.matrix[inputs], self.head, [])
-                    for values in tried
-                ]
+            inputs, rest = np.flatnonzero(of_inputs == fold), np.flatnonzero(of_inputs != fold)
+            learnable = self.kind.simple.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
+            if len(inputs) and len(rest) and learnable:
+                fits = [self.fit(values, rest) for values in tried]
+                made = [self.kind.simple.outputs(fit, self.matrix[inputs], self.head, []) for fit in fits]
                 losses = [self._loss(outputs, np.flatnonzero(folds == fold)) for outputs in made]
                 best = int(np.argmin(losses))
                 result[inputs] = made[best]
@@ -301,8 +276,7 @@ def row_folds(task: Task, train: Split) -> np.ndarray:
     most = max(len(train) / (2 * FOLDS), np.bincount(first).max(initial=0))
     groups = joined if np.bincount(joined).max(initial=0) <= most else first
     order = np.random.default_rng(zlib.crc32(task.id.encode())).permutation(groups.max(initial=-1) + 1)
-    folds: np.ndarray = order[groups] % FOLDS
-    return folds
+    return order[groups] % FOLDS
 
 
 def _joined_rows(train: Split, sides: int) -> np.ndarray:

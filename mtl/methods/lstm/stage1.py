@@ -48,7 +48,7 @@ logger = logging.getLogger("mtl")
 
 
 class _Record(TypedDict):
-    """Where a stage 1 has been finished. folders: relative to that of the record."""
+    """Where a stage 1 has been finished: folders, relative to that of the record."""
 
     folders: list[str]
 
@@ -62,10 +62,10 @@ def pretrain(
     folder: Path,
     shared: "SharedStage1",
 ) -> Network:
-    """The network with the weights of the best validation of stage 1. It is trained, or loaded if `folder` has a finished stage.
+    """The network with the weights of the best validation of stage 1, or with `pretrain.checkpoint=last` of the last one.
 
-    With `pretrain.checkpoint=last`, it has the weights of the last validation. `folder` receives what `fit` writes, or the weights of
-    another run that has trained the same stage 1.
+    It is trained, or loaded if `folder` has a finished stage. `folder` receives what `fit` writes, or the weights of another run that
+    has trained the same stage 1.
     """
     checkpoint = config.pretrain.checkpoint
     network = new_network(config, data.dataset.trained_tasks, data.outputs, embeddings, seed)
@@ -105,9 +105,7 @@ def pretrain(
 
 
 def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
-    """The hash of all that a seed's stage 1 depends on.
-
-    The number of threads does not count, as it does not when a run continues.
+    """The hash of all that a seed's stage 1 depends on. The number of threads does not count, as it does not when a run continues.
 
     Args:
         tasks: their ids, in the order that the network's heads and their first weights have.
@@ -146,25 +144,14 @@ def records_beside(run: Path) -> Path:
 
 @dataclass(frozen=True)
 class SharedStage1:
-    """A seed's stage 1 as other runs share it.
-
-    Where the folder of the records cannot be written to, nothing is shared.
-
-    Args:
-        records: the folder of the records.
-        key: as `stage1_key` returns.
-    """
+    """A seed's stage 1 as other runs share it, under a key of `stage1_key`. Where the folder of records cannot be written to, none is."""
 
     records: Path
     key: str
 
     @contextmanager
     def reserved(self, title: str) -> Iterator[None]:
-        """Within the block, no other process trains this stage 1.
-
-        Args:
-            title: the title of the stage, in messages.
-        """
+        """Within the block, no other process trains this stage 1. The title is that of messages."""
         if not self._writable:
             yield
             return
@@ -172,19 +159,14 @@ class SharedStage1:
             yield
 
     def take(self, folder: Path, checkpoint: str, network: nn.Module, title: str) -> bool:
-        """If another run has finished this stage 1, put its weights and its record into `folder`. Return whether it has.
+        """If another run has finished this stage 1 and its weights fit the network, put them and its record into `folder`. Return whether.
 
-        Args:
-            checkpoint: the validation whose weights are kept. They are linked, so they need no further space on one
-                file system.
-            network: the weights must fit it.
+        Weights are linked, so that they need no further space on one file system. `checkpoint` says which ones are kept.
         """
         weights = WEIGHTS[checkpoint]
         finished = ((self.records / record).resolve() for record in self._recorded())
-        source = next(
-            (record for record in finished if self._is_done(record) and weights_fit(network, record / weights)), None
-        )
-        if source is None:
+        fitting = (path for path in finished if self._is_done(path) and weights_fit(network, path / weights))
+        if (source := next(fitting, None)) is None:
             return False
         done = {"trained_in": str(source), **read_stage(source / DONE)}
         shutil.rmtree(folder, ignore_errors=True)

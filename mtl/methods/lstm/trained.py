@@ -43,7 +43,7 @@ from mtl.training.precision import mixed_precision, used_precision
 if TYPE_CHECKING:
     from mtl.methods.floors.kept import TrainedFloor
 
-MARGIN = 1 << 30  # bytes of disk space
+MARGIN = 1 << 30  # bytes of disk space that are left free for checkpoints and predictions
 
 logger = logging.getLogger("mtl")
 
@@ -51,13 +51,9 @@ logger = logging.getLogger("mtl")
 def new_network(
     config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
 ) -> Network:
-    """The network before training, the same for the same seed.
+    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id.
 
-    Args:
-        outputs: by task id, outputs of its head for one input.
-
-    Raises:
-        InputError: for a network that cannot be trained in this machine's memory.
+    Raises InputError for a network that cannot be trained in this machine's memory.
     """
     check_trainable(config, embeddings.dim, embeddings.parameters())
     torch.manual_seed(seed)
@@ -66,45 +62,25 @@ def new_network(
 
 
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
-    """The encoder that the configuration describes.
+    """The encoder that the configuration describes, for an embedder whose vectors have the size `dim`.
 
-    Args:
-        dim: the size of the embedder's vectors.
-
-    Raises:
-        InputError: for an encoder that no memory of this machine holds.
+    Raises InputError for an encoder that no memory of this machine holds.
     """
     check_fits_memory(config, dim, lstm_weights(config, dim))
-    return Encoder(
-        embedder,
-        dim,
-        config.encoder.hidden_size,
-        config.encoder.num_layers,
-        config.embeddings.dropout,
-        config.encoder.dropout,
-        config.encoder.join_input,
-    )
+    encoder = config.encoder
+    dropouts = (config.embeddings.dropout, encoder.dropout)
+    return Encoder(embedder, dim, encoder.hidden_size, encoder.num_layers, *dropouts, encoder.join_input)
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """The frozen encoder's output for all texts, the same for all tasks.
+    """The frozen encoder's output for all texts, the same for all tasks, as far as a head reads it."""
 
-    Args:
-        vectors: float32 (texts, dim), for heads that read vectors of whole texts.
-        tokens: the token outputs, for heads that read tokens: computed once, or in each step. None if no head reads
-            them.
-    """
-
-    vectors: Tensor | None
-    tokens: Sequences | None
+    vectors: Tensor | None  # of whole texts, float32 (texts, dim)
+    tokens: Sequences | None  # computed once, or in each step
 
     def for_head(self, reads_tokens: bool) -> TaskInput:
-        """The input of a head.
-
-        Args:
-            reads_tokens: whether it reads tokens, not vectors of whole texts.
-        """
+        """The input of a head that reads tokens, or vectors of whole texts."""
         if reads_tokens:
             assert self.tokens is not None
             return TaskInput(None, self.tokens, None, self.tokens.lengths.numpy())
@@ -119,16 +95,10 @@ class ComputedOutputs:
     """
 
     def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig, kept: str) -> None:
-        """For float16, outputs are rounded as they would be on disk.
-
-        Args:
-            kept: `finetune.token_outputs`.
-        """
-        self.encoder = encoder
-        self.trainer = trainer
+        """For `finetune.token_outputs=float16`, outputs are rounded as they would be on disk."""
+        self.encoder, self.trainer = encoder, trainer
         self.dtype = torch.float16 if kept == "float16" else torch.float32
-        self.sequences = sequences
-        self.lengths = sequences.lengths
+        self.sequences, self.lengths = sequences, sequences.lengths
 
     @torch.no_grad()
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
@@ -157,14 +127,10 @@ def running_input(config: Config, encoder: Encoder, sequences: Sequences, reads_
 def encode_once(
     config: Config, dataset: Dataset, sequences: Sequences, network: Network, seed: int, folder: Path
 ) -> Encoded:
-    """The frozen encoder's output for the texts of all tasks: vectors of whole texts, and token outputs if a head reads
-    them.
+    """The frozen encoder's output for the texts of all tasks: vectors of whole texts, and token outputs if a head reads them.
 
-    Token outputs are computed in each step instead if `finetune.token_outputs` says so, or if the disk has too little
-    space.
-
-    Args:
-        folder: they are in an unnamed temporary file on the disk of this folder while they are used.
+    Token outputs are in an unnamed temporary file on the disk of this folder while they are used, or computed in each step if
+    `finetune.token_outputs` says so, or if the disk has too little space.
     """
     encoder, heads = network.encoder, network.heads
     assert encoder is not None
@@ -204,10 +170,7 @@ def _token_outputs(
 
 
 def _rows_on_disk(folder: Path, dtype: np.dtype, shape: tuple[int, int]) -> np.ndarray | None:
-    """An array in an unnamed temporary file, or None, with a warning, if the disk has too little space.
-
-    MARGIN is left free for checkpoints and predictions.
-    """
+    """An array in an unnamed temporary file, or None, with a warning, if the disk has too little space beside MARGIN."""
     size, free = dtype.itemsize * shape[0] * shape[1], shutil.disk_usage(folder).free
     if free >= size + MARGIN:
         # The file's name is removed when the block ends; its content exists as long as the array.
@@ -257,26 +220,19 @@ class TrainedLstm(TrainedNetworks):
     ) -> None:
         """
         Args:
-            folder: the folder of the seed.
             encoder: from stage 1, on the device to compute on.
             sequences: turns tokenized texts, whose words may be new, into the encoder's input.
-            embeddings: those that the embedder belongs to.
             answers: see `mtl.data.dataset.Dataset`.
-            table: see `Reader.table`; needed for `parts` only.
+            table, learn: see `Reader`; the first is needed for `parts` only.
             trained_on: ids of the tasks of stage 1.
-            learn: see `Reader.learn`.
             linear: the linear models that heads add their outputs to.
         """
         super().__init__(config, encoder.device, config.finetune.batch_size, self._open, answers)
-        self.language = language
-        self.folder = folder
+        self.language, self.folder = language, folder
         self.encoder = encoder.eval()
-        self.sequences = sequences
-        self.embeddings = embeddings
-        self.table = table
-        self.trained_on = trained_on
+        self.sequences, self.embeddings, self.table = sequences, embeddings, table
+        self.trained_on, self.linear = trained_on, linear
         self._learn_words = learn
-        self.linear = linear
         self.dim = encoder.output_size
         self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
         self.parameters = self.parameters_without_embeddings + embeddings.parameters()
@@ -303,22 +259,14 @@ class TrainedLstm(TrainedNetworks):
             self._learn_words(TokenizedTexts(texts, self.language, self.config.max_length).types)
 
     def encode(self, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
-        """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1: all tasks share this
-        encoder.
-
-        dim: 2 * hidden_size, and the size of a word's vector more if `encoder.join_input` is set.
-
-        Args:
-            pooling: see `mtl.model.encoder.POOLINGS`.
-        """
+        """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1, which all tasks share."""
         with hidden_progress():
             tokenized = TokenizedTexts(texts, self.language, self.config.max_length)
         sequences = self.sequences(tokenized.with_boundaries() if self.config.boundary_words else tokenized)
         numbers = [tokenized.index[text] for text in texts]
         with mixed_precision(self.config.trainer, self.encoder.device), hidden_progress():
             encoded = self.encoder.encode(sequences, torch.arange(len(tokenized)), pooling=pooling)
-        vectors: np.ndarray = encoded[numbers].numpy()
-        return vectors
+        return encoded[numbers].numpy()
 
     def fingerprint(self) -> str:
         """A hash of the encoder's weights, of the word vectors, and of the settings that vectors depend on."""
@@ -332,18 +280,14 @@ class TrainedLstm(TrainedNetworks):
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
-        """Those of mtl and of the tokenizer."""
         return {"mtl": VERSION, "tokenizer": moses_version()}
 
     def parts(self, words: Sequence[str]) -> EncoderParts:
         """The weights of the encoder of stage 1. Raises InputError if its embeddings have no fixed vector for each word."""
         table = self.table(words)
         if table is None:
-            raise InputError(
-                "a word's vector depends on its text, so other programs cannot look it up",
-                key="embeddings",
-                value=self.config.embeddings.name,
-            )
+            message = "a word's vector depends on its text, so other programs cannot look it up"
+            raise InputError(message, key="embeddings", value=self.config.embeddings.name)
         lstm = self.encoder.lstm
         return EncoderParts(
             words=table.words,
@@ -363,9 +307,9 @@ class TrainedLstm(TrainedNetworks):
         path = finetune_folder(self.folder, task.id) / WEIGHTS["best"]
         weights = read_weights(path)
         # Encoders that stage 2 trained differ by task, but they share the word vectors, including those of new words.
-        own = weights_below(weights, "encoder.")
-        encoder = self.encoder.for_task() if own else self.encoder
-        fill(encoder, {**encoder.state_dict(), **own}, path)
+        tuned = weights_below(weights, "encoder.")
+        encoder = self.encoder.for_task() if tuned else self.encoder
+        fill(encoder, {**encoder.state_dict(), **tuned}, path)
         outputs = target_kind(task).head.outputs(self.answers.get(task.id, []))
         heads = new_heads(self.config, [task], {task.id: outputs}, encoder.output_size)
         fill(heads, weights_below(weights, "heads."), path)
@@ -377,25 +321,17 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     """The encoder and the heads of a seed. Raises InputError if a file is missing or damaged, and for `task`."""
     config = request.config
     if request.task is not None:
-        raise InputError(
-            "texts are encoded by the encoder of stage 1, which all tasks share; drop it",
-            key="task",
-            value=request.task,
-        )
+        message = "texts are encoded by the encoder of stage 1, which all tasks share; drop it"
+        raise InputError(message, key="task", value=request.task)
     name = config.embeddings.name
     EMBEDDERS[name].check_installed(name)
     checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
     weights = weights_below(read_weights(checkpoint), "encoder.")
     vectors = find_vectors(config, request.suite)
+    path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]
+    learned = weights_below(weights, "embedder.")
     reader = EMBEDDERS[name].load(
-        RunReaderRequest(
-            config.embeddings,
-            request.folder,
-            weights_below(weights, "embedder."),
-            request.inputs["embeddings"],
-            None if vectors is None else vectors.path,
-            request.device,
-        )
+        RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
     )
     encoder = new_encoder(config, reader.embedder, reader.dim)
     fill(encoder, weights, checkpoint)
@@ -405,15 +341,6 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
 
         linear = load_linear(request)
     return TrainedLstm(
-        config,
-        request.suite.language,
-        request.seed_folder,
-        encoder.to(request.device),
-        reader.sequences,
-        reader,
-        request.answers,
-        reader.table,
-        request.trained_tasks,
-        reader.learn,
-        linear,
+        *(config, request.suite.language, request.seed_folder, encoder.to(request.device), reader.sequences, reader),
+        *(request.answers, reader.table, request.trained_tasks, reader.learn, linear),
     )

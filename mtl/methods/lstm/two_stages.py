@@ -49,8 +49,7 @@ class TwoStages(Method):
             request.dataset, plain_texts, suite.language, config.max_length, config.boundary_words
         )
         self.config, self.suite, self.dataset, self.texts = config, suite, dataset, texts
-        teacher = request.teacher
-        self.teacher = teacher
+        self.teacher = teacher = request.teacher
         self.as_read = request.dataset, plain_texts  # without what marked spans and boundary words add
         training_texts = dataset.distinct_texts("train")
         self.embeddings = EMBEDDERS[config.embeddings.name].build(
@@ -161,13 +160,8 @@ class TwoStages(Method):
         self.embeddings.to(torch.device("cpu"))
         assert network.encoder is not None
         trained = TrainedLstm(
-            self.config,
-            self.suite.language,
-            folder,
-            network.encoder.to("cpu"),
-            self.embeddings.uncached_sequences,
-            self.embeddings,
-            self.dataset.answers,
+            *(self.config, self.suite.language, folder, network.encoder.to("cpu"), self.embeddings.uncached_sequences),
+            *(self.embeddings, self.dataset.answers),
             linear=None if self.linear is None else self.linear.predictor(self.config, self.suite.language),
         )
         speed = sentences_per_second(trained.predict, self.dataset)

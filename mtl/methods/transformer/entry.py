@@ -1,17 +1,14 @@
 """The registry entry of transformers."""
 
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.lazy import lazy
+from mtl.base.lazy import resolve
 from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 
-FROZEN: Callable[[BuildRequest], Method] = lazy("mtl.methods.transformer.frozen:Frozen")
-LOAD_FROZEN: Callable[[LoadRequest], Model] = lazy("mtl.methods.transformer.frozen:load_frozen")
 OWN = "tiny"  # the settings, and the name, of the transformer that a run without `transformer.path` trains
 
 
@@ -31,7 +28,6 @@ class TransformerKind(MethodKind):
         return f"Transformer, {name_of(config)}, {config.variant}"
 
     def folder(self, config: Config) -> str:
-        """As in "transformer-bert-base-multilingual-cased-finetune"."""
         return f"transformer-{name_of(config)}-{config.variant}"
 
     def describe(self, config: Config) -> dict[str, str]:
@@ -57,9 +53,8 @@ class TransformerKind(MethodKind):
         from mtl.methods.transformer.pretrained import check_place
 
         if config.transformer.path is None and config.transformer.tokenizer is not None:
-            raise InputError(
-                "is for a transformer with its tokenizer elsewhere; set transformer.path=", key="transformer.tokenizer"
-            )
+            message = "is for a transformer with its tokenizer elsewhere; set transformer.path="
+            raise InputError(message, key="transformer.tokenizer")
         check_installed("transformers", key="method", value="transformer")
         for key in ("path", "tokenizer"):
             if (name := getattr(config.transformer, key)) is not None:
@@ -72,17 +67,16 @@ class TransformerKind(MethodKind):
 
     def build(self, request: BuildRequest) -> Method:
         tuned = request.config.finetune.train_encoder
-        return super().build(request) if tuned else FROZEN(request)
+        return super().build(request) if tuned else resolve("mtl.methods.transformer.frozen:Frozen")(request)
 
     def load(self, request: LoadRequest) -> Model:
         tuned = request.config.finetune.train_encoder
-        return super().load(request) if tuned else LOAD_FROZEN(request)
+        return super().load(request) if tuned else resolve("mtl.methods.transformer.frozen:load_frozen")(request)
 
 
 def name_of(config: Config) -> str:
     """The transformer's name in titles and folders: the last part of its path."""
-    path = config.transformer.path
-    return OWN if path is None else short_name(path)
+    return OWN if config.transformer.path is None else short_name(config.transformer.path)
 
 
 def short_name(path: str) -> str:

@@ -3,7 +3,7 @@
 import gc
 import logging
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,18 +36,18 @@ from mtl.runs.layout import finetune_folder, pretrain_folder, read_stage, seed_f
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import (
-    Schedule,
-    ScheduleSampler,
-    batch_rows,
-    pass_batches,
-    pool_size,
-    predict_rows,
-)
+from mtl.training.batches import Schedule, ScheduleSampler, batch_rows, pass_batches, pool_size, predict_rows
 from mtl.training.checkpoints import DONE, WEIGHTS, checkpoint_bytes, load_finished
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
 from mtl.training.stage import Stage, fit
+
+PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
+FLOAT = 4  # bytes of a weight
+# While a stage trains: its checkpoint (weights and two moments of AdamW) and the next one, and the weights that it saves.
+COPIES_TRAINING = 2 * 3 + 1
+
+logger = logging.getLogger("mtl")
 
 
 def train_together(
@@ -68,32 +68,37 @@ def train_together(
     of_tasks = [pass_batches(part, settings.batch_size) for part in made.parts["train"].values()]
     steps, total_steps = sum(of_tasks), sum(of_tasks) * settings.joint_epochs
     schedule = made.schedule(total_steps, seed, config.pretrain.sampling, pool_size(min(of_tasks)))
-    fit(
-        MultitaskModule(
-            network,
-            {task.id: data.dev_score(task) for task in tasks},
-            fine_tuning(settings, total_steps),
-            settings.accumulate,
-        ),
-        Stage(
-            title=f"seed {seed} · stage 1",
-            section="transformer",
-            folder=folder,
-            seed=seed,
-            epochs=settings.joint_epochs,
-            total_steps=total_steps,
-            patience=settings.patience or settings.joint_epochs,
-            gradient_clip=settings.gradient_clip,
-            train=lambda epoch: made.train(schedule, epoch * steps, (epoch + 1) * steps),
-            dev=made.dev(),
-            checkpoint=settings.checkpoint,
-            scale=data.scale,
-        ),
-        config.trainer,
+    _fit(
+        *(config, data, network, tasks),
+        title=f"seed {seed} · stage 1",
+        folder=folder,
+        seed=seed,
+        epochs=settings.joint_epochs,
+        total_steps=total_steps,
+        train=lambda epoch: made.train(schedule, epoch * steps, (epoch + 1) * steps),
+        dev=made.dev(),
     )
 
 
-PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
+def _fit(
+    config: Config, data: Coded, network: TransformerNetwork, tasks: Sequence[Task], total_steps: int, **stage: Any
+) -> None:
+    """Train the network on these tasks, with what a `Stage` has that does not follow from the settings."""
+    settings = config.transformer
+    scores = {task.id: data.dev_score(task) for task in tasks}
+    fit(
+        MultitaskModule(network, scores, fine_tuning(settings, total_steps), settings.accumulate),
+        Stage(
+            section="transformer",
+            total_steps=total_steps,
+            patience=settings.patience or stage["epochs"],
+            gradient_clip=settings.gradient_clip,
+            checkpoint=settings.checkpoint,
+            scale=data.scale,
+            **stage,
+        ),
+        config.trainer,
+    )
 
 
 @dataclass(frozen=True)
@@ -134,31 +139,16 @@ class FineTuning:
         schedule = Schedule(read.row_lengths(id, split), sizes, total_steps, self.seed, pool=pool_size(steps))
         train, dev = read.batches(id, split), self.data.dev(self.task)
         pin_memory = device_of(self.config.trainer.accelerator).type == "cuda"
-        fit(
-            MultitaskModule(
-                network,
-                {self.task.id: self.data.dev_score(self.task)},
-                fine_tuning(settings, total_steps),
-                settings.accumulate,
-            ),
-            Stage(
-                title=f"seed {self.seed} · {self.task.id}",
-                section="transformer",
-                folder=self.folder,
-                seed=self.seed,
-                epochs=settings.epochs,
-                total_steps=total_steps,
-                patience=settings.patience or settings.epochs,
-                gradient_clip=settings.gradient_clip,
-                train=lambda epoch: train.loader(
-                    ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps), pin_memory
-                ),
-                dev=read.batches(id, dev).loader(read.in_order(id, dev, settings.rows_at_once), pin_memory),
-                checkpoint=settings.checkpoint,
-                validate_first=self.validate_first,
-                scale=self.data.scale,
-            ),
-            self.config.trainer,
+        _fit(
+            *(self.config, self.data, network, [self.task]),
+            title=f"seed {self.seed} · {self.task.id}",
+            folder=self.folder,
+            seed=self.seed,
+            epochs=settings.epochs,
+            total_steps=total_steps,
+            train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps), pin_memory),
+            dev=read.batches(id, dev).loader(read.in_order(id, dev, settings.rows_at_once), pin_memory),
+            validate_first=self.validate_first,
         )
 
     def codes(self, network: TransformerNetwork, answered: Task) -> dict[str, np.ndarray]:
@@ -178,10 +168,8 @@ class FineTuning:
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     """Write the codes of predictions, by task and split."""
-    arrays: dict[str, Any] = {
-        f"{task}/{split}": values for task, splits in codes.items() for split, values in splits.items()
-    }
-    write_arrays(folder / PREDICTED, arrays)
+    named = {f"{task}/{split}": values for task, splits in codes.items() for split, values in splits.items()}
+    write_arrays(folder / PREDICTED, named)
 
 
 def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | None:
@@ -208,13 +196,6 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
     raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path)
 
 
-FLOAT = 4  # bytes of a weight
-# While a stage trains: its checkpoint (weights and two moments of AdamW) and the next one, and the weights that it saves.
-COPIES_TRAINING = 2 * 3 + 1
-
-logger = logging.getLogger("mtl")
-
-
 class FineTuned(Method):
     """`mtl.methods.method.Method` of a transformer all of whose weights are trained."""
 
@@ -230,10 +211,8 @@ class FineTuned(Method):
         self.data = Coded(dataset, scale=request.suite.shown)
         self._check_space(request.folder)
         self.fingerprints = self.pretrained.fingerprints()
-        self.facts: dict[str, Any] = {
-            "precision": training_precision(config.trainer),
-            "hidden_size": self.pretrained.dim,
-        }
+        precision = training_precision(config.trainer)
+        self.facts: dict[str, Any] = {"precision": precision, "hidden_size": self.pretrained.dim}
         notes = [*reader.notes(), *self._warmup_notes()]
         if notes:
             self.facts["notes"] = notes
@@ -260,11 +239,11 @@ class FineTuned(Method):
                 first = config.transformer.joint
                 stage = FineTuning(config, self.data, self.sequences, task, seed, task_folder, validate_first=first)
                 stage.train(network)
-                write_codes(task_folder, {other.id: stage.codes(network, other) for other in answered})
-            for other in answered:
-                predictions = read_predictions(task_folder, self.data, other)
+                write_codes(task_folder, {target.id: stage.codes(network, target) for target in answered})
+            for target in answered:
+                predictions = read_predictions(task_folder, self.data, target)
                 assert predictions is not None
-                yield other, predictions
+                yield target, predictions
             self._drop_weights(task_folder)
         if config.transformer.joint:
             self._drop_weights(pretrain_folder(folder))

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,10 @@ from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
-from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.inputs import InputReader, longest_input
 from mtl.methods.transformer.origin import model_folder, open_origin, tasks_seen
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
-from mtl.methods.transformer.trained import (
-    Mark,
-    TransformerEncoder,
-    encode_marks,
-    encode_texts,
-    marks_of,
-    with_marks,
-)
+from mtl.methods.transformer.trained import HeadsOnBody, Mark, encode_marks, encode_texts, marks_of, with_marks
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences
 from mtl.runs.layout import finetune_folder, read_stage
@@ -59,10 +51,8 @@ class Frozen(Method):
         self.config, self.dataset, self.scale = config, request.dataset, request.suite.shown
         self.pretrained = open_origin(request)
         self.fingerprints = self.pretrained.fingerprints()
-        self.facts: dict[str, Any] = {
-            "precision": training_precision(config.trainer),
-            "hidden_size": self.pretrained.dim,
-        }
+        precision = training_precision(config.trainer)
+        self.facts: dict[str, Any] = {"precision": precision, "hidden_size": self.pretrained.dim}
         self.sequences, notes = read_texts(config, self.pretrained, request.dataset.texts)
         if notes:
             self.facts["notes"] = notes
@@ -71,8 +61,8 @@ class Frozen(Method):
 
     def save(self, folder: Path) -> None:
         """Write configuration and tokenizer, and the body's weights where another command could not find them."""
-        own = self.config.transformer.path is None or self.config.transformer.keep
-        self.pretrained.save(model_folder(folder), weights=own)
+        keeps = self.config.transformer.path is None or self.config.transformer.keep
+        self.pretrained.save(model_folder(folder), weights=keeps)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         data, vectors, _ = self._vectors()
@@ -94,12 +84,8 @@ class Frozen(Method):
         stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
         of_heads = sum(weight.numel() for weight in heads.parameters())
         trained = TrainedFrozen(
-            self.config,
-            self.pretrained,
-            torch.device("cpu"),
-            lambda: self.pretrained.body,
-            lambda task: heads,
-            self.dataset.answers,
+            *(self.config, self.pretrained, torch.device("cpu"), lambda: self.pretrained.body),
+            *(lambda task: Network([task], heads, None), self.dataset.answers),
         )
         cost = {
             "parameters": self.pretrained.parameters + of_heads,
@@ -148,14 +134,9 @@ def text_vectors(
     sequences: ArraySequences,
     splits: Sequence[tuple[Task, Split]],
 ) -> tuple[Tensor, dict[Mark, int]]:
-    """The vectors of all texts and then of all marked words, float32 (texts + words, dim), and the number of each word's
-    vector.
-
-    Args:
-        sequences: the sequences of the texts, as `read_texts` returns them.
-        splits: whose words are marked.
-    """
-    device, pooling = next(body.parameters()).device, TransformerEncoder.pooling
+    """The vectors of all texts and then of the words that the splits mark, float32 (texts + words, dim), and the number of each word's
+    vector. The sequences of the texts are those of `read_texts`."""
+    device, pooling = next(body.parameters()).device, TrainedFrozen.pooling
     marks = list(dict.fromkeys(mark for task, split in splits for row in marks_of(task, split) for mark in row))
     with mixed_precision(config.trainer, device):
         vectors = encode_texts(body, pretrained, sequences, pooling)
@@ -163,30 +144,8 @@ def text_vectors(
     return torch.cat([vectors, of_marks]), {mark: len(texts) + number for number, mark in enumerate(marks)}
 
 
-class TrainedFrozen(TrainedNetworks, TransformerEncoder):
+class TrainedFrozen(HeadsOnBody):
     """`mtl.methods.method.Model` of heads on a fixed body."""
-
-    def __init__(
-        self,
-        config: Config,
-        pretrained: Pretrained,
-        device: torch.device,
-        body: Callable[[], Any],
-        heads: Callable[[Task], Heads],
-        answers: Mapping[str, Sequence[str]],
-        trained_on: Sequence[str] = (),
-    ) -> None:
-        """
-        Args:
-            heads: returns heads of which one is the task's, with its weights.
-            answers: see `mtl.data.dataset.Dataset`.
-        """
-        TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
-        TrainedNetworks.__init__(
-            *(self, config, device, config.finetune.batch_size),
-            lambda task: Network([task], heads(task), None).to(device),
-            answers,
-        )
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         with hidden_progress():
@@ -202,9 +161,8 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
     """The body and the heads of a seed. Raises InputError if the transformer is not where it was, or is another one now."""
     config, kept = request.config, model_folder(request.folder)
     if request.task is not None:
-        raise InputError(
-            "texts are encoded by the fixed body, which all tasks share; drop it", key="task", value=request.task
-        )
+        message = "texts are encoded by the fixed body, which all tasks share; drop it"
+        raise InputError(message, key="task", value=request.task)
     if any(kept.glob(WEIGHT_FILES)):
         pretrained = open_pretrained(str(kept))
     else:
@@ -213,12 +171,12 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
     if pretrained.fingerprint() != request.inputs["transformer"]:
         raise InputError(f"{pretrained.name}: is not the transformer of the run {request.folder} any more; restore it")
 
-    def heads(task: Task) -> Heads:
+    def network(task: Task) -> Network:
         outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
         made = new_heads(config, [task], {task.id: outputs}, pretrained.dim)
         path = finetune_folder(request.seed_folder, task.id) / WEIGHTS["best"]
         fill(made, weights_below(read_weights(path), "heads."), path)
-        return made
+        return Network([task], made, None)
 
     seen = tasks_seen(request, [])
-    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, heads, request.answers, seen)
+    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, network, request.answers, seen)

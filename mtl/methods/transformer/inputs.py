@@ -16,8 +16,7 @@ from mtl.tasks.task import Task
 CHUNK = 1000  # inputs that the tokenizer gets at once
 MOST_FURTHER = 0.5  # the share of an input that further texts may take; longer ones are cut
 
-Parts = tuple[str, ...]
-"""The texts of one model input."""
+Parts = tuple[str, ...]  # the texts of one model input
 
 
 class InputReader:
@@ -26,25 +25,15 @@ class InputReader:
     One or two texts are read as the tokenizer reads a text or a pair; where they are too long, the longer one is cut
     at its end. Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's
     protocol). They are not cut: they are short, marked words.
-
-    Args:
-        seen: how many inputs were read.
-        cut: how many of them were too long.
     """
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
-        """
-        Args:
-            max_length: the largest length of an input, in tokens (`longest_input`).
-        """
-        self.tokenizer = pretrained.tokenizer
-        self.name = pretrained.name
-        self.padding = pretrained.padding
+        """The largest length of an input is in tokens (`longest_input`)."""
+        self.tokenizer, self.name, self.padding = pretrained.tokenizer, pretrained.name, pretrained.padding
         self.length = max_length
         types = pretrained.config.type_vocab_size if pretrained.has_types else None
         self._most = (pretrained.body.get_input_embeddings().num_embeddings, types)
-        self.seen = 0
-        self.cut = 0
+        self.seen = self.cut = 0  # how many inputs were read, and how many of them were too long
         self._shortest: dict[int, int] = {}  # `_least` by its argument: some tokenizers read a text to answer
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
@@ -60,19 +49,18 @@ class InputReader:
                     rows.append(row)
                 bar.advance(len(chunk))
         starts = np.cumsum(lengths) - lengths
-        whole = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
-        for kind, most, column in zip(("token", "type"), self._most, whole.T, strict=True):
+        tokens = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
+        for kind, most, column in zip(("token", "type"), self._most, tokens.T, strict=True):
             if len(column) and most is not None and column.max() >= most:
                 raise InputError(
                     f"{self.name}: its tokenizer gives the {kind} {column.max()}, and the model has {most}; restore the folder's files"
                 )
-        return ArraySequences(whole, starts, lengths)
+        return ArraySequences(tokens, starts, lengths)
 
     def notes(self) -> list[str]:
         """A sentence that says how many inputs are cut, if any are."""
-        if not self.cut:
-            return []
-        return [f"{self.cut:,} of {self.seen:,} distinct inputs are cut to {self.length} tokens."]
+        note = f"{self.cut:,} of {self.seen:,} distinct inputs are cut to {self.length} tokens."
+        return [note] if self.cut else []
 
     def _read(self, inputs: Sequence[Parts]) -> Iterable[tuple[int, np.ndarray]]:
         """The place of each input and its tokens, int32 (tokens, 2), in order."""
@@ -81,10 +69,10 @@ class InputReader:
         tails = [self._tail(parts) for parts in inputs]
         rows: dict[int, tuple[list[int], list[int]]] = {}
         for sides in {min(len(parts), 2) for parts in inputs}:
-            mine = [number for number, parts in enumerate(inputs) if min(len(parts), 2) == sides]
-            texts = [tuple(map(encodable, inputs[number][:2])) for number in mine]
-            rooms = [self.length - len(tails[number]) for number in mine]
-            rows.update(zip(mine, self._heads(texts, rooms), strict=True))
+            numbers = [number for number, parts in enumerate(inputs) if min(len(parts), 2) == sides]
+            texts = [tuple(map(encodable, inputs[number][:2])) for number in numbers]
+            rooms = [self.length - len(tails[number]) for number in numbers]
+            rows.update(zip(numbers, self._heads(texts, rooms), strict=True))
         for number, tail in enumerate(tails):
             ids, types = rows[number]
             if tail and ids[-1] == tail[0]:  # the pair ends with a separator already
@@ -165,11 +153,7 @@ def encodable(text: str) -> str:
 
 
 def model_inputs(task: Task, split: Split, texts: Sequence[str]) -> list[Parts]:
-    """The texts of each model input of a split: those of the row, then what is marked in them.
-
-    Args:
-        texts: the texts of the dataset.
-    """
+    """The dataset's texts of each model input of a split: those of the row, then what is marked in them."""
     rows = [tuple(texts[number] for number in row) for row in split.texts.tolist()]
     if not task.marked:
         return rows
@@ -177,11 +161,7 @@ def model_inputs(task: Task, split: Split, texts: Sequence[str]) -> list[Parts]:
 
 
 def with_inputs(split: Split, inputs: Sequence[Parts], index: dict[Parts, int]) -> Split:
-    """The split with one sequence for each model input, in place of its texts.
-
-    Args:
-        index: the number of each input.
-    """
+    """The split with the number of a sequence for each model input, in place of its texts."""
     return replace(split, texts=np.array([[index[parts]] for parts in inputs], dtype=np.int64).reshape(-1, 1))
 
 
@@ -191,8 +171,8 @@ def read_dataset(dataset: Dataset, reader: InputReader) -> tuple[Dataset, ArrayS
         task.id: {name: model_inputs(task, split, dataset.texts) for name, split in dataset.splits[task.id].items()}
         for task in dataset.tasks
     }
-    every = dict.fromkeys(parts for by_split in inputs.values() for rows in by_split.values() for parts in rows)
-    index = {parts: number for number, parts in enumerate(every)}
+    distinct = dict.fromkeys(parts for by_split in inputs.values() for rows in by_split.values() for parts in rows)
+    index = {parts: number for number, parts in enumerate(distinct)}
     splits = {
         id: {name: with_inputs(split, inputs[id][name], index) for name, split in by_split.items()}
         for id, by_split in dataset.splits.items()

@@ -54,12 +54,11 @@ def check_config(path: Path) -> None:
     pending: list[Any] = [read_json(path, dict[str, Any], AGAIN)]
     while pending:
         inner = pending.pop()
-        pending += [each for each in _values(inner) if isinstance(each, dict | list)]
+        pending += [value for value in _values(inner) if isinstance(value, dict | list)]
         for key, value in inner.items() if isinstance(inner, dict) else ():
             if isinstance(value, int) and value > (most := _most(key.lower())):
-                raise InputError(
-                    f"{value} is more than any transformer has ({most:,} at most); {AGAIN}", path=path, key=key
-                )
+                message = f"{value} is more than any transformer has ({most:,} at most); {AGAIN}"
+                raise InputError(message, path=path, key=key)
 
 
 def _most(key: str) -> int:
@@ -76,9 +75,8 @@ def check_tokenizer(path: Path) -> None:
     if len(rules) > MOST_RULES:
         raise InputError(f"has {len(rules):,} rules for texts ({MOST_RULES} at most); {AGAIN}", path=path)
     if (growth := prod(map(_growth, rules))) > MOST_GROWTH:
-        raise InputError(
-            f"its rules make a text up to {growth:.0e} times longer ({MOST_GROWTH:,} at most); {AGAIN}", path=path
-        )
+        message = f"its rules make a text up to {growth:.0e} times longer ({MOST_GROWTH:,} at most); {AGAIN}"
+        raise InputError(message, path=path)
 
 
 def _rules(part: Any) -> Iterator[dict[str, Any]]:
@@ -89,7 +87,7 @@ def _rules(part: Any) -> Iterator[dict[str, Any]]:
         if isinstance(rule, dict):
             yield rule
             inner = (rule.get(key) for key in ("normalizers", "pretokenizers", "processors"))
-            pending += [each for rules in inner if isinstance(rules, list) for each in rules]
+            pending += [nested for rules in inner if isinstance(rules, list) for nested in rules]
 
 
 def _growth(rule: dict[str, Any]) -> float:
@@ -108,7 +106,6 @@ def _growth(rule: dict[str, Any]) -> float:
 
 
 def _copies(pieces: Any) -> int:
-    """How often a template writes its texts."""
     return sum(isinstance(piece, dict) and "Sequence" in piece for piece in _values(pieces or []))
 
 

@@ -19,6 +19,10 @@ from mtl.tasks.task import Task
 from mtl.training.module import Optimization, fused
 from mtl.training.precision import choose_attention
 
+LAYER = re.compile(r"\.(\d+)\.")  # in the name of a weight, as in encoder.layer.3.output.dense.weight
+BETAS = (0.9, 0.999)
+EPSILON = 1e-8
+
 
 class TransformerNetwork(TaskNetwork):
     """One model for sequence classification for each task. The models of several tasks share one body."""
@@ -26,12 +30,7 @@ class TransformerNetwork(TaskNetwork):
     def __init__(
         self, tasks: Sequence[Task], models: Sequence[Any], padding: int, has_types: bool, number_loss: str
     ) -> None:
-        """
-        Args:
-            padding: the token past an input's end.
-            has_types: whether the body reads token types.
-            number_loss: `transformer.number_loss`.
-        """
+        """Padding is the token past an input's end; has_types, whether the body reads token types."""
         super().__init__(tasks)
         self.tasks = [task.id for task in tasks]
         self.models = nn.ModuleList(models)
@@ -50,8 +49,7 @@ class TransformerNetwork(TaskNetwork):
         """The outputs of the task's head for a batch: (inputs, outputs), float32."""
         assert batch.tokens is not None and batch.lengths is not None
         model = self.models[self.tasks.index(batch.task)]
-        given = body_input(batch.tokens, batch.lengths, self.padding, self.has_types)
-        outputs: Tensor = model(**given).logits
+        outputs: Tensor = model(**body_input(batch.tokens, batch.lengths, self.padding, self.has_types)).logits
         return outputs.float()
 
     def for_task(self, task: Task) -> "TransformerNetwork":
@@ -61,18 +59,10 @@ class TransformerNetwork(TaskNetwork):
 
 
 def body_input(tokens: Tensor, lengths: Tensor, padding: int, has_types: bool) -> dict[str, Tensor]:
-    """What a body reads.
-
-    Args:
-        tokens: (inputs, time, 2), as `InputReader.sequences` gives them.
-        lengths: (inputs,).
-    """
+    """What a body reads of tokens (inputs, time, 2), as `InputReader.sequences` gives them, and lengths (inputs,)."""
     outside = past_end(tokens, lengths)
-    given = {
-        "input_ids": tokens[..., 0].long().masked_fill(outside, padding),
-        "attention_mask": (~outside).long(),
-    }
-    return {**given, "token_type_ids": tokens[..., 1].long()} if has_types else given
+    ids = {"input_ids": tokens[..., 0].long().masked_fill(outside, padding), "attention_mask": (~outside).long()}
+    return {**ids, "token_type_ids": tokens[..., 1].long()} if has_types else ids
 
 
 def new_network(
@@ -88,7 +78,7 @@ def new_network(
 
     Args:
         outputs: by task id, outputs of its head for one input.
-        trainer, device: in which precision it will compute, and where.
+        device: where it will compute.
     """
     models: list[Any] = []
     for task in tasks:
@@ -104,11 +94,6 @@ def new_network(
         for model in models:
             model.gradient_checkpointing_enable({"use_reentrant": False})
     return TransformerNetwork(tasks, models, pretrained.padding, pretrained.has_types, settings.number_loss)
-
-
-LAYER = re.compile(r"\.(\d+)\.")  # in the name of a weight, as in encoder.layer.3.output.dense.weight
-BETAS = (0.9, 0.999)
-EPSILON = 1e-8
 
 
 def fine_tuning(settings: TransformerConfig, total_steps: int) -> Optimization:
@@ -164,7 +149,7 @@ def leveled(network: TransformerNetwork) -> list[tuple[int, nn.Parameter]]:
 
 
 def _level(name: str, layers: int) -> int:
-    """name: of a weight in the body."""
+    """The level of the weight with this name in the body."""
     if "pooler" in name:
         return layers
     match = LAYER.search(f".{name}")

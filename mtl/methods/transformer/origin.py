@@ -25,9 +25,8 @@ def open_origin(request: BuildRequest) -> Pretrained:
     if path is None:
         train = next((wing.own_body for wing in wings() if wing.own_body), None)
         if train is None:
-            raise InputError(
-                "names no transformer: a folder, or a name on the Hugging Face Hub", key="transformer.path"
-            )
+            message = "names no transformer: a folder, or a name on the Hugging Face Hub"
+            raise InputError(message, key="transformer.path")
         texts = training_texts(suite, request.data_dir, config.held_out)
         path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN))
     pretrained = open_pretrained(path, config.transformer.tokenizer)
@@ -44,19 +43,12 @@ def open_origin(request: BuildRequest) -> Pretrained:
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
-    """The ids of the suite's tasks whose training rows a body has seen that was trained on these tasks.
-
-    The tiny transformer has read the training texts of the whole suite before.
-    """
+    """The ids of the tasks whose training rows a body has seen that was trained on these; the tiny one has read those of the suite."""
     if request.config.transformer.path is not None:
         return list(trained_on)
     return [id for id, task in request.suite.tasks.items() if task.files.get("train") is not None]
 
 
 def model_folder(folder: Path) -> Path:
-    """Where a run keeps the transformer's configuration and tokenizer.
-
-    Args:
-        folder: the folder of the run.
-    """
+    """Where a run in this folder keeps the transformer's configuration and tokenizer."""
     return folder / "transformer"

@@ -38,12 +38,9 @@ Opened = TypeVar("Opened")
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A transformer's body and tokenizer.
+    """A transformer's tokenizer and body: transformers' model without a head, float32, on the CPU. Messages give its name.
 
-    Args:
-        name: as messages name it.
-        body: transformers' model without a head, float32, on the CPU. Where the files lack a pooler, which stands
-            between a body and a head, its weights are drawn, always the same.
+    Where the files lack a pooler, which stands between a body and a head, its weights are drawn, always the same.
     """
 
     name: str
@@ -52,7 +49,6 @@ class Pretrained:
 
     @property
     def config(self) -> Any:
-        """transformers' configuration of the body."""
         return self.body.config
 
     @property
@@ -75,17 +71,14 @@ class Pretrained:
 
     @property
     def layers(self) -> int:
-        """The number of the body's layers."""
         return int(self.config.num_hidden_layers)
 
     @property
     def dim(self) -> int:
-        """The size of a token's output."""
         return int(self.config.hidden_size)
 
     @property
     def parameters(self) -> int:
-        """The number of the body's weights."""
         return sum(weight.numel() for weight in self.body.parameters())
 
     @property
@@ -163,15 +156,9 @@ class ExactLinear(nn.Linear):
 
 
 def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
-    """The transformer in a folder, or with a name on the Hub.
+    """The transformer in a folder, or with a name on the Hub. Its tokenizer may have another name or path.
 
-    Weights are read as tensors only, and no code of others runs.
-
-    Args:
-        tokenizer: the name or path of the tokenizer; None: the same as the model.
-
-    Raises:
-        InputError: which says what is wrong and what to do.
+    Weights are read as tensors only, and no code of others runs. Raises InputError, which says what is wrong and what to do.
     """
     import_transformers()
     check_place("transformer.path", path)
@@ -184,9 +171,8 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     size = sum(weight.numel() for weight in _without_weights(path, config).parameters())
     check_fits(FLOAT * size, f"{path}: a transformer of these sizes (config.json)", "name a smaller one")
     if Path(path).is_dir() and size > (most := stored_weights(Path(path)) + FURTHER_WEIGHTS):
-        raise InputError(
-            f"config.json describes {size:,} weights, and the files hold {most:,} at most; {AGAIN}", path=path
-        )
+        message = f"config.json describes {size:,} weights, and the files hold {most:,} at most; {AGAIN}"
+        raise InputError(message, path=path)
     # With weights of other sizes, transformers would name none of them: the report does.
     options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
     with torch.random.fork_rng(devices=[]):
@@ -195,8 +181,8 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
         body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=torch.float32, **options)
     if body.config.is_encoder_decoder:
         raise InputError("is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT", path=path)
-    if other := sorted(report["mismatched_keys"]):
-        name, theirs, here = other[0]
+    if mismatched := sorted(report["mismatched_keys"]):
+        name, theirs, here = mismatched[0]
         raise InputError(
             f"its weights are not of the sizes in config.json: {name} is {tuple(theirs)}, and config.json says {tuple(here)}; {AGAIN}",
             path=path,
@@ -229,14 +215,11 @@ def check_runs(pretrained: Pretrained, model: Any) -> None:
     """Raise InputError if the body, with or without a head, cannot read a short text: settings in its files may contradict each other."""
     name = pretrained.name
     with tokenizing(name):
-        read = pretrained.tokenizer(
-            PROBE, truncation=True, max_length=min(pretrained.longest or 16, 16), return_tensors="pt"
-        )
-    ids = read["input_ids"]
+        most = min(pretrained.longest or 16, 16)  # damaged files may name a limit that is no number
+        ids = pretrained.tokenizer(PROBE, truncation=True, max_length=most, return_tensors="pt")["input_ids"]
+    mask = torch.ones_like(ids)
     with torch.no_grad():
-        states = opened(
-            name, "the model", lambda trust_remote_code: model(input_ids=ids, attention_mask=torch.ones_like(ids))[0]
-        )
+        states = opened(name, "the model", lambda trust_remote_code: model(input_ids=ids, attention_mask=mask)[0])
     if not states.isfinite().all():
         raise InputError(f"{name}: its outputs are not finite numbers; {AGAIN}")
 
@@ -263,8 +246,8 @@ def _open_config(name: str) -> Any:
     else:
         opened(name, "config.json", AutoConfig.from_pretrained, name)  # says what is wrong with the Hub, or the name
         for file, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
-            if (path_found := _from_hub(name, file)) is not None:
-                check(path_found)
+            if (path := _from_hub(name, file)) is not None:
+                check(path)
     return opened(name, "config.json", AutoConfig.from_pretrained, name)
 
 
@@ -272,13 +255,8 @@ def _from_hub(name: str, file: str) -> Path | None:
     """Where a file of a model on the Hub is kept on this machine; None if the model has no such file."""
     from transformers.utils import cached_file
 
-    local: str | None = opened(
-        name,
-        file,
-        lambda trust_remote_code: cached_file(
-            name, file, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
-        ),
-    )
+    quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
+    local: str | None = opened(name, file, lambda trust_remote_code: cached_file(name, file, **quiet))
     return None if local is None else Path(local)
 
 
@@ -301,20 +279,14 @@ def check_place(key: str, name: str) -> None:
         raise InputError("is a file; name the folder that holds it", key=key, value=name)
     beside = folder.parent != Path() and folder.parent.is_dir()
     if beside or name.startswith((".", "~", os.sep)) or not HUB_NAME.fullmatch(name):
-        raise InputError(
-            "no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME", key=key, value=name
-        )
+        message = "no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME"
+        raise InputError(message, key=key, value=name)
 
 
 def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
-    """`read(…)`, without running code that a folder or a repository brings along: transformers would ask on standard
-    input.
+    """`read(…)` of a part of a folder, without running code that it brings along: transformers would ask on standard input.
 
-    Args:
-        part: what is read of the folder, for messages.
-
-    Raises:
-        InputError: with the beginning of what transformers says, which raises errors of many kinds.
+    Raises InputError with the beginning of what transformers says, which raises errors of many kinds.
     """
     try:
         return read(*arguments, trust_remote_code=False, **options)

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from mtl.methods.transformer.pretrained import (
     update_with_weights,
 )
 from mtl.model.encoder import POOLINGS, EncoderParts, batches_by_length
+from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
 from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.settings.schema import Config, TrainerConfig
@@ -49,13 +49,9 @@ Mark = tuple[int, int, int]
 def encode_texts(
     body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str, title: str = "encoding texts"
 ) -> Tensor:
-    """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout.
+    """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout, computed on the body's device.
 
-    Args:
-        body: on the device to compute on.
-        pretrained: says what the body reads.
-        pooling: a name in `mtl.model.encoder.POOLINGS`; over all tokens of a text, also those that the tokenizer puts
-            around it, as in sentence-transformers.
+    They are pooled over all tokens of a text, also those that the tokenizer puts around it, as in sentence-transformers.
     """
     vectors = torch.empty(len(sequences.lengths), pretrained.dim)
     for indices, states, lengths in _outputs(body, pretrained, sequences, title):
@@ -73,13 +69,8 @@ def encode_marks(
 ) -> Tensor:
     """The vectors of marked spans, each in its text, float32 on the CPU, (marks, dim).
 
-    A span that has no token, because its text is cut before it, has the vector of the token that is nearest to it.
-
-    Args:
-        sequences: the sequences of the texts, each read alone.
-
-    Raises:
-        InputError: for a tokenizer that does not say which characters a token has.
+    A span that has no token, because its text is cut before it, has the vector of the token that is nearest to it. The sequences are
+    those of the texts, each read alone. Raises InputError for a tokenizer that does not say which characters a token has.
     """
     by_text: dict[int, list[int]] = {}
     for number, mark in enumerate(marks):
@@ -125,11 +116,7 @@ def marks_of(task: Task, split: Split) -> list[list[Mark]]:
 
 
 def with_marks(task: Task, split: Split, numbers: dict[Mark, int]) -> Split:
-    """The split with the numbers of its spans' vectors.
-
-    Args:
-        numbers: the numbers of each span's vector.
-    """
+    """The split with the numbers of its spans' vectors."""
     if split.spans is None:
         return split
     numbered = [[numbers[mark] for mark in marks] for marks in marks_of(task, split)]
@@ -146,8 +133,8 @@ def _outputs(
     with Progress(title, len(sequences.lengths), "texts") as bar:
         for indices in batches_by_length(sequences.lengths):
             tokens, lengths = sequences.gather(indices)
-            given = body_input(tokens.to(device), lengths, pretrained.padding, pretrained.has_types)
-            yield indices, body(**given).last_hidden_state.float(), lengths
+            read = body_input(tokens.to(device), lengths, pretrained.padding, pretrained.has_types)
+            yield indices, body(**read).last_hidden_state.float(), lengths
             bar.advance(len(indices))
 
 
@@ -168,15 +155,10 @@ class TransformerEncoder:
         """
         Args:
             pretrained: what the tokenizer and the sizes are read from.
-            max_length: the largest length of an input, in tokens; less if the transformer takes less.
-            trainer: says in which precision to compute.
-            device: to compute on.
             body: returns the body that encodes texts, with its weights.
             trained_on: see `mtl.methods.method.Model`.
         """
-        self.pretrained = pretrained
-        self.trainer = trainer
-        self.device = device
+        self.pretrained, self.trainer, self.device = pretrained, trainer, device
         self.length = longest_input(max_length, pretrained)
         self.dim = pretrained.dim
         self.parameters = pretrained.parameters
@@ -198,8 +180,7 @@ class TransformerEncoder:
         with hidden_progress(), mixed_precision(self.trainer, self.device):
             sequences = InputReader(self.pretrained, self.length).sequences([(text,) for text in distinct])
             vectors = encode_texts(self.body, self.pretrained, sequences, pooling)
-        ordered: np.ndarray = vectors[[distinct[text] for text in texts]].numpy()
-        return ordered
+        return vectors[[distinct[text] for text in texts]].numpy()
 
     def fingerprint(self) -> str:
         """A hash of the body's weights, of its configuration and tokenizer, and of the settings that vectors depend on."""
@@ -209,7 +190,6 @@ class TransformerEncoder:
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
-        """Those of mtl and of the libraries that make tokens."""
         return {"mtl": VERSION, **library_versions()}
 
     def parts(self, words: Sequence[str]) -> EncoderParts:
@@ -220,8 +200,8 @@ class TransformerEncoder:
         )
 
 
-class TrainedTransformer(TrainedNetworks, TransformerEncoder):
-    """`mtl.methods.method.Model` of a fine-tuned transformer."""
+class HeadsOnBody(TrainedNetworks, TransformerEncoder):
+    """What `mtl.methods.method.Model` of a transformer with heads has."""
 
     def __init__(
         self,
@@ -229,7 +209,7 @@ class TrainedTransformer(TrainedNetworks, TransformerEncoder):
         pretrained: Pretrained,
         device: torch.device,
         body: Callable[[], Any],
-        network: Callable[[Task], TransformerNetwork],
+        network: Callable[[Task], TaskNetwork],
         answers: Mapping[str, Sequence[str]],
         trained_on: Sequence[str] = (),
     ) -> None:
@@ -239,8 +219,12 @@ class TrainedTransformer(TrainedNetworks, TransformerEncoder):
             answers: see `mtl.data.dataset.Dataset`.
         """
         TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
-        size = config.transformer.rows_at_once
+        size = config.transformer.rows_at_once if config.finetune.train_encoder else config.finetune.batch_size
         TrainedNetworks.__init__(self, config, device, size, lambda task: network(task).to(device), answers)
+
+
+class TrainedTransformer(HeadsOnBody):
+    """`mtl.methods.method.Model` of a fine-tuned transformer."""
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs); of numbers, on the scale 0 … 1. Arguments and errors: as in `predict`."""
@@ -265,8 +249,8 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     config, folder = request.config, request.seed_folder
     pretrained = open_without_weights(model_folder(request.folder))
     file = WEIGHTS[config.transformer.checkpoint]
-    own = {id: path for id in request.suite.tasks if (path := finetune_folder(folder, id) / file).exists()}
-    if not own:
+    kept = {id: path for id in request.suite.tasks if (path := finetune_folder(folder, id) / file).exists()}
+    if not kept:
         raise InputError(
             "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir=",
             path=request.folder,
@@ -277,35 +261,30 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         # Prediction needs no gradients, so none are computed again.
         settings = replace(config.transformer, gradient_checkpointing=False)
         made = new_network(pretrained, [task], {task.id: outputs}, 0, config.trainer, request.device, settings)
-        fill(made, read_weights(own[task.id]), own[task.id])
+        fill(made, read_weights(kept[task.id]), kept[task.id])
         check_runs(pretrained, made.models[0].eval())
         return made
 
     def body() -> Any:
         joint = config.transformer.joint and request.task is None
-        return _body(pretrained, pretrain_folder(folder) / file if joint else own[_one(list(own), request.task)])
+        path = pretrain_folder(folder) / file if joint else kept[_encoder_task(list(kept), request.task)]
+        model = pretrained.classifier(1)
+        fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
+        check_runs(pretrained, model.base_model.eval())
+        return model.base_model
 
-    alone = list(own) if request.task is None else [request.task]
+    alone = list(kept) if request.task is None else [request.task]
     seen = tasks_seen(request, request.trained_tasks if config.transformer.joint else alone)
     return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
 
 
-def _body(pretrained: Pretrained, path: Path) -> Any:
-    """The body of the network whose weights are in this file."""
-    model = pretrained.classifier(1)
-    fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
-    check_runs(pretrained, model.base_model.eval())
-    return model.base_model
-
-
-def _one(trained: Sequence[str], task: str | None) -> str:
+def _encoder_task(trained: Sequence[str], task: str | None) -> str:
     """The task whose body encodes texts. Raises InputError if it is not clear which."""
     if task is None and len(trained) == 1:
         return trained[0]
     if task is None:
-        raise InputError(
-            f"in this run each task has its own encoder; set task= to one of {', '.join(trained)}", key="task"
-        )
+        message = f"in this run each task has its own encoder; set task= to one of {', '.join(trained)}"
+        raise InputError(message, key="task")
     if task not in trained:
         raise InputError(f"has no weights in this run; it has {', '.join(trained)}", key="task", value=task)
     return task

@@ -67,17 +67,14 @@ def expressions(
     """The vectors of texts.
 
     Args:
-        read: returns the vectors of words.
         ignore_case: a word that is not in the file is looked up in lower case, capitalized and in upper case as well,
             in this order; only then is its vector computed from its n-grams, if the file has any.
     """
     words = [tokenize(text) for text in texts]
     distinct = dict.fromkeys(word for of_text in words for word in of_text)
     forms = {word: cases(word) if ignore_case else [word] for word in distinct}
-    indices = {
-        form: index
-        for index, form in enumerate(dict.fromkeys(form for spellings in forms.values() for form in spellings))
-    }
+    spelled = dict.fromkeys(form for spellings in forms.values() for form in spellings)
+    indices = {form: index for index, form in enumerate(spelled)}
     vectors = read(list(indices))
     rows, source = dict[str, int](), dict[str, str]()
     for word, of_word in forms.items():
@@ -87,8 +84,8 @@ def expressions(
         source[word] = FOUND if match is not None else FROM_NGRAMS if vectors.from_ngrams[tried[0]] else NO_VECTOR
     means = np.zeros((len(texts), vectors.dim), dtype=np.float32)
     for text, of_text in enumerate(words):
-        if own := [rows[word] for word in of_text if source[word] != NO_VECTOR]:
-            means[text] = vectors.vectors[own].mean(axis=0)
+        if known := [rows[word] for word in of_text if source[word] != NO_VECTOR]:
+            means[text] = vectors.vectors[known].mean(axis=0)
     return Expressions(means, words, source)
 
 
@@ -97,9 +94,9 @@ def cases(word: str) -> list[str]:
     return list(dict.fromkeys([word, word.lower(), word.capitalize(), word.upper()]))
 
 
-def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The cosine of each row of one and the same row of the other, float32 (rows,); 0 where either is zero."""
-    return np.einsum("ij,ij->i", unit_rows(one), unit_rows(other))
+def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The cosine of each row of the first and the same row of the second, float32 (rows,); 0 where either is zero."""
+    return np.einsum("ij,ij->i", unit_rows(first), unit_rows(second))
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
@@ -114,16 +111,15 @@ def nearest_words(
     excluded: Sequence[Iterable[str]],
     fold: Callable[[str], str],
 ) -> list[str | None]:
-    """For each query, the word whose vector has the highest cosine with it; among equals, the first.
+    """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is left.
 
-    None if no word is left.
+    Words that are no target (`mtl.tasks.targets.is_word`) are no answer to any query.
 
     Args:
         blocks: words and their vectors, float32 (words, dim); the vectors are overwritten.
         queries: float32 (queries, dim), not zero.
         excluded: for each query, words that are no answer.
-        fold: words that it maps to one string are equal. Words that are no target (`mtl.tasks.targets.is_word`) are
-            no answer to any query.
+        fold: words that it maps to one string are equal.
     """
     directions = unit_rows(queries).T
     barred: dict[str, list[int]] = {}
@@ -159,32 +155,30 @@ class WordVectorMethod(Method):
         config, dataset = request.config, request.dataset
         self.settings = config.word_vectors
         self.dataset = dataset
-        path = request.vectors
-        assert path is not None
-        self.file = VectorFile(path)
+        assert request.vectors is not None
+        self.file = VectorFile(request.vectors)
         self.texts = expressions(
             dataset.texts, moses(request.suite.language), self.file.read_once, self.settings.ignore_case
         )
         wanted, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
         if wanted not in (None, dim):
-            raise InputError(
-                f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim", path=path
-            )
+            message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim"
+            raise InputError(message, path=request.vectors)
         # The whole file, as an analogy may be answered by any of its words.
         vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
         self.fingerprints = {"embeddings": self.file.sha256(), "embeddings.vectors": vectors}
         self.facts: dict[str, Any] = {"word_vectors": self._counts(), "notes": self._notes()}
-        self._found: dict[str, Predictions] = {}  # by task, for all seeds
+        self._answers: dict[str, Predictions] = {}  # by task, for all seeds
         self._seconds = 0.0
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for source in self.dataset.trained_tasks:
             for task in self.dataset.answered(source):
-                if task.id not in self._found:
+                if task.id not in self._answers:
                     start = time.monotonic()
-                    self._found[task.id] = ANSWERERS[task.kind](self, task, source)
+                    self._answers[task.id] = ANSWERERS[task.kind](self, task, source)
                     self._seconds += time.monotonic() - start
-                yield task, self._found[task.id]
+                yield task, self._answers[task.id]
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The seconds are those of the first seed of this process, which searches for all. parameters: the vectors of the tasks' words."""
@@ -198,20 +192,14 @@ class WordVectorMethod(Method):
         }
 
     def to_predict(self, task: Task) -> dict[str, Split]:
-        """The splits other than train."""
         return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
-
-    def side(self, split: Split, side: int) -> np.ndarray:
-        """The vectors of one side of each model input, float32 (inputs, dim)."""
-        vectors: np.ndarray = self.texts.vectors[split.texts[:, side]]
-        return vectors
 
     def cosines(self, split: Split) -> np.ndarray:
         """The cosine of the two sides of each model input, (inputs,); 0 where either has no vector."""
-        return cosines(self.side(split, 0), self.side(split, 1))
+        first, second = (self.texts.vectors[split.texts[:, side]] for side in (0, 1))
+        return cosines(first, second)
 
     def _counts(self) -> dict[str, dict[str, int]]:
-        """By task, the number of words and expressions, and how many have no vector."""
         return {
             task.id: self.texts.counts(np.concatenate([split.texts.ravel() for split in splits]))
             for task in self.dataset.tasks
@@ -261,8 +249,7 @@ def _fitted_line(method: WordVectorMethod, task: Task) -> Callable[[np.ndarray, 
 
 def _both_known(method: WordVectorMethod, split: Split) -> np.ndarray:
     """Which model inputs have a vector on both sides, bool (inputs,)."""
-    both: np.ndarray = method.texts.known[split.texts].all(axis=1)
-    return both
+    return method.texts.known[split.texts].all(axis=1)
 
 
 def _choices(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
@@ -286,7 +273,11 @@ def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Prediction
     wanted = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
     questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
     asked = np.flatnonzero(wanted.any(axis=1)).tolist()
-    barred = [_question_words(method, texts[row]) if method.settings.exclude_question else () for row in asked]
+    barred: list[list[str]] = [[] for _ in asked]
+    if method.settings.exclude_question:  # the texts of a question and the words of each are no answer to it
+        for words, row in zip(barred, asked, strict=True):
+            for text in texts[row].tolist():
+                words += [method.dataset.texts[text], *method.texts.words[text]]
     fold = str.casefold if method.settings.ignore_case else str
     answers = np.array([question[2] for question in questions], dtype=object)
     if asked:
@@ -300,16 +291,10 @@ def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Prediction
             )
         answers[asked] = nearest
     if method.settings.ignore_case:
-        answers = np.array(
-            [in_case_of(word, question[1]) for word, question in zip(answers, questions, strict=True)], dtype=object
-        )
+        cased = [in_case_of(word, question[1]) for word, question in zip(answers, questions, strict=True)]
+        answers = np.array(cased, dtype=object)
     ends = np.cumsum([len(split) for split in splits.values()])[:-1]
     return dict(zip(splits, np.split(answers, ends), strict=True))
-
-
-def _question_words(method: WordVectorMethod, texts: np.ndarray) -> list[str]:
-    """The texts of one question and the words of each, which are no answer to it. texts: int64 (3,)."""
-    return [word for text in texts.tolist() for word in (method.dataset.texts[text], *method.texts.words[text])]
 
 
 def in_case_of(word: str, model: str) -> str:

@@ -102,7 +102,15 @@ def test_what_fasttext_says_is_the_error() -> None:
 
 @pytest.mark.parametrize(
     ("method", "key", "value"),
-    [("fasttext", "max_characters", 1), ("fasttext", "epoch", 0), ("static", "head", "deep"), ("static", "alpha", 0)],
+    [
+        *(
+            ("fasttext", "max_characters", 1),
+            ("fasttext", "epoch", 0),
+            ("static", "head", "deep"),
+            ("static", "alpha", 0),
+        ),
+        *(("svm", "C", -1), ("svm", "C", "abc")),
+    ],
 )
 def test_a_bad_value_is_named(method: str, key: str, value: object) -> None:
     with pytest.raises(InputError, match=f"^floor.grid.{key}={value}"):

@@ -2,13 +2,29 @@ import numpy as np
 import pytest
 from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
-from mtl.methods.floors.estimators import CosineInRange, YesOrNo, check_grid, new_estimator, numbers, settings
+from mtl.data.dataset import Split
+from mtl.methods.floors.estimators import (
+    CosineInRange,
+    YesOrNo,
+    check_grid,
+    constant,
+    guess_for,
+    majority,
+    new_estimator,
+    numbers,
+    random_targets,
+    settings,
+    uniform,
+)
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 LABELS = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
 NUMBERS = Task("r", kind="number", text=["x"], target="y", range=[1, 5], metric="spearman")
+THREE = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b", "c"], metric="accuracy")
+SIMILAR = Task("r", kind="number", text=["x", "z"], target="y", range=[0, 10], metric="spearman")
+CHOICE = Task("c", kind="choice", text=["x"], candidates=["a", "b"], target="y", metric="accuracy")
+WORD = Task("w", kind="word", text=["x"], target="y", metric="accuracy")
 
 
 def test_every_combination_of_the_settings_that_the_estimator_has() -> None:
@@ -25,17 +41,10 @@ def test_every_combination_of_the_settings_that_the_estimator_has() -> None:
 
 
 def test_an_unknown_setting_is_named() -> None:
-    check_grid(
-        "svm", {"C": None, "class_weight": [None], "epsilon": [0]}
-    )  # one of the classifier's, one of the regressor's
+    # One of the classifier's, one of the regressor's.
+    check_grid("svm", {"C": None, "class_weight": [None], "epsilon": [0]})
     with raises_input_error():
         check_grid("svm", {"D": [1]})
-
-
-@pytest.mark.parametrize("value", [-1, "abc"])
-def test_a_value_that_the_estimator_refuses_is_named(value: object) -> None:
-    with pytest.raises(InputError, match=f"^floor.grid.C={value}: The 'C' parameter of LinearSVC must be a float"):
-        check_grid("svm", {"C": [1.0, value]})
 
 
 @pytest.mark.parametrize("method", ["svm", "tree", "forest"])
@@ -75,3 +84,59 @@ def test_overlap_learns_which_label_has_the_higher_cosine() -> None:
     estimator = new_estimator("overlap", LABELS, {"C": 100.0}, 1, 1).fit(features, [0, 0, 1, 1])
     assert estimator.predict([[0.0, 0.0], [1.0, 1.0]]).tolist() == [0, 1]
     assert numbers(estimator) == 3
+
+
+def rows(*targets: float | str, sizes: list[int] | None = None) -> Split:
+    """Rows with these targets. sizes: of a choice, the candidates of each."""
+    values = np.array(targets, dtype=object if isinstance(targets[0], str) else np.float64)
+    count = len(targets) if sizes is None else sum(sizes)
+    return Split(np.zeros((count, 1), np.int64), values, None if sizes is None else np.array(sizes))
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_random_targets_are_as_frequent_as_in_training() -> None:
+    train, new = rows(0.0, 0, 0, 2), rows(*[np.nan] * 4000)
+    drawn = random_targets(THREE, train, new, rng(1))
+    assert set(drawn) == {0, 2}
+    assert abs((drawn == 0).mean() - 0.75) < 0.03
+    again = random_targets(THREE, train, new, rng(1))
+    other = random_targets(THREE, train, new, rng(2))
+    assert (drawn == again).all() and (drawn != other).any()
+    assert set(random_targets(WORD, rows("ja", "nej"), rows(*["?"] * 50), rng(1))) == {"ja", "nej"}
+
+
+def test_of_a_choice_each_candidate_of_the_row_is_as_frequent() -> None:
+    sizes = [2, 4] * 2000
+    drawn = random_targets(CHOICE, rows(0.0, sizes=[2]), rows(*[np.nan] * 4000, sizes=sizes), rng(1))
+    assert set(drawn[::2]) == {0, 1} and set(drawn[1::2]) == {0, 1, 2, 3}
+    assert abs((drawn[::2] == 0).mean() - 1 / 2) < 0.04 and abs((drawn[1::2] == 0).mean() - 1 / 4) < 0.04
+
+
+def test_the_constant_is_the_same_for_every_row() -> None:
+    assert constant(THREE, rows(1.0, 2, 1), rows(0.0, 0, 0), rng(0)).tolist() == [1, 1, 1]
+    assert constant(SIMILAR, rows(1.0, 2, 6), rows(0.0, 0), rng(0)).tolist() == [3, 3]
+    assert constant(WORD, rows("ja", "nej", "nej"), rows("?", "?"), rng(0)).tolist() == ["nej", "nej"]
+    choice = constant(CHOICE, rows(1.0, 1, 0, sizes=[2, 2, 2]), rows(np.nan, np.nan, sizes=[2, 2]), rng(0))
+    assert choice.tolist() == [1, 1]
+
+
+def test_the_overlap_of_a_single_text_is_a_constant() -> None:
+    assert guess_for("overlap", THREE) is constant and guess_for("overlap", SIMILAR) is None
+    assert guess_for("random", SIMILAR) is random_targets and guess_for("svm", THREE) is None
+    assert guess_for("overlap", CHOICE) is None  # a text and a candidate are a pair
+
+
+def test_uniform_and_majority() -> None:
+    train, new = rows(2.0, 2, 2, 1), rows(*[np.nan] * 600)
+    assert set(uniform(THREE, train, new, rng(1))) == {0, 1, 2}
+    assert (uniform(THREE, train, new, rng(1)) != uniform(THREE, train, new, rng(2))).any()
+    assert majority(THREE, train, new, rng(1)).tolist() == [2] * 600
+    drawn = uniform(SIMILAR, rows(2.0, 3, 3), new, rng(1))
+    assert drawn.min() >= 2 and drawn.max() <= 3 and len(set(drawn)) == 600
+    assert majority(SIMILAR, rows(2.0, 3, 4), rows(0.0), rng(1)).tolist() == [3]
+    choice = rows(np.nan, np.nan, sizes=[2, 3])
+    assert majority(CHOICE, rows(1.0, 1, sizes=[2, 2]), choice, rng(1)).tolist() == [0, 0]
+    assert uniform(CHOICE, rows(1.0, sizes=[2]), choice, rng(1)).tolist() in [[a, b] for a in (0, 1) for b in (0, 1, 2)]

@@ -7,12 +7,14 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from mtl.methods.floors.features import Document, TaskFeatures, Tfidf, fitted_state, restore_fitted
+from mtl.data.dataset import Split
+from mtl.methods.floors.features import Document, TaskFeatures, Tfidf, fitted_state, restore_fitted, training_inputs
 from mtl.methods.floors.kept import Kept, read_kept, write_kept
 from mtl.settings.schema import FloorConfig
 from mtl.tasks.task import Task
 
 PAIR = Task("pair", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")
+CHOICE = Task("c", kind="choice", text=["x"], candidates=["z[]"], target="y", metric="accuracy")
 SINGLE = Task("single", kind="labels", text=["a"], target="y", labels=["0", "1"], metric="accuracy")
 AB, CD, NEW = Document("ab ab", ["ab", "ab"]), Document("ab Cd", ["ab", "Cd"]), Document("zz", ["zz"])
 RARE = np.log(3 / 2) + 1  # idf = ln((1 + texts) / (1 + texts with it)) + 1 (scikit-learn), of "cd"; that of "ab" is 1
@@ -157,3 +159,39 @@ def test_a_kept_vocabulary_of_another_form_is_refused(ngrams: str) -> None:
     state = fitted_state(TfidfVectorizer().fit(["ett två tre"]))
     with pytest.raises((ValueError, RecursionError)):
         restore_fitted(TfidfVectorizer(), {**state, "ngrams": ngrams})
+
+
+def split(targets: list[float], sizes: list[int] | None = None) -> Split:
+    inputs = len(targets) if sizes is None else sum(sizes)
+    return Split(np.arange(inputs)[:, None], np.array(targets), None if sizes is None else np.array(sizes))
+
+
+def test_all_rows_in_their_order() -> None:
+    found = training_inputs(SINGLE, split([0.0, 1, 1]), None, False)
+    assert found.places.tolist() == [0, 1, 2] and found.targets.tolist() == [0, 1, 1]
+    found = training_inputs(CHOICE, split([1.0, 0], [3, 2]), 9, False)
+    assert found.places.tolist() == [0, 1, 2, 3, 4] and found.targets.tolist() == [0, 1, 0, 1, 0]
+
+
+def test_fewer_rows_are_evenly_spread() -> None:
+    found = training_inputs(SINGLE, split([float(i % 2) for i in range(10)]), 4, False)
+    assert found.places.tolist() == [0, 2, 5, 7] and found.targets.tolist() == [0, 0, 1, 1]
+    found = training_inputs(CHOICE, split([1.0, 0, 0], [3, 2, 1]), 1, False)
+    assert found.places.tolist() == [0, 1, 2]
+
+
+def test_of_a_choice_the_right_candidate_and_a_wrong_one() -> None:
+    """A row with one candidate has no wrong one."""
+    rows = split([2.0, 0, 0] * 500, [4, 3, 1] * 500)
+    found = training_inputs(CHOICE, rows, None, True)
+    pairs = found.places.reshape(-1, 5) - 8 * np.arange(500)[:, None]
+    assert found.targets.reshape(-1, 5).tolist() == [[1, 0, 1, 0, 1]] * 500
+    assert set(pairs[:, 0]) == {2} and set(pairs[:, 2]) == {4} and set(pairs[:, 4]) == {7}
+    drawn = np.bincount(pairs[:, 1], minlength=4) / 500
+    assert drawn[2] == 0 and np.abs(drawn[[0, 1, 3]] - 1 / 3).max() < 0.08
+    assert set(pairs[:, 3]) == {5, 6}
+    assert (training_inputs(CHOICE, rows, None, True).places == found.places).all()
+
+
+def test_without_candidates_there_are_no_pairs() -> None:
+    assert training_inputs(SINGLE, split([0.0, 1]), None, True).places.tolist() == [0, 1]

@@ -288,19 +288,6 @@ def test_joined_texts_without_a_word(floor_settings: list[str], tmp_path: Path) 
         run_baseline(job([*floor_settings, *JOINED]))
 
 
-def test_uniform_and_majority(floor_settings: list[str], tmp_path: Path) -> None:
-    common = run_baseline(job([*floor_settings, "method=majority", "seeds=[1]"]))
-    assert set(column(tmp_path / "run/seed-1/predictions/dev_pred_kansla.tsv")) == {"glad"}
-    gold = [float(line.split("\t")[1]) for line in column(tmp_path / "data/scores/train.tsv")]
-    predicted = set(column(tmp_path / "run/seed-1/predictions/dev_pred_betyg.tsv"))
-    assert [float(cell) for cell in predicted] == [pytest.approx(np.mean(gold))]
-    assert common["title"] == "Majority or mean"
-    drawn = run_baseline(job([*floor_settings, "method=uniform", f"run_dir={tmp_path}/uniform"]))
-    assert len(set(drawn["tasks"]["kansla"]["scores"].values())) > 1 and drawn["title"] == "Uniform"
-    numbers = [float(cell) for cell in column(tmp_path / "uniform/seed-1/predictions/test_pred_betyg.tsv")]
-    assert min(gold) <= min(numbers) < max(numbers) <= max(gold)
-
-
 def test_new_rows_are_not_predicted(floor_settings: list[str], tmp_path: Path) -> None:
     run_baseline(job([*floor_settings, "method=constant", "seeds=[1]"]))
     with raises_input_error(file="run"):
@@ -314,18 +301,23 @@ def test_training_rows_of_one_label_are_refused(floor_settings: list[str], tmp_p
         run_baseline(job([*floor_settings, "method=svm"]))
 
 
-@pytest.mark.parametrize("method", ["svm", "logistic", "naive_bayes", "static", "fasttext"])
+def reading(method: str, folder: Path) -> list[str]:
+    """The settings of a method, with a file of vectors if it reads one."""
+    (folder / "words.vec").write_text("4 2\nbra 1 0\nilla 0 1\nnummer 1 1\na 0.5 0.1\n", encoding="utf-8")
+    vectors = ["embeddings=fasttext", f"embeddings.path={folder / 'words.vec'}"] if method == "static" else []
+    return [*vectors, f"method={method}"]
+
+
+@pytest.mark.parametrize("method", ["logistic", "naive_bayes", "static", "fasttext"])
 def test_every_other_estimator_learns_a_word_that_tells_the_target(
     floor_settings: list[str], tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(classifiers, "BUCKETS", 500)
     one_word_tells(tmp_path / "data")
-    (tmp_path / "words.vec").write_text("3 2\nbra 1 0\nilla 0 1\nnummer 1 1\n", encoding="utf-8")
-    vectors = ["embeddings=fasttext", f"embeddings.path={tmp_path / 'words.vec'}"] if method == "static" else []
-    summary = run_baseline(job([*floor_settings, *vectors, f"method={method}", "seeds=[1]"]))
+
+    summary = run_baseline(job([*floor_settings, *reading(method, tmp_path), "seeds=[1]"]))
     assert summary["tasks"]["kansla"]["scores"] == {"1": 100}
-    answers_numbers = method != "naive_bayes"
-    assert ("betyg" in summary["tasks"]) == answers_numbers
+    assert ("betyg" in summary["tasks"]) == (method != "naive_bayes")
     assert summary["cost"]["parameters"] >= summary["cost"]["parameters_without_embeddings"] > 0
 
 
@@ -334,10 +326,8 @@ def test_all_kinds_of_targets(tmp_path: Path, method: str, monkeypatch: pytest.M
     """Labels, numbers, choices and words, as far as the method predicts them."""
     monkeypatch.setattr(classifiers, "BUCKETS", 500)
     suite = write_kinds_suite(tmp_path)
-    (tmp_path / "words.vec").write_text("2 2\na 1 0\nb 0 1\n", encoding="utf-8")
-    vectors = ["embeddings=fasttext", f"embeddings.path={tmp_path / 'words.vec'}"] if method == "static" else []
     folders = [f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache")]
-    run_baseline(job([f"suite={suite}", *folders, *vectors, f"method={method}", "seeds=[1]"]))
+    run_baseline(job([f"suite={suite}", *folders, *reading(method, tmp_path), "seeds=[1]"]))
     assert (tmp_path / "run/seed-1/submission.zip").exists() or (tmp_path / "run/seed-1/predictions").is_dir()
 
 

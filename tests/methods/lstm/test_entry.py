@@ -23,11 +23,8 @@ from mtl.methods.lstm.entry import LSTM
 def test_the_lstm_describes_its_runs(settings: list[str], title: str, folder: str) -> None:
     config = job(["suite=klej-sample", *settings]).config
     assert (LSTM.title(config), LSTM.folder(config)) == (title, folder)
-    names = [
-        *folder.removesuffix("-overlap").removesuffix("-linear").removesuffix("-cosine").split("-"),
-        "paper",
-        "paper",
-    ][:4]
+    names = folder.removesuffix("-overlap").removesuffix("-linear").removesuffix("-cosine").split("-")
+    names = [*names, "paper", "paper"][:4]
     assert LSTM.describe(config) == dict(zip(("embeddings", "variant", "architecture", "preset"), names, strict=True))
 
 
@@ -38,12 +35,8 @@ def test_architecture_and_preset_are_in_the_name_in_this_order(tmp_path: Path) -
     assert LSTM.title(config) == "LSTM, random, frozen, jiant, quick"
     config = job(["suite=klej-sample", f"preset={tmp_path / 'own.yaml'}"]).config
     assert LSTM.folder(config) == "random-frozen-quick"
-    assert LSTM.describe(config) == {
-        "embeddings": "random",
-        "variant": "frozen",
-        "architecture": "paper",
-        "preset": "quick",
-    }
+    described = {"embeddings": "random", "variant": "frozen", "architecture": "paper"}
+    assert LSTM.describe(config) == {**described, "preset": "quick"}
 
 
 @pytest.mark.parametrize(

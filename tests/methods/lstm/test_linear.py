@@ -57,12 +57,9 @@ def test_training_rows_are_answered_by_models_that_did_not_see_them(parts: Parts
     _, matrix = features(parts, LABELS, "train")
     folds, targets = row_folds(LABELS, train), train.targets.astype(int)
     assert set(folds) == set(range(FOLDS))
-    by_penalty = [
-        cross_val_predict(
-            LogisticRegression(C=c, max_iter=300), matrix, targets, cv=PredefinedSplit(folds), method="predict_proba"
-        )
-        for c in (0.1, 1.0, 10.0, 100.0)
-    ]
+    options = {"cv": PredefinedSplit(folds), "method": "predict_proba"}
+    models_by_penalty = [LogisticRegression(C=c, max_iter=300) for c in (0.1, 1.0, 10.0, 100.0)]
+    by_penalty = [cross_val_predict(model, matrix, targets, **options) for model in models_by_penalty]
     first = folds == 0
     best = min(by_penalty, key=lambda made: log_loss(targets[first], made[first], labels=[0, 1]))
     outputs = models.outputs["labels"]["train"]
@@ -147,14 +144,12 @@ def test_labels_are_weighted_as_in_the_loss_of_the_heads(tmp_path: Path) -> None
     train = dataset.splits["labels"]["train"]
     kept = np.setdiff1d(np.arange(len(train)), rare[:12])
     fewer = {**dataset.splits["labels"], "train": replace(train, texts=train.texts[kept], targets=train.targets[kept])}
-    own = replace(dataset, tasks=[task], splits={"labels": fewer}, answers={})
-    estimator = train_linear(parts.config, own, parts.texts, "sv").kept["labels"].estimator
-    matrix = features(replace(parts, data=replace(parts.data, dataset=own)), task, "train")[1]
+    weighted = replace(dataset, tasks=[task], splits={"labels": fewer}, answers={})
+    estimator = train_linear(parts.config, weighted, parts.texts, "sv").kept["labels"].estimator
+    matrix = features(replace(parts, data=replace(parts.data, dataset=weighted)), task, "train")[1]
     targets = fewer["train"].targets.astype(int)
-    fits = [
-        LogisticRegression(C=c, class_weight="balanced", max_iter=300).fit(matrix, targets)
-        for c in (0.1, 1.0, 10.0, 100.0)
-    ]
+    balanced = [LogisticRegression(C=c, class_weight="balanced", max_iter=300) for c in (0.1, 1.0, 10.0, 100.0)]
+    fits = [model.fit(matrix, targets) for model in balanced]
     assert any(np.allclose(fit.coef_, estimator.coef_, atol=1e-3) for fit in fits)
 
 
@@ -210,9 +205,8 @@ def test_the_cache_is_read_and_a_damaged_file_of_it_is_replaced(
 def test_unlabelled_rows_have_outputs(parts: Parts, tmp_path: Path) -> None:
     config = replace(parts.config, cache_dir=str(tmp_path))
     further = parts.dataset.splits["labels"]["dev"]
-    dataset = replace(
-        with_train(parts.dataset, parts.dataset.splits["labels"]["train"]), unlabelled={"labels": further}
-    )
+    labelled = with_train(parts.dataset, parts.dataset.splits["labels"]["train"])
+    dataset = replace(labelled, unlabelled={"labels": further})
     outputs = train_linear(config, dataset, parts.texts, "sv").outputs["labels"]
     assert (outputs[UNLABELLED] == outputs["dev"]).all()
 
@@ -229,9 +223,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run, with suite, data and caches beside it."""
     path = tmp_path_factory.mktemp("kinds")
     folders = [f"data_dir={path}/data", f"run_dir={path}/run", f"cache_dir={path}/c"]
-    run_baseline(
-        job([f"suite={write_kinds_suite(path)}", *folders, "embeddings.dim=12", "seeds=[1]", "head.linear=true"])
-    )
+    settings = ["embeddings.dim=12", "seeds=[1]", "head.linear=true"]
+    run_baseline(job([f"suite={write_kinds_suite(path)}", *folders, *settings]))
     return path / "run"
 
 
@@ -248,12 +241,8 @@ def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
         else:
             assert predicted == cells, task.id
     assert read_json(run / "summary.json")["title"].endswith(", linear")
-    assert {path.name for path in (run / "seed-1/models").iterdir()} == {
-        "answer.ckpt",
-        "mood.ckpt",
-        "stars.ckpt",
-        "tasks.json",
-    }
+    files = {path.name for path in (run / "seed-1/models").iterdir()}
+    assert files == {"answer.ckpt", "mood.ckpt", "stars.ckpt", "tasks.json"}
 
 
 def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:

@@ -186,14 +186,7 @@ def test_only_the_texts_of_heads_that_read_vectors_are_pooled(tmp_path: Path) ->
     parts = lstm_parts(tmp_path, "variant=attention")
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, parts.network(), 1, tmp_path)
     assert encoded.vectors is not None
-    pooled = np.unique(
-        np.concatenate(
-            [
-                part.texts.ravel()
-                for task in (LABELS, *TRAINED[3:], OTHER)
-                for part in parts.dataset.splits[task.id].values()
-            ]
-        )
-    )
+    splits = [parts.dataset.splits[task.id] for task in (LABELS, *TRAINED[3:], OTHER)]
+    pooled = np.unique(np.concatenate([part.texts.ravel() for by_name in splits for part in by_name.values()]))
     has_vector = (encoded.vectors != 0).any(dim=1).numpy()
     assert np.flatnonzero(has_vector).tolist() == pooled.tolist()

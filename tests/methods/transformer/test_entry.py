@@ -78,12 +78,12 @@ def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
         (["transformer.epochs=3"], "transformer.epochs: method lstm does not read it"),
         (["method=transformer", "transformer.epochs=0"], "transformer.epochs=0: must be greater than 0"),
         (["method=transformer", "transformer.warmup=1.5"], "transformer.warmup=1.5: must be a whole number of steps"),
-        (["method=transformer", "transformer.warmup=-1"], "transformer.warmup=-1.0: must be at least 0"),
+        (["method=transformer", "transformer.warmup=-1"], "transformer.warmup=-1: must be at least 0"),
         (
             ["method=transformer", "transformer.accumulate=3"],
             "transformer.accumulate=3: must divide transformer.batch_size=32",
         ),
-        (["method=transformer", "transformer.layer_decay=2"], "transformer.layer_decay=2.0: must lie between 0 and 1"),
+        (["method=transformer", "transformer.layer_decay=2"], "transformer.layer_decay=2: must lie between 0 and 1"),
         (
             ["method=transformer", "transformer.patience=2"],
             "transformer.patience=2: is for transformer.checkpoint=best",

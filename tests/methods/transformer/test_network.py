@@ -1,13 +1,23 @@
-"""The network of a transformer before training."""
+"""The network of a transformer before training; learning rates by step and by layer, fixed layers."""
 
 from pathlib import Path
 
 import pytest
 import torch
 from default_settings import section
+from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
-from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
+from mtl.base.errors import InputError
+from mtl.methods.transformer.network import (
+    TransformerNetwork,
+    body_input,
+    check_layers,
+    fine_tuning,
+    freeze_layers,
+    new_network,
+    parameter_groups,
+)
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 from mtl.model.network import Batch
 from mtl.settings.schema import TrainerConfig, TransformerConfig
@@ -60,3 +70,71 @@ def test_numbers_are_raw_or_scaled_in_the_loss_and_in_predictions(
         assert each.predict(batch, torch.tensor([[0.5]])).tolist() == [predicted]
         right = torch.tensor([[4.0 if number_loss == "raw" else 0.75]])
         assert float(each.kinds["n"].loss(right, batch.targets, None)) == 0.0
+
+
+@pytest.fixture
+def network(pretrained: Pretrained) -> TransformerNetwork:
+    trainer = TrainerConfig("cpu", "32-true")
+    return new_network(pretrained, TASKS[:1], {"t": 2}, 1, trainer, torch.device("cpu"), section(TransformerConfig))
+
+
+@pytest.mark.parametrize(("warmup", "total"), [(100, 400), (0.06, 50), (0, 7), (10, 4), (4, 4)])
+def test_the_schedule_is_that_of_transformers(warmup: float, total: int) -> None:
+    from transformers import get_linear_schedule_with_warmup
+
+    factor = fine_tuning(section(TransformerConfig, warmup=warmup), total).factor
+    steps = {100: 100, 0.06: 3, 0: 0, 10: 10, 4: 4}[warmup]
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 1.0)
+    theirs = get_linear_schedule_with_warmup(optimizer, steps, total)
+    for step in range(total):
+        assert factor(step) == pytest.approx(theirs.get_last_lr()[0], abs=1e-12), step
+        optimizer.step()
+        theirs.step()
+
+
+def test_the_rate_ends_where_it_is_told_to() -> None:
+    factor = fine_tuning(section(TransformerConfig, warmup=2, learning_rate=1e-3, final_learning_rate=1e-4), 12).factor
+    assert [factor(step) for step in (0, 1, 2, 7, 12)] == pytest.approx([0, 0.5, 1, 0.55, 0.1])
+
+
+def test_lower_layers_learn_more_slowly(network: TransformerNetwork) -> None:
+    groups = parameter_groups(network, section(TransformerConfig, learning_rate=1.0, layer_decay=0.5, weight_decay=0.1))
+    found = {id(weight): (group["lr"], group["weight_decay"]) for group in groups for weight in group["params"]}
+    model = network.models[0]
+    expected = {
+        "bert.embeddings.word_embeddings.weight": (0.125, 0.1),
+        "bert.embeddings.LayerNorm.weight": (0.125, 0.0),
+        "bert.encoder.layer.0.attention.self.query.weight": (0.25, 0.1),
+        "bert.encoder.layer.1.output.dense.bias": (0.5, 0.0),
+        "bert.pooler.dense.weight": (1.0, 0.1),
+        "classifier.weight": (1.0, 0.1),
+        "classifier.bias": (1.0, 0.0),
+    }
+    assert {name: found[id(model.get_parameter(name))] for name in expected} == expected
+    assert len(found) == len(list(network.parameters()))
+
+
+def test_low_layers_can_stay_fixed(network: TransformerNetwork) -> None:
+    freeze_layers(network, 1)
+    trained = {name for name, weight in network.models[0].named_parameters() if weight.requires_grad}
+    names = {name for name, _ in network.models[0].named_parameters()}
+    assert trained == {name for name in names if any(part in name for part in ("layer.1.", "pooler", "classifier"))}
+    optimizer = fine_tuning(section(TransformerConfig), 10).optimizer(network)
+    assert sum(len(group["params"]) for group in optimizer.param_groups) == len(trained)
+    freeze_layers(network, 0)
+    assert all(weight.requires_grad for weight in network.parameters())
+
+
+def test_settings_by_layer_need_such_layers(network: TransformerNetwork) -> None:
+    check_layers(network.body, section(TransformerConfig, freeze=2, layer_decay=0.9))
+    with raises_input_error():
+        check_layers(network.body, section(TransformerConfig, freeze=3))
+    from transformers import AlbertConfig, AlbertModel
+
+    sizes = dict.fromkeys(("hidden_size", "embedding_size", "intermediate_size"), 8)
+    shared = AlbertModel(AlbertConfig(vocab_size=10, num_hidden_layers=2, num_attention_heads=2, **sizes))
+    check_layers(shared, section(TransformerConfig))
+    for settings in ({"freeze": 1}, {"layer_decay": 0.9}):
+        said = rf"^transformer\.{next(iter(settings))}: the layers of this transformer share"
+        with pytest.raises(InputError, match=said):
+            check_layers(shared, section(TransformerConfig, **settings))

@@ -1,6 +1,5 @@
 """What is read of a folder with a transformer, and what is said of one that cannot be read."""
 
-import io
 import json
 import shutil
 from collections.abc import Callable
@@ -11,7 +10,6 @@ import torch
 from input_errors import raises_input_error
 from tiny_transformers import write_bert, write_roberta
 
-from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained, open_without_weights
 
@@ -133,11 +131,8 @@ def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path, name: str, said
 def with_code(bert: Path, folder: Path, name: str, model_type: str) -> Path:
     """A folder whose configuration and tokenizer name classes in a module of its own, which writes the file `ran`."""
     shutil.copytree(bert, folder / name)
-    auto_map = {
-        "AutoConfig": "mine.Config",
-        "AutoModel": "mine.Model",
-        "AutoModelForSequenceClassification": "mine.Head",
-    }
+    auto_map = {"AutoConfig": "mine.Config", "AutoModel": "mine.Model"}
+    auto_map["AutoModelForSequenceClassification"] = "mine.Head"
     changes = {
         "config.json": {"model_type": model_type, "auto_map": auto_map},
         "tokenizer_config.json": {"tokenizer_class": "Mine", "auto_map": {"AutoTokenizer": ["mine.Mine", "mine.Mine"]}},
@@ -183,18 +178,6 @@ def test_code_of_a_folder_never_runs_whatever_is_answered(
     assert type(known.body).__module__.startswith("transformers.models.bert")
     assert type(known.classifier(2)).__module__.startswith("transformers.models.bert")
     assert asked == [] and not (tmp_path / "ran").exists()
-
-
-@pytest.mark.wings
-def test_code_of_a_folder_is_one_line_of_the_command(
-    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n" * 9))
-    place = with_code(bert, tmp_path, "unknown", "mine")
-    assert main(["encode", "transformer", "-", f"path={place}", "--out", str(tmp_path / "vectors.npy")]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"mtl: error: {place}: needs code that it brings along")
-    assert not (tmp_path / "ran").exists()
 
 
 class Code:

@@ -1,11 +1,12 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
 import mtl.methods.word_vectors.method as neighbours
-from mtl.methods.word_vectors.method import nearest_words
+from mtl.embedders.vector_files.vector_file import WordVectors
+from mtl.methods.word_vectors.method import cases, cosines, expressions, nearest_words, unit_rows
 
 WORDS = [f"w{i}" for i in range(300)]
 
@@ -47,10 +48,6 @@ def test_excluded_words_and_their_case() -> None:
     assert nearest_words(small("Rom", "Paris", "sol"), query, [["rom"]], str.casefold) == ["Paris"]
 
 
-def test_the_end_of_a_line_is_no_word() -> None:
-    assert nearest_words(small("</s>", "Paris"), np.array([[2.0, 0]], np.float32), [()], str) == ["Paris"]
-
-
 def test_among_equals_the_first() -> None:
     twice = [*small("a", "b"), *small("c", "d")]
     assert nearest_words(twice, np.array([[2.0, 0]], np.float32), [()], str) == ["a"]
@@ -61,6 +58,44 @@ def test_no_word_is_left() -> None:
     assert nearest_words(small("a"), queries, [["a"], []], str) == [None, "a"]
 
 
-@pytest.mark.parametrize("word", ["", "\u00a0", "a\tb", "a\rb", "a\nb", "\udcff\udcfe"])
+@pytest.mark.parametrize("word", ["</s>", "", "\u00a0", "a\tb", "a\rb", "a\nb", "\udcff\udcfe"])
 def test_a_word_that_no_prediction_file_can_hold_is_no_answer(word: str) -> None:
     assert nearest_words(small(word, "Paris"), np.array([[2.0, 0]], np.float32), [()], str) == ["Paris"]
+
+
+FILE = {"grön": [1.0, 0], "bok": [0, 3.0], "Lund": [2, 2.0], "ordbok": [0, 1.0]}
+
+
+def read(words: Sequence[str]) -> WordVectors:
+    """Words of FILE, and n-grams for all words that end in "bok"."""
+    found = np.array([word in FILE for word in words])
+    ngrams = np.array([word.endswith("bok") for word in words]) & ~found
+    vectors = np.array(
+        [FILE.get(word, [0, 5.0] if built else [0, 0]) for word, built in zip(words, ngrams, strict=True)]
+    )
+    return WordVectors(vectors.astype(np.float32), found, ngrams)
+
+
+def test_an_expression_is_the_mean_of_its_words_with_a_vector() -> None:
+    found = expressions(["grön bok", "grön okänd", "okänd", "bok", "psalmbok"], str.split, read, False)
+    assert found.vectors.tolist() == [[0.5, 1.5], [1, 0], [0, 0], [0, 3], [0, 5]]
+    assert found.known.tolist() == [True, True, False, True, True]
+    expected = {"expressions": 4, "expressions_without_vector": 1, "words": 4, "words_without_vector": 1}
+    assert found.counts(np.array([0, 1, 2, 2, 4])) == {**expected, "words_from_ngrams": 1}
+
+
+def test_case_is_ignored_or_not() -> None:
+    texts = ["lund", "GRÖN", "Ordbok", "Psalmbok"]
+    assert expressions(texts, str.split, read, False).vectors.tolist() == [[0, 0], [0, 0], [0, 5], [0, 5]]
+    # A word of the file in another case is better than n-grams.
+    assert expressions(texts, str.split, read, True).vectors.tolist() == [[2, 2], [1, 0], [0, 1], [0, 5]]
+
+
+def test_cases() -> None:
+    assert cases("åR") == ["åR", "år", "År", "ÅR"] and cases("år") == ["år", "År", "ÅR"]
+
+
+def test_cosines() -> None:
+    first, second = np.array([[3.0, 4], [1, 0], [0, 0]], np.float32), np.array([[6.0, 8], [0, 2], [1, 1]], np.float32)
+    assert cosines(first, second).tolist() == pytest.approx([1, 0, 0])
+    assert unit_rows(first) == pytest.approx(np.array([[0.6, 0.8], [1, 0], [0, 0]]))
