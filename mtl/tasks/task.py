@@ -19,17 +19,11 @@ from mtl.base.untrusted import is_web_address
 
 @dataclass(frozen=True)
 class Scale:
-    """One way to show scores.
+    """One way to show scores."""
 
-    Args:
-        divisor: the divisor of a score × 100.
-        decimals: the decimals of a score as shown.
-        unit: what notes and axes call a score.
-    """
-
-    divisor: float
-    decimals: int
-    unit: str
+    divisor: float  # of a score × 100
+    decimals: int  # of a score as shown
+    unit: str  # what notes and axes call a score
 
     @property
     def heading(self) -> str:
@@ -62,7 +56,6 @@ class Scale:
 SCALES = {100: Scale(1.0, 1, "score × 100"), 1: Scale(100.0, 3, "score")}
 PERCENT = SCALES[100]
 
-
 SPLITS = ("train", "dev", "test")
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
@@ -77,16 +70,10 @@ SCORES_DEPEND_ON = (
 
 @dataclass
 class Source:
-    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's
-    name.
+    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name.
 
-    `{folder}` in the address stands for the task's folder. The checksums of single files are the task's
-    (`Task.checksums`).
-
-    Args:
-        url: the address.
-        size: the size of a zip in bytes, where it is known.
-        sha256: the checksum of a zip, where it is known.
+    `{folder}` in the address stands for the task's folder. `size` (in bytes) and `sha256` are those of a zip, where they are known;
+    the checksums of single files are the task's (`Task.checksums`).
     """
 
     url: str
@@ -258,8 +245,8 @@ class Task:
     def implied_kind(self) -> str:
         """The target kind that a declaration without `kind` implies, or an empty string."""
         implied = {"labels": self.labels, "number": self.range, "choice": self.candidates}
-        given = [kind for kind, value in implied.items() if value is not None]
-        return given[0] if len(given) == 1 else ""
+        kinds = [kind for kind, value in implied.items() if value is not None]
+        return kinds[0] if len(kinds) == 1 else ""
 
     def measured_by(self, metric: str) -> "Task":
         """The same task with another metric, such as one of `also`."""

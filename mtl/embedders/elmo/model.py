@@ -123,10 +123,7 @@ class ELMo:
 def split_layers(rows: Tensor, projection_dim: int) -> list[Tensor]:
     """Rows of `ELMo.rows` (…, width) -> the layers (…, 2 * projection_dim), the token layer first."""
     token = rows[..., :projection_dim]
-    return [
-        torch.cat([token, token], dim=-1),
-        *rows[..., projection_dim:].split(2 * projection_dim, dim=-1),
-    ]
+    return [torch.cat([token, token], dim=-1), *rows[..., projection_dim:].split(2 * projection_dim, dim=-1)]
 
 
 # Words are read as character ids, one per byte. They are those of AllenNLP's model: 0 pads a batch, 1 to 256 are the bytes 0 to 255,
