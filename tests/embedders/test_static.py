@@ -125,9 +125,8 @@ def test_only_the_most_frequent_words_have_a_vector(suite_file: Path, tmp_path: 
     given = request(suite_file, tmp_path / "v.bin", max_words=5)
     counts = Counter(word for text in given.training_texts for word in given.texts.words(text))
     made = static_embeddings(given)
-    assert made.vocabulary.words == [
-        word for word in given.texts.types if word in {frequent for frequent, _ in counts.most_common(5)}
-    ]
+    frequent = {word for word, _ in counts.most_common(5)}
+    assert made.vocabulary.words == [word for word in given.texts.types if word in frequent]
     assert not given.options.takes_all_words and request(suite_file, tmp_path / "v.bin").options.takes_all_words
 
 
@@ -230,11 +229,8 @@ def test_a_run_on_a_zip_equals_one_on_its_text(settings: list[str], tmp_path: Pa
     for name in ("plain", "zip"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "v.txt").write_bytes(PACKED[name](GLOVE_TEXT.encode()))
-        given = [
-            "embeddings=glove",
-            f"embeddings.path={tmp_path / name / 'v.txt'}",
-            f"run_dir={tmp_path / name / 'run'}",
-        ]
+        folder = tmp_path / name
+        given = ["embeddings=glove", f"embeddings.path={folder / 'v.txt'}", f"run_dir={folder / 'run'}"]
         summary = run_baseline(job([*shared, *given, "seeds=[1]", "tasks=[kansla]"]))
         assert (summary["title"], summary["embeddings"]) == ("LSTM, GloVe, frozen", "glove")
         results.append({path.name: path.read_bytes() for path in (tmp_path / name / "run").rglob("*_pred_*.tsv")})
