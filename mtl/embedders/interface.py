@@ -132,10 +132,7 @@ class Reader(Protocol):
         """The number of parameters that the vectors depend on, trained or not."""
 
     def table(self, words: Sequence[str]) -> "WordTable | None":
-        """The words with a vector of their own, these words among them, once the embedder's weights are loaded.
-
-        None: a word's vector depends on its text.
-        """
+        """The words with a vector of their own, these words among them, after the embedder's weights are loaded; None: texts matter."""
 
 
 @dataclass(frozen=True)
@@ -160,11 +157,9 @@ class Training(Protocol):
         """Raise InputError for a setting that is out of range."""
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        """Train on tokenized lines and write the vectors to the file or folder `path`, after `note_source`. Raises InputError.
+        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises InputError.
 
-        Args:
-            source: identifies the content of the lines.
-            device: where to train, if the kind can choose.
+        The source, which identifies the content of the lines, is noted first (`note_source`).
         """
 
 

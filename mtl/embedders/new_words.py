@@ -64,9 +64,8 @@ class FileSource:
     def __init__(self, path: Path, dim: int | None, ngrams: bool) -> None:
         """Open the file when it is first read.
 
-        Args:
-            dim: the size of the vectors to expect; None: as in the file, which must exist.
-            ngrams: whether words that are not in the file may get vectors from their character n-grams.
+        It must exist if no size of the vectors, `dim`, is to be expected. `ngrams` says whether words that it lacks may get vectors from
+        their character n-grams.
         """
         self.file = VectorFile(path)
         self.dim = dim
@@ -104,9 +103,7 @@ class WordReader:
     ) -> None:
         """Start with the words of the vocabulary, of which the embedder has vectors, in this order.
 
-        Args:
-            source: where new words get their vectors from; None: no word is added.
-            parameters: the number that `parameters` returns; None: that of the embedder.
+        Without a source, no word is added. `parameters` returns the number of this name, or else that of the embedder.
         """
         self.vocabulary = vocabulary
         self.embedder = embedder

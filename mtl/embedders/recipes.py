@@ -131,11 +131,9 @@ def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
 def train_on_files(
     training: Training, files: Sequence[Path], language: str, path: Path, device: "torch.device"
 ) -> None:
-    """Train vectors on text files, plain or gzipped, and write them to the file or folder `path`. Raises InputError.
+    """Train vectors on text files, plain or gzipped, whose language is that of the tokenizer, and write them to `path`.
 
-    Args:
-        language: of the tokenizer.
-        device: where to train, if the kind of embeddings can choose.
+    Raises InputError.
     """
     lines, source = _file_text(files, language)
     with _alone(path):
@@ -180,10 +178,7 @@ def train_recipe(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Within the block, no other process trains these vectors. If one does, wait until it has ended.
-
-    Removes what a process that was killed left beside them: its text, and vectors that are not complete.
-    """
+    """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
     with waiting_lock(path.with_name(f".{path.name}.lock"), f"{path}: another process is training these vectors"):
         leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.(\w{{8}}\.txt|[0-9a-f]{{32}}\.partial)")
         for file in path.parent.iterdir():

@@ -154,10 +154,8 @@ def with_specials(vectors: np.ndarray) -> np.ndarray:
 def with_drawn(vectors: np.ndarray, drawn: np.ndarray, unknown: bool) -> tuple[np.ndarray, np.ndarray | None]:
     """`WordEmbeddings.vectors` and `WordEmbeddings.drawn` for a vocabulary of which some words have random vectors.
 
-    Args:
-        vectors: from `with_specials`, of the words without a random vector.
-        drawn: bool (words,), which words have random vectors.
-        unknown: whether the unknown word has one too.
+    The vectors, from `with_specials`, are those of the words that are not `drawn`, bool (words,); `unknown` says whether the unknown
+    word has a random one too.
     """
     rows = np.concatenate([[False, unknown], drawn])
     if not rows.any():

@@ -85,10 +85,7 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
 
 
 def differences(path: Path, config: Config) -> list[str]:
-    """The keys in which the configuration saved at `path` differs from this one, as "key: value there, value here".
-
-    Keys that do not change the results (INDIFFERENT) do not count. Raises InputError if there is no configuration.
-    """
+    """The keys whose values change results (not INDIFFERENT) and differ from those saved at `path`, as "key: value there, value here"."""
     return _differing(path, config, lambda key: key not in INDIFFERENT)
 
 

@@ -77,10 +77,7 @@ class Cells(ABC):
         return None
 
     def wrong(self, gold: Target | None, candidates: int | None = None) -> Target | None:
-        """The prediction that stands for an answer that means nothing: never the gold target, if the row has another candidate.
-
-        None for kinds whose answers mean themselves.
-        """
+        """The prediction for an answer that means nothing: never gold if the row has another candidate. None if answers mean themselves."""
         return None
 
 
@@ -120,10 +117,7 @@ class HeadTargets(ABC):
 
     @abstractmethod
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        """The mean loss of a batch against the outputs of other models (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network").
-
-        The temperature divides both before the softmax; gradients are multiplied with its square, so that they keep their size.
-        """
+        """The mean loss of a batch against the outputs of other models (Hinton et al. 2015), whose gradients are × temperature²."""
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights."""
@@ -134,12 +128,7 @@ class HeadTargets(ABC):
         return None
 
     def balanced(self, codes: np.ndarray, power: float) -> Self:
-        """The same with a loss that counts rare labels more (`loss.class_weights`). Kinds without labels ignore this.
-
-        Args:
-            codes: those of the training rows.
-            power: how much more; 0: every row counts the same.
-        """
+        """The same with a loss that counts labels that are rare among these codes more, by this power (0: all the same)."""
         return self
 
     def separated(self) -> Self:

@@ -50,11 +50,9 @@ class ELMo:
     """
 
     def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
-        """Load the weights from files in AllenNLP's format. Raises InputError if they cannot be read or do not fit together.
+        """Load files in AllenNLP's format; if exact, compute in float64, so that the vectors, rounded to float32, are always the same.
 
-        Args:
-            exact: compute in float64, so that the vectors, rounded to float32, do not depend on the batch or the machine; False: in
-                float32, which is faster.
+        Float32 is faster; its results depend on the batch and the machine. Raises InputError for files that cannot be read or do not fit.
         """
         self.options = read_options(Path(options_file))
         self.dtype = torch.float64 if exact else torch.float32
@@ -89,10 +87,7 @@ class ELMo:
     @torch.no_grad()
     @exact_arithmetic()
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width).
-
-        They are the same in a run with mixed precision.
-        """
+        """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width), also with mixed precision."""
         with torch.autocast(self.device.type, enabled=False):
             return self._rows(sentences)
 

@@ -50,11 +50,8 @@ class _Header(NamedTuple):
 def read_binary(path: Path, words: Sequence[bytes]) -> Arrays:
     """The vectors of `words`, distinct and UTF-8 encoded, from a `.bin` model, equal to those of fastText's `get_word_vector`.
 
-    The labels of a classifier are not words. Raises InputError if the file is not a complete, unquantized model.
-
-    Returns:
-        the vectors, float32 (words, dimension), zeros for unknown words, and two masks, bool (words,): the word is in the dictionary;
-        the word is not, but it has n-grams.
+    The labels of a classifier are not words. Returns float32 (words, dimension), zeros for unknown words, and two masks, bool (words,):
+    the word is in the dictionary; it is not, but it has n-grams. Raises InputError if the file is not a complete, unquantized model.
     """
     with path.open("rb") as file, Progress(f"reading {path.name}", path.stat().st_size, "B") as bar:
         header = _read_header(path, file)
@@ -92,10 +89,7 @@ def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
 
 
 class IndexedModel:
-    """A model whose dictionary is read once, for several calls of `read`.
-
-    It keeps 20 bytes per word of the dictionary: a hash of the word, the row of its vector, and the word's offset in the file.
-    """
+    """A model whose dictionary is read once, for several calls of `read`: 20 bytes in memory for each word."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -211,11 +205,9 @@ def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
 
 
 def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the matrix whose mean is each word's vector, as pairs of row and word.
+    """The rows of the matrix whose mean is each word's vector, as pairs of row and word, and the number of rows of each word.
 
-    Returns:
-        row * len(words) + word for each pair, int64, sorted, and so in the file's order (a pair may occur twice); and the number of
-        rows of each word, int64 (words,).
+    A pair is row * len(words) + word, int64; pairs are sorted, and so in the file's order, and may occur twice.
     """
     in_file = np.flatnonzero(rows >= 0)
     keys = [rows[in_file] * len(words) + in_file]
@@ -257,13 +249,10 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
 
 
 def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarray, np.ndarray]:
-    """Hash the character n-grams of every `<word>`, of minn to maxn characters, as fastText does.
+    """Hash the character n-grams of every `<word>`, of minn to maxn characters, as fastText does: uint32, and each one's word, int64.
 
     A character is a byte and the UTF-8 continuation bytes after it. The hash is FNV-1a over bytes that are sign-extended to 32 bits,
     because fastText reads them as C's signed char. If minn is 1, single characters are n-grams, except `<` and `>`.
-
-    Returns:
-        the hash of each n-gram (uint32) and the index of its word in `words` (int64), in no particular order.
     """
     text = np.frombuffer(b"".join(b"<" + word + b">" for word in words), dtype=np.int8)
     lengths = np.fromiter((len(word) + 2 for word in words), dtype=np.int64, count=len(words))
@@ -295,12 +284,7 @@ def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarr
 
 
 def ngram_sums(table: np.ndarray, rows: np.ndarray, owners: np.ndarray, words: int) -> np.ndarray:
-    """The sum of the vectors of each word's n-grams, float32 (words, dim).
-
-    Args:
-        table: the n-grams' vectors, (n-grams, dim).
-        rows, owners: for each n-gram of a word, its row in the table and the word's index.
-    """
+    """The sum of the vectors of each word's n-grams, float32 (words, dim): for each n-gram, its row in the table and its word."""
     from scipy.sparse import csr_array
 
     ones = np.ones(len(rows), dtype=np.float32)

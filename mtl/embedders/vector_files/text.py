@@ -49,10 +49,7 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
 
 
 def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words with their vectors, in blocks: UTF-8 encoded words, and float32 (words, dim) of at most `block_bytes` bytes.
-
-    Raises InputError as `read_text`.
-    """
+    """All words with their vectors, in blocks of at most `block_bytes` bytes: UTF-8 encoded words, and float32 (words, dim)."""
     with _open(path, "searching") as (lines, report):
         start = _read_start(path, lines)
         size = max(1, block_bytes // (4 * start.dim))

@@ -33,10 +33,7 @@ def is_word2vec_binary(path: Path) -> bool:
 
 
 def read_word2vec(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`.
-
-    Raises InputError if the file is damaged.
-    """
+    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`. Raises InputError for a damaged file."""
     positions = {word: position for position, word in enumerate(words)}
     with _open(path) as content:
         vectors, in_file = np.zeros((len(words), content.dim), dtype=np.float32), np.zeros(len(words), dtype=bool)
@@ -48,10 +45,7 @@ def read_word2vec(path: Path, words: Sequence[bytes]) -> Arrays:
 
 
 def word2vec_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words with their vectors, in blocks: UTF-8 encoded words, and float32 (words, dim) of at most `block_bytes` bytes.
-
-    Raises InputError as `read_word2vec`.
-    """
+    """All words with their vectors, in blocks of at most `block_bytes` bytes: UTF-8 encoded words, and float32 (words, dim)."""
     with _open(path) as content:
         rows = _rows(path, content, "searching")
         while block := list(islice(rows, max(1, block_bytes // (_FLOAT * content.dim)))):
