@@ -41,7 +41,6 @@ class Vectors:
 
     @property
     def exist(self) -> bool:
-        """Whether the path holds complete vectors."""
         return self._files.exists(self.path)
 
     @property

@@ -142,7 +142,6 @@ class WordReader:
         return hashlib.sha256(f"{words}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
 
     def parameters(self) -> int:
-        """The number of parameters that the vectors depend on: of the run's words and their linear map, or of the source."""
         if self._parameters is not None:
             return self._parameters
         return sum(parameter.numel() for parameter in self.embedder.parameters())

@@ -71,7 +71,6 @@ class WordEmbeddings:
 
 
 def word_sequences(vocabulary: Vocabulary, texts: TokenizedTexts) -> ArraySequences:
-    """The texts as word ids of a vocabulary."""
     return ArraySequences(vocabulary.ids(texts.types)[texts.tokens], texts.starts[:-1], texts.lengths)
 
 
@@ -111,7 +110,6 @@ class WordEmbedder(nn.Module):
         self.added = torch.cat([self.added, torch.from_numpy(vectors).to(self.added.device)])
 
     def remove_added(self) -> None:
-        """Remove the words that `add` added."""
         self.added = self.added[:0]
 
     def forward(self, tokens: Tensor) -> Tensor:

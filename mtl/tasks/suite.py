@@ -122,7 +122,6 @@ class Suite:
 
     @property
     def shown(self) -> Scale:
-        """How scores on this suite are shown."""
         return SCALES[self.scale]
 
     @property
@@ -142,7 +141,6 @@ class Suite:
 
     @property
     def average_text(self) -> str:
-        """The averaged tasks in words."""
         if all(len(group) == 1 for group in self.average_groups):
             return ", ".join(self.averaged)
         groups = self.average_groups

@@ -91,7 +91,6 @@ class Source:
 
     @property
     def single_files(self) -> bool:
-        """Whether each file has its own address, instead of one zip with all files."""
         return "{file}" in self.url
 
     def address(self, folder: str, file: str) -> str:
@@ -202,7 +201,6 @@ class Task:
 
     @property
     def is_scored(self) -> bool:
-        """Whether predictions are compared with targets."""
         return self.scored != UNSCORED
 
     @property
@@ -216,7 +214,6 @@ class Task:
 
     @property
     def text_columns(self) -> list[str]:
-        """The columns that hold a row's texts."""
         return [*self.text, *(self.candidates or ())]
 
     @property
@@ -236,7 +233,6 @@ class Task:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest number of `range`."""
         assert self.range is not None
         low, high = self.range
         return low, high

@@ -156,7 +156,6 @@ class ElmoReader:
         """None: a word's vector depends on its text."""
 
     def fingerprint(self) -> str:
-        """A hash of the options, the weights and the arithmetic."""
         layer = getattr(self.embedder, "layer", None)
         return f"{self.digest} {self.elmo.dtype} {self.precision} {layer}"
 
@@ -181,7 +180,6 @@ class ElmoEmbedder(nn.Module):
         return copy.deepcopy(self)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Rows of `ELMo.rows` (batch, time, width) -> (batch, time, 2 * projection_dim)."""
         return self.mix(split_layers(rows.float(), self.projection_dim))
 
 
@@ -194,11 +192,9 @@ class ElmoLayer(nn.Module):
         self.layer = layer
 
     def for_task(self) -> "ElmoLayer":
-        """Itself: nothing is trained."""
         return self
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Rows of `ELMo.rows` (batch, time, width) -> (batch, time, 2 * projection_dim)."""
         return split_layers(rows.float(), self.projection_dim)[self.layer]
 
 
