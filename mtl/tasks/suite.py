@@ -191,9 +191,9 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
     suite.data = suite.data and str(path.parent / suite.data)
     for kind, named in suite.embeddings.items():
         if not is_inside(named):
-            problem = f"{named!r} must be a recipe's name or a path below the working directory"
+            message = f"{named!r} must be a recipe's name or a path below the working directory"
             hint = "the command line may name any path (embeddings.path=)"
-            raise InputError(f"embeddings.{kind}: {problem}; {hint}", path=path)
+            raise InputError(f"embeddings.{kind}: {message}; {hint}", path=path)
     if not _is_file_name(suite.name):
         raise InputError(f"{suite.name!r} names folders; use letters, digits, '.', '_' and '-'", path=path, key="name")
     for id, task in suite.tasks.items():

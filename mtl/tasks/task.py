@@ -72,8 +72,12 @@ SCORES_DEPEND_ON = (
 class Source:
     """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name.
 
-    `{folder}` in the address stands for the task's folder. `size` (in bytes) and `sha256` are those of a zip, where they are known;
-    the checksums of single files are the task's (`Task.checksums`).
+    `{folder}` in the address stands for the task's folder. The checksums of single files are the task's (`Task.checksums`).
+
+    Args:
+        url: the address.
+        size: the size of a zip in bytes, where it is known.
+        sha256: the checksum of a zip, where it is known.
     """
 
     url: str
