@@ -83,7 +83,10 @@ def gender_parity(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: 
 
 
 def gender_parity_by_row(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Triples that get one and the same label as a share of the rows, as the leaderboard's evaluator has it: with triples, at most 1/3."""
+    """The number of triples that get one and the same label, divided by the number of rows, as the leaderboard's evaluator has it.
+
+    With triples of three rows, the highest is 1/3.
+    """
     alike, sizes = _triples(task, predicted, rows)
     return (weights / sizes) @ alike / weights.sum(axis=1)
 
@@ -106,7 +109,10 @@ def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.nd
 
 
 def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean F1 of words by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p". Raises InputError."""
+    """The mean F1 of words by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p".
+
+    Raises InputError if the package is not installed.
+    """
     return _mean(_google_f1, predicted, rows.targets, weights)
 
 
