@@ -32,11 +32,7 @@ def embedder_kind(name: str) -> EmbedderKind:
 
 
 def vector_training(name: str) -> VectorTraining | None:
-    """How vectors of this kind are trained: as its entry says, or as a wing does; None if they can only be read.
-
-    Args:
-        name: a key of EMBEDDERS.
-    """
+    """How vectors of the kind `name` are trained: as its entry says, or as a wing does; None if they can only be read."""
     files = EMBEDDERS[name].files
     if files is not None and files.training is not None:
         return files.training

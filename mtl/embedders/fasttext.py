@@ -25,6 +25,26 @@ from mtl.embedders.static import static_kind
 if TYPE_CHECKING:
     import torch
 
+LOOK_EVERY = 0.5  # seconds between two looks at how far a training has read its text
+
+# fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
+# whatever values are in memory.
+SAFE_THREADS = 11
+
+# The process ends with the one that started it, also where that one is killed: else it would write vectors that no one waits for.
+TRAIN = """
+import ctypes, json, os, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+if os.getppid() != int(sys.argv[3]):
+    sys.exit(1)
+import fasttext
+arguments = json.loads(sys.argv[1])
+if sys.argv[4] == "train_unsupervised":  # which takes the seed from its defaults alone
+    fasttext.FastText.unsupervised_default["seed"] = arguments.pop("seed")
+getattr(fasttext, sys.argv[4])(**arguments).save_model(sys.argv[2])
+"""
+
 
 @dataclass
 class FastTextTraining:
@@ -55,21 +75,14 @@ class FastTextTraining:
     seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # fastText takes 0 as 1
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        """Train with `train_fasttext`, on the CPU."""
         train_fasttext(lines, path, self, source)
 
 
 def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining, source: str = "") -> None:
     """Train skip-gram vectors on tokenized lines with the fasttext library and write the model (.bin) to `path`.
 
-    Args:
-        lines: the words of each line.
-        path: the file to write.
-        settings: the settings of the training.
-        source: identifies the texts; it is noted beside the model.
-
-    Raises:
-        InputError: if fastText cannot train, for example if no word is frequent enough.
+    The source, which identifies the texts, is noted beside the model. Raises InputError if fastText cannot train, for example if no
+    word is frequent enough.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
@@ -101,25 +114,6 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
             note_source(path, source, threads)
 
 
-# fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
-# whatever values are in memory.
-SAFE_THREADS = 11
-
-# The process ends with the one that started it, also where that one is killed: else it would write vectors that no one waits for.
-TRAIN = """
-import ctypes, json, os, sys
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
-if os.getppid() != int(sys.argv[3]):
-    sys.exit(1)
-import fasttext
-arguments = json.loads(sys.argv[1])
-if sys.argv[4] == "train_unsupervised":  # which takes the seed from its defaults alone
-    fasttext.FastText.unsupervised_default["seed"] = arguments.pop("seed")
-getattr(fasttext, sys.argv[4])(**arguments).save_model(sys.argv[2])
-"""
-
-
 def training_process(function: str, arguments: dict[str, Any], out: Path) -> "subprocess.Popen[str]":
     """A process in which fastText trains a model, and the C library allocates memory that is set to zero.
 
@@ -127,7 +121,6 @@ def training_process(function: str, arguments: dict[str, Any], out: Path) -> "su
 
     Args:
         function: the name of the function of the package fasttext: train_unsupervised or train_supervised.
-        arguments: its arguments.
         out: the file to write.
     """
     command = [sys.executable, "-c", TRAIN, json.dumps(arguments), str(out), str(os.getpid()), function]
@@ -136,14 +129,7 @@ def training_process(function: str, arguments: dict[str, Any], out: Path) -> "su
 
 
 def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
-    """Train in a separate process, with a progress bar.
-
-    Args:
-        arguments: the arguments of `fasttext.train_unsupervised`.
-        partial: the file to write.
-        path: the file that is named to the user.
-        tokens: the number of tokens in all epochs, for the progress bar.
-    """
+    """Train in a separate process, with a progress bar of all tokens of all epochs. Messages name `path`."""
     last_line = ""
     with (
         training_process("train_unsupervised", arguments, partial) as process,
@@ -166,18 +152,11 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
         raise InputError(message, path=path)
 
 
-LOOK_EVERY = 0.5  # seconds
-
-
 @contextmanager
 def _followed(process: int, arguments: dict[str, Any], bar: Progress) -> Iterator[None]:
     """Within the block, move the bar as far as the process has read its text. With one thread, fastText itself reports no progress.
 
     It reads the text once to count words, and then once in each epoch. On systems without /proc, the bar does not move.
-
-    Args:
-        arguments: of the training.
-        bar: of all tokens of all epochs.
     """
     text, ended = Path(arguments["input"]).resolve(), Event()
     size, tokens = text.stat().st_size, bar.total or 0

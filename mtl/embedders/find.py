@@ -18,16 +18,11 @@ if TYPE_CHECKING:
     import torch
 
 
-def embedder_options(name: str, given: Mapping[str, Any]) -> EmbedderOptions:
-    """The options of embeddings without a run. Raises InputError for an unknown name or key, and a bad value.
-
-    Args:
-        name: the name or path of an embeddings file.
-        given: keys of `embeddings.` that override those of the file.
-    """
+def embedder_options(name: str, changes: Mapping[str, Any]) -> EmbedderOptions:
+    """The options of the embeddings file `name` without a run, with some keys changed. Raises InputError."""
     content = read_embeddings(name)
     content.pop("config", None)  # for runs
-    return typed(embedder_kind(content["name"]).options, {**content, **given}, "embeddings.")
+    return typed(embedder_kind(content["name"]).options, {**content, **changes}, "embeddings.")
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,6 @@ class Vectors:
 
     @property
     def exist(self) -> bool:
-        """Whether the path holds complete vectors."""
         return self._files.exists(self.path)
 
     @property
@@ -79,14 +73,9 @@ class Vectors:
         raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)
 
     def train_if_missing(self, suite: Suite, data_dir: Path, held_out: float, device: "torch.device") -> None:
-        """Train the vectors as their recipe says, if they do not exist; they must be obtainable.
+        """Train the vectors of a run as their recipe says, if they do not exist; they must be obtainable.
 
-        Args:
-            suite, data_dir, held_out: of the run.
-            device: where to train, if the kind of embeddings can choose.
-
-        Raises:
-            InputError: if they cannot be trained, and for vectors that were trained on other texts than the training rows of now.
+        Raises InputError if they cannot be trained, and for vectors of other texts than the training rows of now.
         """
         recipe = self.recipe
         if recipe is None or not recipe.train:
@@ -100,8 +89,7 @@ class Vectors:
 def find_vectors(config: Config, suite: Suite) -> Vectors | None:
     """The word vectors that the configuration or the suite names; None for a kind of embeddings that needs no file.
 
-    Raises:
-        InputError: if no vectors are named.
+    Raises InputError if no vectors are named.
     """
     name = config.embeddings.name
     if EMBEDDERS[name].files is None:
@@ -125,15 +113,8 @@ def obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.
 
 
 def check_word_file(config: Config, further: str = "") -> None:
-    """Raise InputError for a method that reads a file of word vectors, and a kind of embeddings that is none.
-
-    Args:
-        further: what the method can read in its place, for the message.
-    """
+    """Raise InputError for a method that reads word vectors, or what `further` says, and a kind of embeddings that is no file."""
     by_word = [name for name, kind in EMBEDDERS.items() if kind.files is not None and kind.files.by_word]
     if config.embeddings.name not in by_word:
-        raise InputError(
-            f"method {config.method} reads a file of word vectors{further}; set embeddings={' or '.join(by_word)}",
-            key="embeddings",
-            value=config.embeddings.name,
-        )
+        message = f"method {config.method} reads a file of word vectors{further}; set embeddings={' or '.join(by_word)}"
+        raise InputError(message, key="embeddings", value=config.embeddings.name)

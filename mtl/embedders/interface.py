@@ -25,8 +25,7 @@ class EmbeddingsRequest:
     """What the embeddings of a run are built from.
 
     Attributes:
-        options: the options of the kind of embeddings, an instance of `EmbedderKind.options`.
-        texts: the dataset's texts.
+        options: an instance of `EmbedderKind.options`.
         training_texts: int64 (texts,), the indices of the texts that occur in training rows.
         path: the file or folder of the vectors; None for kinds that need none.
         cache_dir: a folder for what is computed once.
@@ -43,12 +42,10 @@ class EmbeddingsRequest:
 
 @dataclass(frozen=True)
 class RunReaderRequest:
-    """What the reader of a finished run is loaded from.
+    """What the reader of a finished run is loaded from: as `EmbeddingsRequest`, and the folder of the run.
 
     Attributes:
-        options, path, device: as in `EmbeddingsRequest`.
-        folder: the folder of the run.
-        weights: the weights of the embedder after stage 1.
+        weights: those of the embedder after stage 1.
         fingerprint: `Embeddings.fingerprint` of the run.
     """
 
@@ -62,12 +59,10 @@ class RunReaderRequest:
 
 @dataclass(frozen=True)
 class VectorReaderRequest:
-    """What a reader of vectors is opened from without a run.
+    """What a reader of vectors is opened from without a run: as `EmbeddingsRequest`, and the seed of random vectors.
 
     Attributes:
-        options, path, device: as in `EmbeddingsRequest`.
         layer: the layer to read, counted from 0, if the embeddings have layers; None for the mean of all layers.
-        seed: the seed of random vectors.
     """
 
     options: Any
@@ -137,10 +132,7 @@ class Reader(Protocol):
         """The number of parameters that the vectors depend on, trained or not."""
 
     def table(self, words: Sequence[str]) -> "WordTable | None":
-        """The words with a vector of their own, these words among them, once the embedder's weights are loaded.
-
-        None: a word's vector depends on its text.
-        """
+        """The words with a vector of their own, these words among them, after the embedder's weights are loaded; None: texts matter."""
 
 
 @dataclass(frozen=True)
@@ -165,13 +157,9 @@ class Training(Protocol):
         """Raise InputError for a setting that is out of range."""
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        """Train on tokenized lines and write the vectors to `path`, after `note_source`. Raises InputError.
+        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises InputError.
 
-        Args:
-            lines: the words of each line.
-            path: the file or folder to write.
-            source: identifies the content of the lines.
-            device: where to train, if the kind can choose.
+        The source, which identifies the content of the lines, is noted first (`note_source`).
         """
 
 
@@ -179,15 +167,12 @@ def note_source(path: Path, source: str, threads: int | None = None) -> None:
     """Write `source` beside `path`. It identifies the texts of the vectors that will be moved to `path` next.
 
     Vectors that are already at `path` come from another source. They are removed first, so that a note never belongs to other
-    vectors.
-
-    Args:
-        threads: that trained them, of a training that several threads make irreproducible: a second line says so.
+    vectors. A second line says whether a training with several threads can be repeated.
     """
     if path.is_file():
         path.unlink()
-    same = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
-    write_text(_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {same}\n")
+    again = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
+    write_text(_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {again}\n")
 
 
 def noted_source(path: Path) -> str | None:
@@ -259,7 +244,7 @@ class EmbedderKind:
     extra: str | None = None
 
     def check_installed(self, name: str) -> None:
-        """Raise InputError, which says what to install, if a package that these embeddings need is missing. name: of the kind."""
+        """Raise InputError, which says what to install, if a package that the embeddings `name` need is missing."""
         if self.extra is not None:
             check_installed(self.extra, key="embeddings.name", value=name)
 

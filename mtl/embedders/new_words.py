@@ -24,15 +24,9 @@ MOST_NEW = 200_000  # words beside the vocabulary that a reader keeps; with 300 
 
 
 def run_words(request: RunReaderRequest, file: Path | None = None, ngrams: bool = True) -> "WordReader":
-    """The vocabulary of a finished run.
+    """The vocabulary of a finished run; new words get their vectors from the file, if there is one, as `FileSource` reads it.
 
-    Args:
-        request: names the run.
-        file: where new words get their vectors from; None: they are unknown.
-        ngrams: as in `FileSource`.
-
-    Raises:
-        InputError: if the run has no vectors, or another number of them than of words.
+    Raises InputError if the run has no vectors, or another number of them than of words.
     """
     weight = request.weights.get("table.weight")
     if weight is None or weight.dim() != 2:
@@ -40,23 +34,15 @@ def run_words(request: RunReaderRequest, file: Path | None = None, ngrams: bool 
         raise InputError(message, path=request.folder)
     vocabulary = Vocabulary(read_lines(request.folder / VOCABULARY))
     if len(vocabulary) != len(weight):
-        raise InputError(
-            f"has {len(vocabulary) - Vocabulary.FIRST} words, the run has vectors of {len(weight) - Vocabulary.FIRST}; "
-            "restore the file",
-            path=request.folder / VOCABULARY,
-        )
+        words, vectors = len(vocabulary) - Vocabulary.FIRST, len(weight) - Vocabulary.FIRST
+        message = f"has {words} words, the run has vectors of {vectors}; restore the file"
+        raise InputError(message, path=request.folder / VOCABULARY)
     embedder = WordEmbedder(len(weight), weight.shape[1], trainable=False, mapped="map.weight" in request.weights)
     return WordReader(vocabulary, embedder, None if file is None else FileSource(file, weight.shape[1], ngrams))
 
 
 def source_words(source: "WordSource", dim: int, parameters: int) -> "WordReader":
-    """The words of a source alone. The vector of a word that it lacks is zero.
-
-    Args:
-        source: the source of the vectors.
-        dim: the size of a vector.
-        parameters: the number of parameters of the source.
-    """
+    """The words of a source alone, of which it has this size and this number of parameters. The vector of other words is zero."""
     embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
     embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
     return WordReader(Vocabulary([]), embedder, source, parameters)
@@ -78,10 +64,8 @@ class FileSource:
     def __init__(self, path: Path, dim: int | None, ngrams: bool) -> None:
         """Open the file when it is first read.
 
-        Args:
-            path: the file.
-            dim: the size of the vectors to expect; None: as in the file, which must exist.
-            ngrams: whether words that are not in the file may get vectors from their character n-grams.
+        It must exist if no size of the vectors, `dim`, is to be expected. `ngrams` says whether words that it lacks may get vectors from
+        their character n-grams.
         """
         self.file = VectorFile(path)
         self.dim = dim
@@ -100,7 +84,6 @@ class FileSource:
         return vectors if self.ngrams else replace(vectors, from_ngrams=np.zeros(len(words), dtype=bool))
 
     def fingerprint(self) -> str:
-        """A hash of the file's content."""
         hashes = [("", self.file.sha256())] if self.file.path.exists() else None  # as fingerprints on disk have it
         return f"{hashes} {self.ngrams}"
 
@@ -118,13 +101,9 @@ class WordReader:
         source: WordSource | None = None,
         parameters: int | None = None,
     ) -> None:
-        """Start with the words of the vocabulary.
+        """Start with the words of the vocabulary, of which the embedder has vectors, in this order.
 
-        Args:
-            vocabulary: the words that are always known.
-            embedder: has vectors for the words of the vocabulary, in its order.
-            source: where new words get their vectors from; None: no word is added.
-            parameters: the number that `parameters` returns; None: that of the embedder.
+        Without a source, no word is added. `parameters` returns the number of this name, or else that of the embedder.
         """
         self.vocabulary = vocabulary
         self.embedder = embedder
@@ -146,7 +125,6 @@ class WordReader:
         return word_sequences(self.vocabulary, texts)
 
     def table(self, words: Sequence[str]) -> WordTable:
-        """The vectors of the vocabulary, and of these words if they have one."""
         self._learn(list(dict.fromkeys(words)))
         ids = torch.arange(len(self.vocabulary), device=self.embedder.table.weight.device)
         with torch.no_grad():
@@ -154,7 +132,7 @@ class WordReader:
         return WordTable(list(self.vocabulary.words), vectors, self.source is not None)
 
     def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
-        """Which of `texts.types` have a vector of their own, bool (types,); after `sequences`."""
+        """As `Reader.have_vectors`."""
         return self.vocabulary.ids(texts.types) != Vocabulary.UNKNOWN
 
     def fingerprint(self) -> str:
@@ -164,7 +142,6 @@ class WordReader:
         return hashlib.sha256(f"{words}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
 
     def parameters(self) -> int:
-        """The number of parameters that the vectors depend on: of the run's words and their linear map, or of the source."""
         if self._parameters is not None:
             return self._parameters
         return sum(parameter.numel() for parameter in self.embedder.parameters())
@@ -182,7 +159,6 @@ class WordReader:
         if new := [word for word in unknown if word not in self.without_vector]:
             read = self.source.read(new)
             self.embedder.add(read.vectors[read.has_vector])
-            self.vocabulary.add(word for word, has_vector in zip(new, read.has_vector, strict=True) if has_vector)
-            self.without_vector.update(
-                word for word, has_vector in zip(new, read.has_vector, strict=True) if not has_vector
-            )
+            known = dict(zip(new, read.has_vector.tolist(), strict=True))
+            self.vocabulary.add(word for word in new if known[word])
+            self.without_vector.update(word for word in new if not known[word])

@@ -51,7 +51,6 @@ class DrawnVectors:
     seed: int
 
     def read(self, words: Sequence[str]) -> "WordVectors":
-        """The vectors of these words."""
         from mtl.embedders.vector_files.vector_file import WordVectors
 
         vectors = np.empty((len(words), self.dim), dtype=np.float32)
@@ -61,7 +60,6 @@ class DrawnVectors:
         return WordVectors(vectors, np.ones(len(words), dtype=bool), np.zeros(len(words), dtype=bool))
 
     def fingerprint(self) -> str:
-        """What the vectors depend on."""
         return repr(self)
 
 

@@ -37,8 +37,7 @@ logger = logging.getLogger("mtl")
 # The default share of held-out rows (configs/baseline.yaml). Vectors trained with it have the file name of the recipe.
 PLAIN_HELD_OUT = 0.1
 LONGEST = 1_000_000  # tokens; a longer training text is cut
-
-Lines = Iterable[Sequence[str]]
+Text = tuple[Iterable[Sequence[str]], str]  # tokenized lines, and what identifies them
 
 
 @dataclass
@@ -99,15 +98,9 @@ def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
 
 
 def vector_path(name: str, embeddings_dir: Path, held_out: float) -> tuple[Path, Recipe | None]:
-    """The file or folder of vectors that a setting names. It need not exist.
+    """The file or folder of the vectors that a path or a recipe's name means, and the recipe. It need not exist.
 
-    Args:
-        name: a path, or the name of a recipe.
-        embeddings_dir: the folder of a recipe's vectors.
-        held_out: the share of training rows that are held out. Vectors that a recipe trains have a different file for each share.
-
-    Returns:
-        the path, and the recipe if `name` is that of one.
+    Vectors that a recipe trains have a different file for each share of training rows that are held out.
     """
     if Path(name).exists() or Path(name).suffix in (".bin", ".vec", ".txt", ".gz", ".zip", ".kv") or "/" in name:
         return Path(name), None
@@ -121,8 +114,8 @@ def trained_path(path: Path, held_out: float) -> Path:
     return path if held_out == PLAIN_HELD_OUT else path.with_name(f"{path.stem}-held-out-{held_out:g}{path.suffix}")
 
 
-def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
-    """Settings to train this kind of embeddings with, from given values; the others have their defaults.
+def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
+    """Settings to train this kind of embeddings with: these values, and else the defaults.
 
     Raises InputError for a kind of embeddings that cannot be trained, an unknown key, or a value that makes no sense.
     """
@@ -132,20 +125,15 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
         trained = " and ".join(name for name in EMBEDDERS if vector_training(name))
         raise InputError(f"cannot be trained; {trained} can", key="embeddings", value=embeddings)
     check_installed(training.extra, key="embeddings", value=embeddings)
-    return cast(Training, typed(resolve(training.settings), given))
+    return cast(Training, typed(resolve(training.settings), values))
 
 
 def train_on_files(
     training: Training, files: Sequence[Path], language: str, path: Path, device: "torch.device"
 ) -> None:
-    """Train vectors on text files, plain or gzipped, and write them to `path`. Raises InputError.
+    """Train vectors on text files, plain or gzipped, whose language is that of the tokenizer, and write them to `path`.
 
-    Args:
-        training: the settings.
-        files: the text files.
-        language: the language of the tokenizer.
-        path: the file or folder to write.
-        device: where to train, if the kind of embeddings can choose.
+    Raises InputError.
     """
     lines, source = _file_text(files, language)
     with _alone(path):
@@ -164,15 +152,8 @@ def train_on_suite(
     """Train vectors on the training text of a suite, without held-out rows, and write them to `path`. Raises InputError.
 
     All runs on the suite that hold out this share of rows can use the vectors, with any `tasks` and `max_length`. A dev text is among
-    the texts only if it also occurs in the training rows of a task.
-
-    Args:
-        training: the settings.
-        suite, data_dir: the suite, and the folder of its data.
-        held_out: the share of training rows that the runs with these vectors hold out.
-        path: the file or folder to write.
-        device: where to train, if the kind of embeddings can choose.
-        files: text files to train on as well, plain or gzipped; they come first.
+    the texts only if it also occurs in the training rows of a task. Text files, plain or gzipped, may be trained on as well; they
+    come first.
     """
     with _alone(path):
         lines, source = _suite_text(suite, data_dir, held_out)
@@ -197,10 +178,7 @@ def train_recipe(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Within the block, no other process trains these vectors. If one does, wait until it has ended.
-
-    Removes what a process that was killed left beside them: its text, and vectors that are not complete.
-    """
+    """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
     with waiting_lock(path.with_name(f".{path.name}.lock"), f"{path}: another process is training these vectors"):
         leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.(\w{{8}}\.txt|[0-9a-f]{{32}}\.partial)")
         for file in path.parent.iterdir():
@@ -209,14 +187,14 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
-def _file_text(files: Sequence[Path], language: str) -> tuple[Lines, str]:
+def _file_text(files: Sequence[Path], language: str) -> Text:
     """The tokenized lines of text files, and what identifies them: their content and the tokenizer."""
     if missing := [file for file in files if not file.is_file()]:
         raise InputError("no such file", path=missing[0])
     return tokenized_lines(files, moses(language)), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
 
 
-def _suite_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines, str]:
+def _suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:
     """The distinct training texts of all tasks that have their files, tokenized and not cut, and what identifies them."""
     texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
     return (texts.words(text) for text in range(len(texts))), _suite_source(suite, data_dir, held_out)
@@ -225,11 +203,9 @@ def _suite_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines, s
 def check_recipe(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
     """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
     if noted_source(path) != _suite_source(suite, data_dir, held_out):
-        raise InputError(
-            "was trained on other texts than the present training rows: the data, the choice of held-out rows or the "
-            "tokenizer has changed; remove it, and the same command trains it again",
-            path=path,
-        )
+        changed = "the data, the choice of held-out rows or the tokenizer has changed"
+        remedy = "remove it, and the same command trains it again"
+        raise InputError(f"was trained on other texts than the present training rows: {changed}; {remedy}", path=path)
 
 
 def _suite_source(suite: Suite, data_dir: Path, held_out: float) -> str:

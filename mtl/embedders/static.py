@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 
 
 def static_kind(title: str, training: VectorTraining | None) -> EmbedderKind:
-    """The registry entry of vectors that are read from a file, in any of the formats of `VectorFile`.
-
-    Args:
-        title: as in `EmbedderKind.title`.
-        training: how they are trained; None if they can only be read.
-    """
+    """The registry entry of vectors that are read from a file, in any of the formats of `VectorFile`, or trained."""
     return EmbedderKind(
         title=title,
         options=StaticOptions,

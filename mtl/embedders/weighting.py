@@ -5,30 +5,22 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+SMOOTHING = 1e-3  # the constant a of Arora et al. 2017, who recommend 1e-3 to 1e-4
+
 
 @dataclass
 class WordCounts:
-    """How often words occur in texts.
+    """How often words occur in texts."""
 
-    Attributes:
-        texts: their number.
-        tokens: the number of all their tokens.
-        counts: how often each word occurs.
-        documents: in how many texts each word occurs.
-    """
-
-    texts: int = 0
-    tokens: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    documents: Counter[str] = field(default_factory=Counter)
+    texts: int = 0  # their number
+    tokens: int = 0  # of all texts
+    counts: Counter[str] = field(default_factory=Counter)  # how often each word occurs
+    documents: Counter[str] = field(default_factory=Counter)  # in how many texts each word occurs
 
 
 def inverse_document_frequency(counts: WordCounts, word: str) -> float:
     """ln((1 + texts) / (1 + texts with the word)) + 1, as scikit-learn's TfidfVectorizer has it by default."""
     return math.log((1 + counts.texts) / (1 + counts.documents[word])) + 1
-
-
-SMOOTHING = 1e-3  # the constant a of Arora et al. 2017, who recommend 1e-3 to 1e-4
 
 
 def smooth_inverse_frequency(counts: WordCounts, word: str) -> float:

@@ -53,23 +53,14 @@ class Word2VecTraining:
             raise InputError(f"must be at most {LARGEST_SEED}", key="seed", value=self.seed)
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        """Train with `train_word2vec`, on the CPU."""
         train_word2vec(lines, path, self, source)
 
 
 def train_word2vec(lines: Iterable[Sequence[str]], path: Path, settings: Word2VecTraining, source: str = "") -> None:
     """Train vectors on tokenized lines with gensim and write them to `path` in word2vec's binary format.
 
-    With one thread, the same lines and settings give the same file.
-
-    Args:
-        lines: the words of each line.
-        path: the file to write.
-        settings: the settings of the training.
-        source: identifies the texts; it is noted beside the vectors.
-
-    Raises:
-        InputError: if no word is frequent enough.
+    With one thread, the same lines and settings give the same file. The source, which identifies the texts, is noted beside the
+    vectors. Raises InputError if no word is frequent enough.
     """
     from gensim.models import Word2Vec
 
@@ -97,10 +88,8 @@ def train_word2vec(lines: Iterable[Sequence[str]], path: Path, settings: Word2Ve
                     seed=settings.seed,
                 )
             except RuntimeError as error:  # "you must first build vocabulary before training the model"
-                raise InputError(
-                    f"word2vec could not train: no word occurs min_count={settings.min_count} times ({error})",
-                    path=path,
-                ) from None
+                message = f"word2vec could not train: no word occurs min_count={settings.min_count} times ({error})"
+                raise InputError(message, path=path) from None
             model.wv.save_word2vec_format(str(partial), binary=True)
             note_source(path, source, threads)
 

@@ -22,11 +22,8 @@ class WordEmbeddings:
 
     Attributes:
         vocabulary: the words that have a vector.
-        dim: the size of a vector.
         vectors: float32 (len(vocabulary), dim), or None if each seed draws its own vectors from N(0, init_std²).
-        coverage: how many words of the dataset's texts have a vector.
         trainable: whether stage 1 trains the vectors.
-        init_std: the standard deviation of vectors that each seed draws.
         drawn: bool (len(vocabulary),), the rows of `vectors` that each seed draws from N(0, 1) instead; None: no row.
         sparse, mapped: as in `WordEmbedder`.
     """
@@ -59,25 +56,21 @@ class WordEmbeddings:
         return embedder
 
     def sequences(self, texts: TokenizedTexts) -> ArraySequences:
-        """The texts as word ids."""
         return word_sequences(self.vocabulary, texts)
 
     uncached_sequences = sequences
 
     def parameters(self) -> int:
-        """The number of parameters in all vectors, and in their linear map."""
         return len(self.vocabulary) * self.dim + (self.dim**2 if self.mapped else 0)
 
     def to(self, device: torch.device) -> None:
         """Do nothing: vectors are only looked up."""
 
     def save(self, folder: Path) -> None:
-        """Write the vocabulary, in order."""
         write_text(folder / VOCABULARY, "".join(f"{word}\n" for word in self.vocabulary.words))
 
 
 def word_sequences(vocabulary: Vocabulary, texts: TokenizedTexts) -> ArraySequences:
-    """The texts as word ids of a vocabulary."""
     return ArraySequences(vocabulary.ids(texts.types)[texts.tokens], texts.starts[:-1], texts.lengths)
 
 
@@ -85,11 +78,9 @@ class WordEmbedder(nn.Module):
     """Turns word ids into vectors. The vector of padding (id 0) is zero, also after training."""
 
     def __init__(self, words: int, dim: int, trainable: bool, sparse: bool = False, mapped: bool = False) -> None:
-        """Draw vectors from N(0, 1).
+        """Draw vectors of so many words from N(0, 1).
 
         Args:
-            words: the number of ids.
-            dim: the size of a vector.
             trainable: whether training changes the vectors.
             sparse: whether the gradient of the vectors has only the words of a batch (`mtl.training.module`).
             mapped: whether each vector goes through a trained linear map, which starts as the identity: so training changes all words
@@ -119,22 +110,18 @@ class WordEmbedder(nn.Module):
         self.added = torch.cat([self.added, torch.from_numpy(vectors).to(self.added.device)])
 
     def remove_added(self) -> None:
-        """Remove the words that `add` added."""
         self.added = self.added[:0]
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Word ids (batch, time) -> vectors (batch, time, dim)."""
+        if not len(self.added):
+            return self.map(self.table(tokens))
         first_added = self.table.num_embeddings  # an id
-        if len(self.added):
-            looked_up = torch.where(
-                (tokens >= first_added)[..., None],
-                F.embedding((tokens - first_added).clamp(min=0), self.added),
-                self.table(tokens.clamp(max=first_added - 1)),
-            )
-        else:
-            looked_up = self.table(tokens)
-        vectors: Tensor = self.map(looked_up)
-        return vectors
+        added = F.embedding((tokens - first_added).clamp(min=0), self.added)
+        looked_up = torch.where(
+            (tokens >= first_added)[..., None], added, self.table(tokens.clamp(max=first_added - 1))
+        )
+        return self.map(looked_up)
 
 
 def frequent_words(
@@ -143,7 +130,6 @@ def frequent_words(
     """The words that get a vector of their own, in the order of `texts.types`: boundary words, and frequent words.
 
     Args:
-        texts: the dataset's texts.
         training_texts: int64 (texts,), the indices of the texts that occur in training rows.
         min_count: how often a frequent word occurs at least in the training texts.
         max_words: the number of frequent words at most, the most frequent ones; of equally frequent words, the first in
@@ -166,10 +152,8 @@ def with_specials(vectors: np.ndarray) -> np.ndarray:
 def with_drawn(vectors: np.ndarray, drawn: np.ndarray, unknown: bool) -> tuple[np.ndarray, np.ndarray | None]:
     """`WordEmbeddings.vectors` and `WordEmbeddings.drawn` for a vocabulary of which some words have random vectors.
 
-    Args:
-        vectors: from `with_specials`, of the other words.
-        drawn: bool (words,), which words have random vectors.
-        unknown: whether the unknown word has one too.
+    The vectors, from `with_specials`, are those of the words that are not `drawn`, bool (words,); `unknown` says whether the unknown
+    word has a random one too.
     """
     rows = np.concatenate([[False, unknown], drawn])
     if not rows.any():
@@ -186,12 +170,12 @@ class Coverage:
     Boundary words are not counted.
 
     Attributes:
-        found: the counts of words with a vector.
-        from_ngrams: the counts of words whose vectors come from their character n-grams.
-        unknown: the counts of words without a vector in the embeddings' file or vocabulary, also if they get a random one
+        found: of words with a vector.
+        from_ngrams: of words whose vectors come from their character n-grams.
+        unknown: of words without a vector in the embeddings' file or vocabulary, also if they get a random one
             (`embeddings.missing=random`).
         unknown_types: bool (types,), the words without a vector.
-        ngram_types: bool (types,), the words whose vectors come from their character n-grams; None for embeddings without n-grams.
+        ngram_types: bool (types,), the words whose vectors come from their n-grams; None for embeddings without n-grams.
     """
 
     found: tuple[int, int]
@@ -201,8 +185,8 @@ class Coverage:
     ngram_types: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
-        types, tokens = (sum(kind[i] for kind in (self.found, self.from_ngrams, self.unknown)) for i in (0, 1))
         kinds = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
+        types, tokens = (sum(counts) for counts in zip(*kinds.values(), strict=True))
         return "; ".join(
             f"{name} {kind[0]:,} types ({kind[0] / types:.1%}), {kind[1]:,} tokens ({kind[1] / tokens:.1%})"
             for name, kind in kinds.items()
@@ -216,10 +200,9 @@ class Coverage:
 
 
 def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
-    """Count the types and tokens of texts.
+    """Count the types and tokens of the dataset's distinct texts.
 
     Args:
-        texts: the dataset's distinct texts.
         has_vector: bool (types,), the types with a vector of their own.
         from_ngrams: bool (types,), the types whose vectors come from their n-grams; None for embeddings without n-grams.
     """

@@ -21,14 +21,10 @@ def shipped(folder: str) -> Path:
 
 
 def find_yaml(kind: str, name: str, folder: Path) -> Path:
-    """The path of a YAML file.
+    """The path of a YAML file. Raises InputError, which names the key `kind`, if there is none.
 
     Args:
         name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`.
-        kind: the key that messages name.
-
-    Raises:
-        InputError: if there is no such file.
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
         if not Path(name).is_file():
@@ -79,14 +75,7 @@ def save_config(config: Config, path: Path) -> None:
 
 
 def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:
-    """Read what `save_config` wrote.
-
-    Args:
-        options: returns the options class for a name of embeddings.
-
-    Raises:
-        InputError: if it is not a configuration.
-    """
+    """Read what `save_config` wrote; `options` returns the class for a name of embeddings. Raises InputError."""
     content = _read(path)
     embeddings = content.get("embeddings")
     try:
@@ -96,10 +85,7 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
 
 
 def differences(path: Path, config: Config) -> list[str]:
-    """The keys in which the configuration saved at `path` differs from this one, as "key: value there, value here".
-
-    Keys that do not change the results (INDIFFERENT) do not count. Raises InputError if there is no configuration.
-    """
+    """The keys whose values change results (not INDIFFERENT) and differ from those saved at `path`, as "key: value there, value here"."""
     return _differing(path, config, lambda key: key not in INDIFFERENT)
 
 
@@ -109,12 +95,9 @@ def moved_sources(path: Path, config: Config) -> list[str]:
 
 
 def _differing(path: Path, config: Config, counts: Callable[[str], bool]) -> list[str]:
-    saved, given = flatten(_read(path)), flatten_config(config)
-    return [
-        f"{key}: {saved.get(key)} there, {given.get(key)} here"
-        for key in saved | given
-        if saved.get(key) != given.get(key) and counts(key)
-    ]
+    there, here = flatten(_read(path)), flatten_config(config)
+    differing = [key for key in there | here if there.get(key) != here.get(key) and counts(key)]
+    return [f"{key}: {there.get(key)} there, {here.get(key)} here" for key in differing]
 
 
 def _read(path: Path) -> dict[Any, Any]:

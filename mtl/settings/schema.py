@@ -106,11 +106,8 @@ class FinetuneConfig(OptimizerConfig):
     def check(self) -> None:
         check_final_rate("finetune", self.learning_rate, self.final_learning_rate)
         if self.encoder_dropout and self.train_encoder:
-            raise InputError(
-                "is for a frozen encoder; finetune.train_encoder=True trains it",
-                key="encoder_dropout",
-                value="True",
-            )
+            message = "is for a frozen encoder; finetune.train_encoder=True trains it"
+            raise InputError(message, key="encoder_dropout", value="True")
 
 
 @dataclass
@@ -185,20 +182,15 @@ class FloorConfig:
                 raise InputError("must be [shortest, longest]", key=key, value=span)
         for key, values in self.grid.items():
             if values is not None and (not isinstance(values, list) or not values):
-                raise InputError(
-                    "must be a list of values to try, as in [0.1,1], or null for the default",
-                    key=f"grid.{key}",
-                    value=values,
-                )
+                message = "must be a list of values to try, as in [0.1,1], or null for the default"
+                raise InputError(message, key=f"grid.{key}", value=values)
         if not self.vectorizers:
             raise InputError("must name one or more, as in [counts-1-2,tfidf-1-3]", key="vectorizers", value="[]")
         for name in self.vectorizers:
             lengths = re.fullmatch(r"(?:counts|tfidf)-([1-9])-([1-9])", name)
             if not lengths or lengths[1] > lengths[2]:
-                raise InputError(
-                    f"{name!r} must be counts or tfidf with its shortest and longest n-gram, as in tfidf-1-2",
-                    key="vectorizers",
-                )
+                message = "must be counts or tfidf with its shortest and longest n-gram, as in tfidf-1-2"
+                raise InputError(f"{name!r} {message}", key="vectorizers")
 
 
 @dataclass
@@ -305,28 +297,18 @@ class TransformerConfig:
         if self.warmup >= 1 and self.warmup != int(self.warmup):
             raise InputError("must be a whole number of steps, or a share below 1", key="warmup", value=self.warmup)
         if self.batch_size % self.accumulate:
-            raise InputError(
-                f"must divide transformer.batch_size={self.batch_size}",
-                key="accumulate",
-                value=self.accumulate,
-            )
+            message = f"must divide transformer.batch_size={self.batch_size}"
+            raise InputError(message, key="accumulate", value=self.accumulate)
         check_final_rate("transformer", self.learning_rate, self.final_learning_rate)
         if self.patience is not None and self.checkpoint == "last":
-            raise InputError(
-                "is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained",
-                key="patience",
-                value=self.patience,
-            )
+            message = "is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained"
+            raise InputError(message, key="patience", value=self.patience)
 
 
 def check_final_rate(section: str, rate: float, final_rate: float) -> None:
-    """Raise InputError unless the last learning rate lies between 0 and the first one."""
     if not 0 <= final_rate <= rate:
-        raise InputError(
-            f"must lie between 0 and {section}.learning_rate={rate}",
-            key="final_learning_rate",
-            value=final_rate,
-        )
+        message = f"must lie between 0 and {section}.learning_rate={rate}"
+        raise InputError(message, key="final_learning_rate", value=final_rate)
 
 
 @dataclass
@@ -343,17 +325,13 @@ class ResourcesConfig:
 
     @property
     def memory_bytes(self) -> int | None:
-        """The memory in bytes."""
         return None if self.memory is None else round(self.memory * 1e9)
 
     def check(self) -> None:
         gpu, memory = self.gpu, self.memory
         if gpu is not None and not (gpu >= 0 and (gpu.is_integer() or (gpu < 1 and gpu == round(gpu, 4)))):
-            raise InputError(
-                "must be a share from 0 to 1 with at most four decimals, or a whole number of GPUs",
-                key="gpu",
-                value=gpu,
-            )
+            message = "must be a share from 0 to 1 with at most four decimals, or a whole number of GPUs"
+            raise InputError(message, key="gpu", value=gpu)
         if memory is not None and not (memory >= 1e-9 and math.isfinite(memory * 1e9)):
             raise InputError("must be a number of GB, at least 1e-9 (one byte)", key="memory", value=memory)
 
@@ -368,9 +346,8 @@ class SubmissionConfig:
     def check(self) -> None:
         name = self.name
         if name is not None and (not name.strip(" .") or not name.isprintable() or name[0] == "." or len(name) > 100):
-            raise InputError(
-                "names a file; use 1 to 100 printable characters, the first no dot", key="name", value=name
-            )
+            message = "names a file; use 1 to 100 printable characters, the first no dot"
+            raise InputError(message, key="name", value=name)
 
 
 @dataclass
@@ -427,20 +404,12 @@ class Config:
     def check(self) -> None:
         seeds = self.seeds
         if not seeds or len(set(seeds)) < len(seeds) or not 0 <= min(seeds) <= max(seeds) < 2**32:
-            raise InputError(
-                f"must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]", key="seeds", value=seeds
-            )
+            message = f"must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]"
+            raise InputError(message, key="seeds", value=seeds)
 
 
 def config_of(content: Mapping[str, Any], options: type[EmbedderOptions]) -> Config:
-    """The configuration that all keys with their values are.
-
-    Args:
-        options: of the embeddings.
-
-    Raises:
-        InputError: as `typed` does.
-    """
+    """The configuration that all keys with their values are. Raises InputError as `typed` does."""
     return typed(Config, {**content, "embeddings": typed(options, content.get("embeddings"), "embeddings.")})
 
 

@@ -31,7 +31,14 @@ from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Formula, ScoredRows, Task
 
-LOWEST = -100.0  # × 100
+LOWEST = -100.0  # × 100, of correlations and of Krippendorff's α
+# The pairs of texts whose score is kept: resampling asks for each many times.
+KEPT = 1 << 17
+# Scores × 100 that differ by less are equal, so that rounding errors, which differ between CPUs, do not choose between them.
+TIE = 1e-9
+MEAN = "+"  # between the names of the metrics of a mean, as in accuracy+f1
+_BY_VALUE = ("labels", "choice", "word")  # kinds whose targets are equal or different
+DIGITS = 9  # decimals to which scores are compared, so that rounding errors do not choose between answers
 
 
 def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -101,10 +108,6 @@ def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.nd
     return (lowest == highest).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
 
 
-# The pairs of texts whose score is kept: resampling asks for each many times.
-KEPT = 1 << 17
-
-
 def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean F1 of words by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p".
 
@@ -119,10 +122,10 @@ def rouge1_words(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: n
 
 
 def _mean(
-    f1: Callable[[str, str], float], predicted: np.ndarray, targets: np.ndarray, weights: np.ndarray
+    score: Callable[[str, str], float], texts: np.ndarray, targets: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """The weighted mean over rows, (sets,). weights: (sets, rows)."""
-    values = np.array([f1(target, text) for target, text in zip(targets, predicted, strict=True)])
+    """The mean over rows for each set of weights, (sets,)."""
+    values = np.array([score(target, text) for target, text in zip(targets, texts, strict=True)])
     return weights @ values / weights.sum(axis=1)
 
 
@@ -143,18 +146,13 @@ def google_scorer() -> Callable[[str, str], dict[str, Any]]:
 @lru_cache(KEPT)
 def _words_f1(target: str, predicted: str) -> float:
     """Twice the shared words as a share of the words of both texts; a word counts as often as it occurs. 0 for texts without words."""
-    one, other = Counter(_words(target)), Counter(_words(predicted))
-    words = one.total() + other.total()
-    return 2 * (one & other).total() / words if words else 0.0
-
-
-def _words(text: str) -> list[str]:
-    """Runs of letters, marks and digits: in many scripts, a vowel sign is a mark."""
-    return "".join(sign if category(sign)[0] in "LMN" else " " for sign in text.lower()).split()
-
-
-# Scores × 100 that differ by less are equal, so that rounding errors, which differ between CPUs, do not choose between them.
-TIE = 1e-9
+    # Runs of letters, marks and digits: in many scripts, a vowel sign is a mark.
+    gold, answer = (
+        Counter("".join(sign if category(sign)[0] in "LMN" else " " for sign in text.lower()).split())
+        for text in (target, predicted)
+    )
+    words = gold.total() + answer.total()
+    return 2 * (gold & answer).total() / words if words else 0.0
 
 
 @dataclass(frozen=True)
@@ -183,16 +181,10 @@ def lowest_score(task: Task) -> float:
 
 
 def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
-    """The task's metric × 100 over all rows.
+    """The task's metric × 100 over all rows. Raises ValueError for predictions or targets that are not finite.
 
     A correlation with a constant is 0. F1 of a label that neither occurs nor is predicted is 0; macro F1 leaves such
     labels out.
-
-    Args:
-        predictions: targets, (rows,), see `mtl.tasks.target_kind`.
-
-    Raises:
-        ValueError: for predictions or targets that are not finite: no metric is defined for them.
     """
     return float(weighted_scores(task, predictions, rows, np.ones((1, len(predictions))))[0])
 
@@ -203,14 +195,7 @@ def further_scores(task: Task, predictions: np.ndarray, rows: ScoredRows) -> dic
 
 
 def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The task's metric × 100 for each set of weights: (sets,).
-
-    Args:
-        weights: float64 (sets, rows).
-
-    Raises:
-        ValueError: as `score`.
-    """
+    """The task's metric × 100 for each set of weights, float64 (sets, rows): (sets,). Raises ValueError as `score`."""
     for name, values in (("predictions", predictions), ("gold targets", rows.targets)):
         if values.dtype != object and (wrong := int((~np.isfinite(values)).sum())):
             raise ValueError(f"task {task.id}: {wrong} of {len(values)} {name} are not finite")
@@ -230,9 +215,9 @@ def pseudo_alpha(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: n
 
 def chance_share(task: Task) -> float:
     """The task's `chance` as a number. Raises ValueError unless it is at least 0 and below 1."""
-    if not (found := re.fullmatch(r"(\d{1,12}(?:\.\d{1,12})?)(?:/([1-9]\d{0,11}))?", task.chance or "")):
+    if not (match := re.fullmatch(r"(\d{1,12}(?:\.\d{1,12})?)(?:/([1-9]\d{0,11}))?", task.chance or "")):
         raise ValueError(f"{task.chance!r} is neither a number nor a fraction of whole numbers")
-    if (chance := float(found[1]) / float(found[2] or 1)) >= 1:
+    if (chance := float(match[1]) / float(match[2] or 1)) >= 1:
         raise ValueError(f"{task.chance} must be below 1")
     return chance
 
@@ -285,20 +270,20 @@ def spearman(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.nd
 
 def _ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The mean rank of each row's value for each set of weights, (sets, rows)."""
-    _, first, place = np.unique(np.sort(values), return_index=True, return_inverse=True)
+    _, first, indices = np.unique(np.sort(values), return_index=True, return_inverse=True)
     order = np.argsort(values, kind="stable")
     counts = np.add.reduceat(weights[:, order], first, axis=1)
     ranks = np.empty_like(weights)
-    ranks[:, order] = (np.cumsum(counts, axis=1) - (counts - 1) / 2)[:, place]
+    ranks[:, order] = (np.cumsum(counts, axis=1) - (counts - 1) / 2)[:, indices]
     return ranks
 
 
-def _correlation(one: np.ndarray, other: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's correlation for each set of weights; 0 where one side is constant. one, other: (sets or 1, rows)."""
-    a, one_varies = _standardized(one, weights)
-    b, other_varies = _standardized(other, weights)
+def _correlation(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's correlation of two arrays (sets or 1, rows) for each set of weights; 0 where one is constant."""
+    a, a_varies = _standardized(left, weights)
+    b, b_varies = _standardized(right, weights)
     mean = (weights * a * b).sum(axis=1) / weights.sum(axis=1)
-    return np.where(one_varies & other_varies, np.clip(mean, -1, 1), 0.0)
+    return np.where(a_varies & b_varies, np.clip(mean, -1, 1), 0.0)
 
 
 def _standardized(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -357,16 +342,14 @@ def _lowest_pseudo_alpha(task: Task) -> float:
     return -100 * chance / (1 - chance)
 
 
-_BY_VALUE = ("labels", "choice", "word")
-
 # By the value of `metric` in a suite file.
 METRICS: dict[str, Metric] = {
     "accuracy": Metric("accuracy", _BY_VALUE, accuracy),
     "f1": Metric("F1", ("labels",), f1, problem=_f1_problem, one_label=True),
     "macro_f1": Metric("macro F1", ("labels",), macro_f1),
-    "matthews": Metric("Matthews", ("labels",), matthews, lowest=-100.0),
-    "spearman": Metric("Spearman", ("number",), spearman, lowest=-100.0),
-    "pearson": Metric("Pearson", ("number",), pearson, lowest=-100.0),
+    "matthews": Metric("Matthews", ("labels",), matthews, lowest=LOWEST),
+    "spearman": Metric("Spearman", ("number",), spearman, lowest=LOWEST),
+    "pearson": Metric("Pearson", ("number",), pearson, lowest=LOWEST),
     "one_minus_wmae": Metric("1 − wMAE", ("number",), one_minus_wmae),
     "alpha_nominal": Metric("α nominal", _BY_VALUE, alpha_nominal, lowest=LOWEST),
     "alpha_interval": Metric("α interval", ("number",), alpha_interval, lowest=LOWEST),
@@ -378,17 +361,11 @@ METRICS: dict[str, Metric] = {
 }
 
 
-MEAN = "+"  # between the names of the metrics of a mean, as in accuracy+f1
-
-
 @cache
 def metric_named(name: str) -> Metric:
     """The metric that a suite file calls `name`: one of METRICS, or the mean of several, as in "pearson+spearman".
 
-    GLUE scores a task with two metrics by their mean (Wang et al. 2018, section 3).
-
-    Raises:
-        KeyError: for an unknown name.
+    GLUE scores a task with two metrics by their mean (Wang et al. 2018, section 3). Raises KeyError for an unknown name.
     """
     if name in METRICS:
         return METRICS[name]
@@ -396,8 +373,7 @@ def metric_named(name: str) -> Metric:
     parts = [METRICS[part] for part in names]
 
     def formula(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-        scores: np.ndarray = np.mean([part.formula(task, predicted, rows, weights) for part in parts], axis=0)
-        return scores
+        return np.asarray(np.mean([part.formula(task, predicted, rows, weights) for part in parts], axis=0))
 
     return Metric(
         title=" + ".join(part.title for part in parts),
@@ -415,15 +391,8 @@ def is_metric(name: str) -> bool:
     return all(part in METRICS for part in names) and len(set(names)) == len(names)
 
 
-DIGITS = 9  # decimals to which scores are compared, so that rounding errors do not choose between answers
-
-
 def best_constant(task: Task, train: ScoredRows) -> Target:
-    """The answer with the best score by the task's metric if every row gets it; among equal scores, the first answer.
-
-    Args:
-        train: the training rows.
-    """
+    """The answer with the best score on the training rows if every row gets it; among equal scores, the first answer."""
     candidates = target_kind(task).simple.constants(train.targets)
     return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
 

@@ -16,11 +16,12 @@ from mtl.tasks.metrics import METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
 from mtl.tasks.task import DEV_OR_TEST, SCALES, SPLITS, UNSCORED, Scale, Source, Task
 
+AVERAGE = "average"  # the key of the average, beside the task ids
+
 
 @dataclass
 class Submission:
-    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to
-    know.
+    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to know.
 
     zip has no further keys. The others are those of rows.
 
@@ -40,9 +41,6 @@ class Submission:
     fill: dict[str, str] = field(default_factory=dict)
     measures: dict[str, list[str]] = field(default_factory=dict)
     ids: list[str] = field(default_factory=list)
-
-
-AVERAGE = "average"  # the key of the average, beside the task ids
 
 
 @dataclass
@@ -124,7 +122,6 @@ class Suite:
 
     @property
     def shown(self) -> Scale:
-        """How scores on this suite are shown."""
         return SCALES[self.scale]
 
     @property
@@ -140,26 +137,26 @@ class Suite:
     @property
     def average_groups(self) -> list[list[str]]:
         """The ids of the averaged tasks; those in one list count as one task, as GLUE's MNLI on matched and mismatched rows."""
-        return [list(each) if isinstance(each, list) else [each] for each in self.average or self.tasks]
+        return [list(group) if isinstance(group, list) else [group] for group in self.average or self.tasks]
 
     @property
     def average_text(self) -> str:
-        """The averaged tasks in words."""
         if all(len(group) == 1 for group in self.average_groups):
             return ", ".join(self.averaged)
-        return ", ".join(
-            f"({' + '.join(group)}) / {len(group)}" if group[1:] else group[0] for group in self.average_groups
-        )
+        groups = self.average_groups
+        return ", ".join(f"({' + '.join(group)}) / {len(group)}" if group[1:] else group[0] for group in groups)
 
     def mean(self, scores: Mapping[str, float]) -> float | None:
         """The suite's score: the mean of these scores by task id, over the averaged tasks among them; None if there are none."""
-        found = [own for group in self.average_groups if (own := [scores[id] for id in group if id in scores])]
-        return fmean(map(fmean, found)) if found else None
+        means = [
+            fmean(present) for group in self.average_groups if (present := [scores[id] for id in group if id in scores])
+        ]
+        return fmean(means) if means else None
 
     def divisors(self, ids: Container[str]) -> dict[str, int]:
         """By the averaged tasks among these ids, the number by which a score is divided in the mean over them."""
-        found = [own for group in self.average_groups if (own := [id for id in group if id in ids])]
-        by_task = {id: len(found) * len(own) for own in found for id in own}
+        groups = [present for group in self.average_groups if (present := [id for id in group if id in ids])]
+        by_task = {id: len(groups) * len(group) for group in groups for id in group}
         return {id: by_task[id] for id in self.averaged if id in by_task}
 
     def lacking(self, ids: Container[str]) -> list[str]:
@@ -172,10 +169,8 @@ class Suite:
             return list(self.tasks.values())
         wanted = {str(id) for id in ids}
         if unknown := wanted - set(self.tasks):
-            raise InputError(
-                f"suite {self.name} has no task {', '.join(sorted(unknown))}; it has {', '.join(self.tasks)}",
-                key="tasks",
-            )
+            message = f"suite {self.name} has no task {', '.join(sorted(unknown))}; it has {', '.join(self.tasks)}"
+            raise InputError(message, key="tasks")
         if not wanted:
             raise InputError("names no task", key="tasks")
         return [task for id, task in self.tasks.items() if id in wanted]
@@ -187,11 +182,7 @@ def load_suite(path: Path) -> Suite:
 
 
 def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
-    """The suite that the content of a suite file declares. Raises InputError as `load_suite` does.
-
-    Args:
-        path: of the file that messages name.
-    """
+    """The suite that the content of a suite file declares; messages name its path. Raises InputError as `load_suite` does."""
     suite = typed(Suite, raw, path=path)
     if not suite.tasks:
         raise InputError("names no task", path=path, key="tasks")
@@ -200,11 +191,9 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
     suite.data = suite.data and str(path.parent / suite.data)
     for kind, named in suite.embeddings.items():
         if not is_inside(named):
-            raise InputError(
-                f"embeddings.{kind}: {named!r} must be a recipe's name or a path below the working directory; the"
-                " command line may name any path (embeddings.path=)",
-                path=path,
-            )
+            message = f"{named!r} must be a recipe's name or a path below the working directory"
+            hint = "the command line may name any path (embeddings.path=)"
+            raise InputError(f"embeddings.{kind}: {message}; {hint}", path=path)
     if not _is_file_name(suite.name):
         raise InputError(f"{suite.name!r} names folders; use letters, digits, '.', '_' and '-'", path=path, key="name")
     for id, task in suite.tasks.items():
@@ -214,7 +203,7 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         task.files = {split: name and name.replace("{task}", task.id) for split, name in files.items()}
         task.source = task.source or suite.source
     for id, task in suite.tasks.items():
-        if problem := _take_answers(task, suite) or _problem(task) or _unsafe(task):
+        if problem := _take_answers(task, suite) or _target_problem(task) or _rows_problem(task) or _unsafe(task):
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
         raise InputError(problem, path=path)
@@ -233,8 +222,8 @@ def _suite_problem(suite: Suite) -> str | None:
         if not suite.average or not all(suite.average_groups) or len(set(named)) < len(named):
             return "average: must name at least one task, and none twice"
     for row in suite.published:
-        further = {f"also.{id}.{name}": score for id, own in row.also.items() for name, score in own.items()}
-        if unknown := [name for own in row.also.values() for name in own if not is_metric(name)]:
+        further = {f"also.{id}.{name}": score for id, by_name in row.also.items() for name, score in by_name.items()}
+        if unknown := [name for by_name in row.also.values() for name in by_name if not is_metric(name)]:
             return f"published: {row.model}: also: {unknown[0]!r} is no metric"
         scores = {**row.scores, "average": row.average or 0.0, **further}
         if odd := [key for key, score in scores.items() if not math.isfinite(score)]:
@@ -268,16 +257,11 @@ def _take_answers(task: Task, suite: Suite) -> str | None:
     return None
 
 
-def _problem(task: Task) -> str | None:
-    """The error in a task's declaration, as "key: message", or None."""
+def _target_problem(task: Task) -> str | None:
     if not _is_file_name(task.id):
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if task.id == AVERAGE:
         return f"id: {AVERAGE!r} names the average of all tasks; choose another id"
-    return _target_problem(task) or _rows_problem(task)
-
-
-def _target_problem(task: Task) -> str | None:
     if sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1 or not task.kind:
         return (
             "labels: exactly one of labels (classification), range (regression) and candidates (choice) must be given,"
@@ -298,18 +282,14 @@ def _target_problem(task: Task) -> str | None:
         return "text: a column with lists of texts can only be one of candidates"
     if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
-    if problem := _span_problem(task):
-        return problem
-    return _metric_problem(task, "metric") or _also_problem(task) or _breakdown_problem(task)
+    return _span_problem(task) or _metric_problem(task, "metric") or _further_problem(task)
 
 
 def _metric_problem(task: Task, key: str) -> str | None:
-    """The error in the declaration of the task's metric. key: the key that names the metric."""
+    """The error in the declaration of the task's metric, which the key names."""
     if not is_metric(task.metric):
-        names = ", ".join(METRICS)
-        return (
-            f"{key}: unknown metric {task.metric!r}, expected one of {names}, or the mean of several, as in accuracy+f1"
-        )
+        expected = f"one of {', '.join(METRICS)}, or the mean of several, as in accuracy+f1"
+        return f"{key}: unknown metric {task.metric!r}, expected {expected}"
     metric = metric_named(task.metric)
     # A metric also fits kinds that are derived from its kinds.
     if not set(names_of_kind(task.kind)) & set(metric.kinds):
@@ -317,15 +297,13 @@ def _metric_problem(task: Task, key: str) -> str | None:
     return metric.problem(task)
 
 
-def _also_problem(task: Task) -> str | None:
+def _further_problem(task: Task) -> str | None:
     further = task.also or []
-    if twice := [name for place, name in enumerate(further) if name in (task.metric, *further[:place])]:
+    if twice := [name for index, name in enumerate(further) if name in (task.metric, *further[:index])]:
         return f"also: names {twice[0]} twice, or it is the task's metric"
-    problems = (_metric_problem(task.measured_by(name), "also") for name in further)
-    return next(filter(None, problems), None)
-
-
-def _breakdown_problem(task: Task) -> str | None:
+    for name in further:
+        if problem := _metric_problem(task.measured_by(name), "also"):
+            return problem
     if lists := [name for name in task.breakdown or () if name.endswith("[]")]:
         return f"breakdown: {lists[0]}: a column of lists has no single values"
     return None
@@ -373,17 +351,12 @@ def _unsafe(task: Task) -> str | None:
             return f"{key}: {name!r} must be a path below the data folder, without '..'"
     if task.source is not None and (problem := task.source.problem):
         return f"source.{problem}"
-    return _checksums_problem(task)
-
-
-def _checksums_problem(task: Task) -> str | None:
     for split, checksum in task.checksums.items():
         if split not in SPLITS:
             return f"checksums: unknown split {split}, expected {', '.join(SPLITS)}"
         if not re.fullmatch("sha256:[0-9a-f]{64}|git:[0-9a-f]{40}", checksum):
-            return (
-                f"checksums.{split}: {checksum!r} must be sha256: and 64 hexadecimal digits, or git: and a blob id's 40"
-            )
+            form = "sha256: and 64 hexadecimal digits, or git: and a blob id's 40"
+            return f"checksums.{split}: {checksum!r} must be {form}"
     if task.checksums and (task.source is None or not task.source.single_files):
         return "checksums: are of single files; the source's url has no {file}"
     return None

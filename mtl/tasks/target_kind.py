@@ -23,7 +23,6 @@ from mtl.tasks.task import Task
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 Target = float | str
 
 LEAST_PROBABILITY = 1e-6  # of a class, as floors' probabilities are taken: their logarithms are finite
@@ -52,21 +51,13 @@ class Cells(ABC):
 
     @abstractmethod
     def parse(self, cell: str, candidates: int | None = None) -> Target:
-        """The target in a cell.
-
-        Args:
-            candidates: how many the row has, if known.
-
-        Raises:
-            ValueError: which says what is wrong.
-        """
+        """The target in a cell; `candidates` is how many the row has, if known. Raises ValueError, which says what is wrong."""
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> Target:
         """The prediction in a cell, of a trained model or of another system. candidates and errors: as in `parse`."""
         return self.parse(cell, candidates)
 
     def to_json(self, target: Target) -> str | int | float:
-        """The JSON value for a target or a prediction, of one of `types`."""
         return self.format(target)
 
     def format(self, target: Target) -> str:
@@ -86,14 +77,7 @@ class Cells(ABC):
         return None
 
     def wrong(self, gold: Target | None, candidates: int | None = None) -> Target | None:
-        """The prediction that stands for an answer that means nothing: never the gold target, if the row has another candidate.
-
-        None for kinds whose answers mean themselves.
-
-        Args:
-            gold: None if it is not known.
-            candidates: as in `parse`.
-        """
+        """The prediction for an answer that means nothing: never gold if the row has another candidate. None if answers mean themselves."""
         return None
 
 
@@ -112,11 +96,7 @@ class HeadTargets(ABC):
         self.task = task
 
     def answers(self, train: np.ndarray) -> list[str]:
-        """The words that the outputs of a head mean.
-
-        Args:
-            train: the targets of the training rows, (rows,).
-        """
+        """The words that the outputs of a head mean, from the targets of the training rows."""
         return []
 
     @abstractmethod
@@ -133,45 +113,22 @@ class HeadTargets(ABC):
 
     @abstractmethod
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The mean loss of a batch.
-
-        Args:
-            outputs: (inputs, outputs).
-            codes: (rows,).
-        """
+        """The mean loss of a batch."""
 
     @abstractmethod
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        """The mean loss of a batch against the outputs of other models (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network").
-
-        Args:
-            outputs, teacher: (inputs, outputs).
-            temperature: divides both before the softmax; gradients are multiplied with its square, so that they keep their size.
-        """
+        """The mean loss of a batch against the outputs of other models (Hinton et al. 2015), whose gradients are × temperature²."""
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights.
-
-        Args:
-            codes: (rows,).
-        """
+        """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights."""
         return codes.new_tensor(len(codes))
 
     def row_weights(self, codes: np.ndarray) -> np.ndarray | None:
-        """The weight of each row in the mean of `loss`, (rows,); None if all count the same.
-
-        Args:
-            codes: (rows,).
-        """
+        """The weight of each row in the mean of `loss`, (rows,); None if all count the same."""
         return None
 
     def balanced(self, codes: np.ndarray, power: float) -> Self:
-        """The same with a loss that counts rare labels more (`loss.class_weights`). Kinds without labels ignore this.
-
-        Args:
-            codes: the codes of the training rows, (rows,).
-            power: how much more; 0: every row counts the same.
-        """
+        """The same with a loss that counts labels that are rare among these codes more, by this power (0: all the same)."""
         return self
 
     def separated(self) -> Self:
@@ -179,8 +136,7 @@ class HeadTargets(ABC):
         return self
 
     def unscaled(self) -> Self:
-        """The same with outputs that mean numbers as they stand in the data (`transformer.number_loss`). Kinds without numbers ignore
-        this."""
+        """The same with outputs that mean numbers as they stand in the data (`transformer.number_loss`); only kinds with numbers."""
         return self
 
     def standard(self, outputs: np.ndarray) -> np.ndarray:
@@ -188,58 +144,37 @@ class HeadTargets(ABC):
         return outputs
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
-        """The outputs of an ensemble (inputs, outputs): the mean; for kinds with probabilities, the logarithm of their mean.
-
-        Args:
-            outputs: of each model, (inputs, outputs).
-        """
+        """The outputs of an ensemble: the mean; for kinds with probabilities, the logarithm of their mean."""
         return sum(outputs[1:], outputs[0]) / len(outputs)
 
     @abstractmethod
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The codes (rows,) that a head predicts.
-
-        Args:
-            outputs: (inputs, outputs).
-        """
+        """The codes that a head predicts."""
 
 
 class SimpleAnswers:
-    """What methods without a head need of the targets of a task: constant and random answers, scikit-learn's estimators, strata."""
+    """What methods without a head need of the targets of a task: constant and random answers, scikit-learn's estimators, strata.
 
-    estimator: ClassVar[str] = (
-        "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
-    )
+    Features have the shape (inputs, features); inputs and `sizes` are those of `HeadTargets`.
+    """
+
+    # Which of a floor's two scikit-learn estimators fits: classifier or regressor.
+    estimator: ClassVar[str] = "classifier"
 
     def __init__(self, cells: Cells) -> None:
         self.cells = cells
         self.task = cells.task
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
-        """The targets (inputs,) that a scikit-learn estimator is trained on.
-
-        Args:
-            targets: (rows,).
-        """
+        """The targets (inputs,) that a scikit-learn estimator is trained on."""
         return targets
 
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
-        """The targets (rows,) that a trained scikit-learn estimator predicts.
-
-        Args:
-            features: (inputs, features).
-        """
-        predicted: np.ndarray = np.asarray(estimator.predict(features), dtype=self.cells.dtype)
-        return predicted
+        """The targets (rows,) that a trained scikit-learn estimator predicts."""
+        return np.asarray(estimator.predict(features), dtype=self.cells.dtype)
 
     def outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
-        """What a trained scikit-learn estimator says, as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities.
-
-        Args:
-            estimator: has `predict_proba` if it is a classifier.
-            features: (inputs, features).
-            answers: see `HeadTargets`.
-        """
+        """What a trained scikit-learn estimator says, as a head's outputs, in float32: of classes, logarithms of probabilities."""
         made = np.full((features.shape[0], head.outputs(answers)), np.log(LEAST_PROBABILITY), dtype=np.float32)
         codes = head.encode(estimator.classes_, answers).astype(np.int64)  # a class without training rows has none
         made[:, codes] = np.log(np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY))
@@ -320,7 +255,6 @@ class TargetKind:
 
     @property
     def by_cosine(self) -> bool:
-        """Whether a head may predict it from the cosine of a pair's two vectors alone."""
         return self.head is not None and self.head.by_cosine
 
 
@@ -333,21 +267,18 @@ class TaskTargets:
 
     @cached_property
     def cells(self) -> Cells:
-        """How they are read and written."""
         return self.kind.cells(self.task)
 
     @cached_property
     def head(self) -> HeadTargets:
-        """What a head needs of them. Only for kinds that have a head."""
+        """Only for kinds that have a head."""
         assert self.kind.head is not None, f"no head predicts {self.task.kind}"
         return self.kind.head(self.task)
 
     @cached_property
     def simple(self) -> SimpleAnswers:
-        """What methods without a head need of them."""
         return self.kind.simple(self.cells)
 
     @cached_property
     def wording(self) -> Wording:
-        """How they are described."""
         return self.kind.wording(self.cells)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_DIGITS = 6  # in the index of a candidate
 LARGEST = 1e100  # what a predicted number may be, so that the sum of many squares is finite
+ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+CHARACTERS = {escape: character for character, escape in ESCAPES.items()}
 
 
 class _Labelled:
@@ -75,7 +77,9 @@ def _log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
     """The logarithm of the mean of several softmaxes. Each has the shape (rows, outputs)."""
     import torch
 
-    return torch.stack([own.float().log_softmax(dim=1) for own in outputs]).logsumexp(dim=0) - math.log(len(outputs))
+    return torch.stack([scores.float().log_softmax(dim=1) for scores in outputs]).logsumexp(dim=0) - math.log(
+        len(outputs)
+    )
 
 
 class _ClassesHead(HeadTargets):
@@ -86,6 +90,9 @@ class _ClassesHead(HeadTargets):
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         return _log_mean(outputs)
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        return outputs.argmax(dim=1)
 
 
 class LabelHead(_Labelled, _ClassesHead):
@@ -104,13 +111,11 @@ class LabelHead(_Labelled, _ClassesHead):
         return F.cross_entropy(outputs, codes.long(), weight=weights)
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The sum of the rows' weights."""
         if self.weights is None:
             return super().loss_weight(codes, sizes)
         return codes.new_tensor(self.weights)[codes.long()].sum()
 
     def row_weights(self, codes: np.ndarray) -> np.ndarray | None:
-        """Those of the rows' labels."""
         return None if self.weights is None else self.weights[codes.astype(int)]
 
     def balanced(self, codes: np.ndarray, power: float) -> Self:
@@ -120,9 +125,6 @@ class LabelHead(_Labelled, _ClassesHead):
         weighted = copy(self)
         weighted.weights = np.where(counts > 0, np.maximum(shares, 1e-12) ** -power, 1.0).astype(np.float32)
         return weighted
-
-    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        return outputs.argmax(dim=1)
 
 
 class LabelAnswers(_Labelled, SimpleAnswers):
@@ -150,7 +152,6 @@ class LabelWording(_Labelled, Wording):
     chart = "confusion"
 
     def distribution(self, targets: np.ndarray) -> str:
-        """Labels with their shares."""
         first, last = min(self.labels), max(self.labels)
         alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
         common = first[: first.rfind("_", 0, alike) + 1]  # as in __label__meta_zero
@@ -166,7 +167,6 @@ class NumberCells(Cells):
     """A number within a range."""
 
     types = (int, float)
-
     types_name = "a number"
 
     @classmethod
@@ -196,7 +196,6 @@ class NumberCells(Cells):
         return repr(float(target))
 
     def remark(self, predictions: np.ndarray) -> str | None:
-        """How many predictions are outside the range."""
         low, high = self.task.bounds
         outside = int(((predictions < low) | (predictions > high)).sum())
         return f"{outside} of {len(predictions)} predictions are outside {low:g} to {high:g}" if outside else None
@@ -267,18 +266,15 @@ class NumberAnswers(SimpleAnswers):
         return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
 
     def outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
-        """Its numbers, on the scale of a head."""
         low, high = self.task.bounds
-        return ((np.asarray(estimator.predict(features), dtype=np.float64) - low) / (high - low)).astype(np.float32)[
-            :, None
-        ]
+        numbers = np.asarray(estimator.predict(features), dtype=np.float64)
+        return ((numbers - low) / (high - low)).astype(np.float32)[:, None]
 
     def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each number between the smallest and the largest of the training rows is equally probable."""
         return rng.uniform(train.min(), train.max(), size=rows)
 
     def commonest(self, train: np.ndarray) -> Target:
-        """The mean."""
         return float(train.mean())
 
     def constants(self, train: np.ndarray) -> list[Target]:
@@ -299,7 +295,6 @@ class NumberWording(Wording):
         return f"{float(target):g}"
 
     def distribution(self, targets: np.ndarray) -> str:
-        """Mean, standard deviation, smallest and largest."""
         return f"mean {targets.mean():.2f}, sd {targets.std():.2f}, {targets.min():g} to {targets.max():g}"
 
     def distance(self, groups: Sequence[Sequence[Target]]) -> str:
@@ -311,7 +306,6 @@ class ChoiceCells(Cells):
     """One of a row's candidates: a target is the index of the right one, from 0."""
 
     types = (int,)
-
     types_name = "an integer"
 
     @classmethod
@@ -366,7 +360,6 @@ class ChoiceHead(HeadTargets):
         return _soft_cross_entropy(_by_row(outputs, sizes), _by_row(teacher, sizes), temperature)
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The number of rows; in what `separated` returns, that of their candidates."""
         if sizes is None or not self.separately:
             return super().loss_weight(codes, sizes)
         return codes.new_tensor(int(sizes.sum()))
@@ -377,8 +370,7 @@ class ChoiceHead(HeadTargets):
         return separated
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
-        """The logarithm of the mean probability of each candidate of a row."""
-        joint = _log_mean([_by_row(own, sizes) for own in outputs])
+        joint = _log_mean([_by_row(scores, sizes) for scores in outputs])
         return joint[joint > -np.inf].unsqueeze(1)
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
@@ -451,9 +443,8 @@ class WordCells(Cells):
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
         if not is_word(cell):
-            raise ValueError(
-                f"target {cell!r} is not a word: it is empty, has a tab or a line end, or is not valid Unicode"
-            )
+            problem = "is not a word: it is empty, has a tab or a line end, or is not valid Unicode"
+            raise ValueError(f"target {cell!r} {problem}")
         return cell
 
 
@@ -484,13 +475,9 @@ class WordHead(_ClassesHead):
         return np.array([answers[int(code)] for code in codes], dtype=object)
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Cross-entropy over the answers."""
         from torch.nn import functional as F
 
         return F.cross_entropy(outputs, codes.long())
-
-    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        return outputs.argmax(dim=1)
 
 
 class WordAnswers(SimpleAnswers):
@@ -500,24 +487,19 @@ class WordAnswers(SimpleAnswers):
         return targets.astype(str)
 
 
-ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-CHARACTERS = {escape: character for character, escape in ESCAPES.items()}
-
-
 def escape(text: str) -> str:
     """The text in one line: a backslash, a tab, a line feed and a carriage return become two characters, as in JSON."""
-    return re.sub(r"[\\\t\n\r]", lambda found: ESCAPES[found[0]], text)
+    return re.sub(r"[\\\t\n\r]", lambda match: ESCAPES[match[0]], text)
 
 
 def unescape(line: str) -> str:
     """The text that `escape` wrote. Raises ValueError for a backslash that begins no escape."""
 
-    def character(found: re.Match[str]) -> str:
-        if found[0] not in CHARACTERS:
-            raise ValueError(
-                f"{found[0]!r} is no escape; write \\\\ for a backslash, \\t for a tab, \\n and \\r for line ends"
-            )
-        return CHARACTERS[found[0]]
+    def character(match: re.Match[str]) -> str:
+        if match[0] not in CHARACTERS:
+            remedy = "write \\\\ for a backslash, \\t for a tab, \\n and \\r for line ends"
+            raise ValueError(f"{match[0]!r} is no escape; {remedy}")
+        return CHARACTERS[match[0]]
 
     return re.sub(r"\\.?", character, line)
 
@@ -537,11 +519,9 @@ class TextCells(Cells):
         return cell
 
     def to_line(self, target: Target) -> str:
-        """The text with its tabs, line ends and backslashes escaped."""
         return escape(str(target))
 
     def line_cell(self, line: str) -> str:
-        """The text of a line."""
         return unescape(line)
 
 

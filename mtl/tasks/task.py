@@ -19,17 +19,11 @@ from mtl.base.untrusted import is_web_address
 
 @dataclass(frozen=True)
 class Scale:
-    """One way to show scores.
+    """One way to show scores."""
 
-    Args:
-        divisor: the divisor of a score × 100.
-        decimals: the decimals of a score as shown.
-        unit: what notes and axes call a score.
-    """
-
-    divisor: float
-    decimals: int
-    unit: str
+    divisor: float  # of a score × 100
+    decimals: int  # of a score as shown
+    unit: str  # what notes and axes call a score
 
     @property
     def heading(self) -> str:
@@ -62,7 +56,6 @@ class Scale:
 SCALES = {100: Scale(1.0, 1, "score × 100"), 1: Scale(100.0, 3, "score")}
 PERCENT = SCALES[100]
 
-
 SPLITS = ("train", "dev", "test")
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
@@ -77,11 +70,9 @@ SCORES_DEPEND_ON = (
 
 @dataclass
 class Source:
-    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's
-    name.
+    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name.
 
-    `{folder}` in the address stands for the task's folder. The checksums of single files are the task's
-    (`Task.checksums`).
+    `{folder}` in the address stands for the task's folder. The checksums of single files are the task's (`Task.checksums`).
 
     Args:
         url: the address.
@@ -104,7 +95,6 @@ class Source:
 
     @property
     def single_files(self) -> bool:
-        """Whether each file has its own address, instead of one zip with all files."""
         return "{file}" in self.url
 
     def address(self, folder: str, file: str) -> str:
@@ -215,7 +205,6 @@ class Task:
 
     @property
     def is_scored(self) -> bool:
-        """Whether predictions are compared with targets."""
         return self.scored != UNSCORED
 
     @property
@@ -229,7 +218,6 @@ class Task:
 
     @property
     def text_columns(self) -> list[str]:
-        """The columns that hold a row's texts."""
         return [*self.text, *(self.candidates or ())]
 
     @property
@@ -249,7 +237,6 @@ class Task:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest number of `range`."""
         assert self.range is not None
         low, high = self.range
         return low, high
@@ -258,8 +245,8 @@ class Task:
     def implied_kind(self) -> str:
         """The target kind that a declaration without `kind` implies, or an empty string."""
         implied = {"labels": self.labels, "number": self.range, "choice": self.candidates}
-        given = [kind for kind, value in implied.items() if value is not None]
-        return given[0] if len(given) == 1 else ""
+        kinds = [kind for kind, value in implied.items() if value is not None]
+        return kinds[0] if len(kinds) == 1 else ""
 
     def measured_by(self, metric: str) -> "Task":
         """The same task with another metric, such as one of `also`."""

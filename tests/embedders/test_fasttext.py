@@ -19,14 +19,20 @@ SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
 
 
-def test_training_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reached = []
+@pytest.fixture
+def reached(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int | None]]:
+    """How far the bar has moved, and its total."""
+    steps: list[tuple[int, int | None]] = []
 
     class Recorded(Progress):
         def reach(self, done: int) -> None:
-            reached.append((done, self.total))
+            steps.append((done, self.total))
 
     monkeypatch.setattr(module, "Progress", Recorded)
+    return steps
+
+
+def test_training_shows_its_progress(tmp_path: Path, reached: list[tuple[int, int | None]]) -> None:
     train_fasttext(LINES, tmp_path / "v.bin", FastTextTraining(dim=4, epochs=2, min_count=1, bucket=100))
     assert reached[-1] == (2 * 90 * 4, 2 * 90 * 4)  # epochs, lines, tokens of a line with its end
 
@@ -42,19 +48,12 @@ sys.exit(1)
 
 
 def test_what_fasttext_writes_is_progress_or_the_reason_of_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reached: list[tuple[int, int | None]]
 ) -> None:
-    reached = []
-
-    class Recorded(Progress):
-        def reach(self, done: int) -> None:
-            reached.append(done)
-
-    monkeypatch.setattr(module, "Progress", Recorded)
     monkeypatch.setattr(module, "TRAIN", WRITE)
     with pytest.raises(InputError, match=r"fastText could not train: ValueError: Encountered NaN. \(min_count=5\)"):
         train_fasttext([["a"] * 39] * 5, tmp_path / "v.bin", FastTextTraining(epochs=1))
-    assert reached == [3, 100]  # of 200 tokens
+    assert reached == [(3, 200), (100, 200)]
 
 
 def test_one_thread_trains_the_same_vectors_each_time(tmp_path: Path) -> None:

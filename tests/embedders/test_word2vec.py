@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from gensim.models import KeyedVectors, Word2Vec
 from input_errors import raises_input_error
@@ -83,13 +82,3 @@ def test_what_cannot_be_trained(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     with raises_input_error():
         Word2VecTraining(seed=2**32).check()
-
-
-def test_words_that_occur_together_are_near(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    groups = [[f"{name}{number}" for number in range(5)] for name in ("djur", "mat")]
-    lines = [rng.choice(groups[number % 2], 6).tolist() for number in range(2000)]
-    train_word2vec(lines, tmp_path / "v.bin", Word2VecTraining(dim=10, epochs=5, min_count=1, threads=1))
-    vectors = VectorFile(tmp_path / "v.bin").read(["djur0", "djur1", "mat0"]).vectors
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    assert unit[0] @ unit[1] > unit[0] @ unit[2] + 0.3

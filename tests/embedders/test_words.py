@@ -9,6 +9,7 @@ from mtl.model.encoder import Encoder
 
 VECTORS = np.array([[1, 2], [3, 6]], dtype=np.float32)
 TEXTS = TokenizedTexts(["kot pies kot", "ryba pies"], "pl", 9)
+COUNTED = TokenizedTexts(["kot kot", "kot pies", "dom dom"], "pl", 10)
 
 
 def test_padding_is_zero_and_stays_so() -> None:
@@ -19,12 +20,9 @@ def test_padding_is_zero_and_stays_so() -> None:
     assert (embedder(torch.tensor([0])) == 0).all()
 
 
-def test_frozen_vectors_have_no_gradient() -> None:
-    assert not WordEmbedder(5, 3, trainable=False).table.weight.requires_grad
-
-
 def test_a_map_starts_as_the_identity_and_is_trained() -> None:
     embedder = WordEmbedder(5, 3, trainable=False, mapped=True)
+    assert not embedder.table.weight.requires_grad
     tokens = torch.tensor([[2, 0], [4, 3]])
     table = embedder.table.weight.detach().clone()
     assert torch.equal(embedder(tokens), table[tokens])
@@ -105,9 +103,7 @@ def test_tasks_share_the_vectors_and_train_them_no_more() -> None:
     assert one.embedder is other.embedder is encoder.embedder
     assert not any(parameter.requires_grad for parameter in one.embedder.parameters())
     assert all(parameter.requires_grad for parameter in one.lstm.parameters())
-    trained = [
-        id(parameter) for parameter in (*encoder.lstm.parameters(), *one.lstm.parameters(), *other.lstm.parameters())
-    ]
+    trained = [id(parameter) for copy in (encoder, one, other) for parameter in copy.lstm.parameters()]
     assert len(set(trained)) == len(trained)
 
 
@@ -135,3 +131,29 @@ def test_the_fingerprint_follows_words_and_vectors() -> None:
     ]
     assert made.fingerprint() == embeddings().fingerprint()
     assert len({made.fingerprint(), *(other.fingerprint() for other in others)}) == 5
+
+
+def test_coverage_counts_types_and_tokens() -> None:
+    found, from_ngrams = np.array([True, False, False]), np.array([False, True, False])
+    counted = coverage(COUNTED, found, from_ngrams)
+    assert counted.as_dict() == {
+        "found": {"types": 1, "tokens": 3},
+        "from_ngrams": {"types": 1, "tokens": 1},
+        "unknown": {"types": 1, "tokens": 2},
+    }
+    assert str(counted).startswith("known 1 types (33.3%), 3 tokens (50.0%); from n-grams 1 types")
+    assert counted.unknown_types.tolist() == [False, False, True]
+    assert counted.ngram_types is not None and counted.ngram_types.tolist() == [False, True, False]
+
+
+def test_without_n_grams_a_word_is_known_or_unknown() -> None:
+    counted = coverage(COUNTED, np.array([False, True, True]))
+    assert (counted.found, counted.from_ngrams, counted.unknown) == ((2, 3), (0, 0), (1, 3))
+    assert counted.ngram_types is None and "n-grams" not in str(counted)
+
+
+def test_boundary_words_are_not_counted() -> None:
+    texts = COUNTED.with_boundaries()
+    known = np.array([word == "kot" for word in texts.types])
+    assert coverage(texts, known).as_dict() == coverage(COUNTED, known[: len(COUNTED.types)]).as_dict()
+    assert coverage(texts, np.ones(len(texts.types), dtype=bool)).found == (3, 6)

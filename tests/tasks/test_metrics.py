@@ -330,15 +330,6 @@ def test_alpha_of_a_resample_that_draws_no_disagreement_or_one_value() -> None:
         assert found[:2].tolist() == [100, 100] and 0 < found[2] < 100
 
 
-def test_with_two_labels_alpha_is_macro_f1() -> None:
-    """1 - α = 2 (1 - F) (n - 1) / n, with n = 2N."""
-    rng = np.random.default_rng(12)
-    gold, predictions = rng.integers(0, 2, (2, 50)).astype(float)
-    f1 = score(task("macro_f1", labels=2), predictions, ScoredRows(gold)) / 100
-    found = score(task("alpha_nominal", labels=2), predictions, ScoredRows(gold)) / 100
-    assert 1 - found == pytest.approx(2 * (1 - f1) * 99 / 100)
-
-
 def test_alpha_of_large_numbers_keeps_their_differences() -> None:
     rng = np.random.default_rng(13)
     gold = rng.normal(size=50)

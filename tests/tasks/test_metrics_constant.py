@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from mtl.tasks import metrics as constant
 from mtl.tasks.metrics import best_constant, constant_score
-from mtl.tasks.target_kind import MOST_CONSTANTS
 from mtl.tasks.task import ScoredRows, Task
 
 
@@ -97,16 +95,3 @@ def test_of_words_it_is_the_commonest() -> None:
     train = rows(["sol", "regn", "regn", "dag"])
     assert best_constant(task, train) == "regn"
     assert constant_score(task, "regn", rows(["regn", "sol", "moln", "regn", "regn"])) == 60
-
-
-def test_of_many_words_only_the_commonest_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = []
-
-    def counting(task: Task, answer: object, rows: ScoredRows) -> float:
-        tried.append(answer)
-        return 0.0
-
-    monkeypatch.setattr(constant, "constant_score", counting)
-    task = Task("w", kind="word", text=["x"], target="y", metric="accuracy")
-    best_constant(task, rows([f"ord {number}" for number in range(1000)]))
-    assert len(tried) == MOST_CONSTANTS

@@ -5,32 +5,22 @@ import sys
 import numpy as np
 import pytest
 from input_errors import raises_input_error
-from rouge_score.rouge_scorer import RougeScorer
 
 from mtl.tasks import metrics as rouge
-from mtl.tasks.metrics import score, weighted_scores
+from mtl.tasks.metrics import score
 from mtl.tasks.task import ScoredRows, Task
-
-GOLD, PREDICTED = "Katten satt på mattan.", "Katten låg på mattan i går."
-
-
-def task(metric: str) -> Task:
-    return Task("t", kind="text", text=["x"], target="y", metric=metric)
 
 
 def of(metric: str, predicted: str, gold: str) -> float:
-    return score(task(metric), np.array([predicted], dtype=object), ScoredRows(np.array([gold], dtype=object)))
+    task = Task("t", kind="text", text=["x"], target="y", metric=metric)
+    return score(task, np.array([predicted], dtype=object), ScoredRows(np.array([gold], dtype=object)))
 
 
 def test_google_s_words_and_whole_words() -> None:
     """ "på" is Google's word "p", "låg" and "går" are two words each: 3 of 4 and 3 of 8 words are shared, or 3 of 4 and 3 of 6."""
-    assert of("rouge1", PREDICTED, GOLD) == pytest.approx(50)
-    assert of("rouge1_words", PREDICTED, GOLD) == pytest.approx(60)
-
-
-def test_the_package_s_figure() -> None:
-    expected = RougeScorer(["rouge1"], use_stemmer=False).score(GOLD, PREDICTED)["rouge1"].fmeasure
-    assert of("rouge1", PREDICTED, GOLD) == pytest.approx(100 * expected)
+    gold, predicted = "Katten satt på mattan.", "Katten låg på mattan i går."
+    assert of("rouge1", predicted, gold) == pytest.approx(50)
+    assert of("rouge1_words", predicted, gold) == pytest.approx(60)
 
 
 @pytest.mark.parametrize(
@@ -45,12 +35,6 @@ def test_the_package_s_figure() -> None:
 )
 def test_whole_words(predicted: str, gold: str, expected: float) -> None:
     assert of("rouge1_words", predicted, gold) == pytest.approx(expected)
-
-
-def test_weights_count_rows() -> None:
-    predicted, gold = np.array(["a", "b"], dtype=object), ScoredRows(np.array(["a", "c"], dtype=object))
-    found = weighted_scores(task("rouge1"), predicted, gold, np.array([[1.0, 1], [3, 1], [0, 2]]))
-    assert found.tolist() == [50, 75, 0]
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

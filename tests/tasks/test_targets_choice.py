@@ -29,9 +29,8 @@ def test_the_loss_of_a_choice_is_cross_entropy_over_the_row_s_candidates() -> No
     targets = np.array([1, 3, 7, 0])
     expected = -np.mean([log_softmax(row)[target] for row, target in zip(rows, targets, strict=True)])
     outputs, sizes = torch.from_numpy(np.concatenate(rows)).float()[:, None], torch.from_numpy(SIZES)
-    assert float(CHOICE.head.loss(outputs, torch.from_numpy(targets).double(), sizes)) == pytest.approx(
-        expected, rel=1e-5
-    )
+    loss = CHOICE.head.loss(outputs, torch.from_numpy(targets).double(), sizes)
+    assert float(loss) == pytest.approx(expected, rel=1e-5)
     assert CHOICE.head.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
     # The candidates of another row change nothing.
     assert CHOICE.head.predict(-outputs.abs() - 5, sizes).tolist() == [int((-abs(row)).argmax()) for row in rows]
@@ -49,9 +48,8 @@ def test_separate_candidates_are_rows_of_a_yes_no_problem() -> None:
             probability = 1 / (1 + np.exp(-output))
             losses.append(-np.log(probability if place == target else 1 - probability))
     outputs, sizes = torch.from_numpy(np.concatenate(rows)).float()[:, None], torch.tensor([2, 1, 2])
-    assert float(kind.head.loss(outputs, torch.from_numpy(targets).float(), sizes)) == pytest.approx(
-        np.mean(losses), rel=1e-5
-    )
+    loss = kind.head.loss(outputs, torch.from_numpy(targets).float(), sizes)
+    assert float(loss) == pytest.approx(np.mean(losses), rel=1e-5)
     # The prediction is the candidate with the highest output, as ever.
     assert kind.head.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
 

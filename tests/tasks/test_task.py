@@ -1,10 +1,12 @@
+import doctest
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import mtl.tasks.task
 from mtl.tasks.suite import load_suite
-from mtl.tasks.task import HubSource, Source, Task
+from mtl.tasks.task import SCALES, HubSource, Source, Task
 
 PAIR = Task("t", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy", folder="f")
 CHOICE = Task("c", kind="choice", text=["q"], candidates=["answers[]"], target="y", metric="accuracy")
@@ -34,19 +36,9 @@ def test_files() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"text": ["other"]},
-        {"target": "other"},
-        {"labels": ["arg", "glad"]},
-        {"labels": None, "range": [0.0, 1.0]},
-        {"metric": "macro_f1"},
-        {"positive": "glad"},
-        {"group": "x"},
-        {"same_source": "glad"},
-        {"candidates": ["x[]"]},
-        {"scored": "test"},
-        {"answered_by": "samma"},
-        {"columns": ["x"]},
-        {"spans": {"text": ["x"]}},
+        *({"text": ["x"]}, {"target": "x"}, {"labels": ["arg", "glad"]}, {"labels": None, "range": [0.0, 1.0]}),
+        *({"metric": "macro_f1"}, {"positive": "glad"}, {"group": "x"}, {"same_source": "glad"}, {"scored": "test"}),
+        *({"candidates": ["x[]"]}, {"answered_by": "samma"}, {"columns": ["x"]}, {"spans": {"text": ["x"]}}),
         {"files": {"train": "dev.tsv", "dev": "train.tsv", "test": "test.tsv"}},
         {"files": {"train": "train.tsv", "dev": None, "test": "test.tsv"}},
     ],
@@ -71,3 +63,17 @@ def test_marked_spans_are_in_the_order_of_the_texts() -> None:
     assert task.marked == [(0, "y"), (0, "z"), (1, "x.at")]
     assert task.span_columns == ["y.start", "y.stop", "z.start", "z.stop", "x.at.start", "x.at.stop"]
     assert PAIR.marked == [] and PAIR.span_columns == []
+
+
+def test_the_worked_example() -> None:
+    assert doctest.testmod(mtl.tasks.task).failed == 0
+
+
+def test_differences_have_a_sign() -> None:
+    assert [SCALES[100].difference(points) for points in (1.26, -1.26)] == ["+1.3", "-1.3"]
+    assert [SCALES[1].difference(points) for points in (1.26, -1.26)] == ["+0.013", "-0.013"]
+    assert [SCALES[1].difference(points) for points in (0.0, -0.0, -0.01)] == ["+0.000"] * 3
+
+
+def test_scores_below_zero() -> None:
+    assert (SCALES[100].show(-54.1), SCALES[1].show(-54.1)) == ("-54.1", "-0.541")

@@ -29,14 +29,9 @@ from mtl.model.sequences import ArraySequences, Sequences
 
 logger = logging.getLogger("mtl")
 
-# The cache's version: raised whenever the vectors of the same words change, or the layout of the files.
-FORMAT = 1
-
-# Bytes in one shard: a crash loses at most one shard.
-SHARD = 256 * 2**20
-
-# Texts that are passed to ELMo together.
-CHUNK = 2048
+FORMAT = 1  # of the cache: raised whenever the vectors of the same words change, or the layout of the files
+SHARD = 256 * 2**20  # bytes in one shard: a crash loses at most one
+CHUNK = 2048  # texts that are passed to ELMo together
 
 
 def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
@@ -109,15 +104,12 @@ class ElmoEmbeddings:
         return self.elmo.dim
 
     def fingerprint(self) -> str:
-        """A hash of the options and the weights."""
         return self.digest
 
     def embedder(self) -> "ElmoEmbedder":
-        """A new scalar mix."""
         return _new_mix(self.elmo)
 
     def sequences(self, texts: TokenizedTexts) -> Sequences:
-        """The layers of the texts, from the cache if there is one."""
         if self.cache_dir is None:
             return self.uncached_sequences(texts)
         words = [texts.words(text) for text in range(len(texts))]
@@ -126,16 +118,12 @@ class ElmoEmbeddings:
         return LayerCache(folder, self.elmo, np.dtype(self.precision)).sequences(words)
 
     def uncached_sequences(self, texts: TokenizedTexts) -> Sequences:
-        """The layers of the texts, computed each time they are read."""
         return UncachedLayers(self.elmo, texts, self.precision)
 
     def parameters(self) -> int:
-        """The number of weights of ELMo and of the scalar mix."""
-        fixed = sum(parameter.numel() for parameter in self.elmo.model.parameters())
-        return fixed + sum(parameter.numel() for parameter in self.embedder().parameters())
+        return _parameters(self.elmo.model, self.embedder())
 
     def to(self, device: torch.device) -> None:
-        """Move ELMo to this device."""
         self.elmo.to(device)
 
     def save(self, folder: Path) -> None:
@@ -159,25 +147,24 @@ class ElmoReader:
         """Do nothing: a word's vector depends on its text."""
 
     def sequences(self, texts: TokenizedTexts) -> Sequences:
-        """The layers of the texts, computed each time they are read."""
         return UncachedLayers(self.elmo, texts, self.precision)
 
     def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
-        """All words have a vector, bool (types,)."""
         return np.ones(len(texts.types), dtype=bool)
 
     def table(self, words: Sequence[str]) -> None:
         """None: a word's vector depends on its text."""
 
     def fingerprint(self) -> str:
-        """A hash of the options, the weights and the arithmetic."""
         layer = getattr(self.embedder, "layer", None)
         return f"{self.digest} {self.elmo.dtype} {self.precision} {layer}"
 
     def parameters(self) -> int:
-        """The number of weights of ELMo and of the scalar mix."""
-        modules = (self.elmo.model, self.embedder)
-        return sum(parameter.numel() for module in modules for parameter in module.parameters())
+        return _parameters(self.elmo.model, self.embedder)
+
+
+def _parameters(*modules: nn.Module) -> int:
+    return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
 class ElmoEmbedder(nn.Module):
@@ -193,29 +180,21 @@ class ElmoEmbedder(nn.Module):
         return copy.deepcopy(self)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Rows of `ELMo.rows` (batch, time, width) -> (batch, time, 2 * projection_dim)."""
-        mixed: Tensor = self.mix(split_layers(rows.float(), self.projection_dim))
-        return mixed
+        return self.mix(split_layers(rows.float(), self.projection_dim))
 
 
 class ElmoLayer(nn.Module):
-    """One layer of each token."""
+    """One layer of each token, counted from 0, the token layer."""
 
     def __init__(self, projection_dim: int, layer: int) -> None:
-        """
-        Args:
-            layer: from 0, the token layer.
-        """
         super().__init__()
         self.projection_dim = projection_dim
         self.layer = layer
 
     def for_task(self) -> "ElmoLayer":
-        """Itself: nothing is trained."""
         return self
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Rows of `ELMo.rows` (batch, time, width) -> (batch, time, 2 * projection_dim)."""
         return split_layers(rows.float(), self.projection_dim)[self.layer]
 
 
@@ -235,27 +214,20 @@ class UncachedLayers:
 
 
 class LayerCache:
-    """A folder of shards. A shard is two files: the rows of its texts, and an index of the texts.
+    """A folder of shards of one ELMo and one dtype. A shard is two files: the rows of its texts, and an index of the texts.
 
     The names of both files are a hash of the texts. A text's key in the index is the first 128 bits of the SHA-256 of its tokens. The
-    index is moved into place last, so a shard that has an index is complete. One process at a time fills a cache; others wait
+    index is moved into place last, so a shard that has an index is complete. One process at a time fills a cache; the rest wait
     for it.
     """
 
     def __init__(self, folder: Path, elmo: ELMo, dtype: np.dtype) -> None:
-        """
-        Args:
-            folder: must belong to this ELMo and this dtype only.
-        """
         self.folder = folder
         self.elmo = elmo
         self.dtype = dtype
 
     def sequences(self, texts: Sequence[Sequence[str]]) -> ArraySequences:
-        """The rows of these texts; computes the missing ones first.
-
-        Raises InputError if the disk has too little space for them.
-        """
+        """The rows of these texts; computes the missing ones first. Raises InputError if the disk has too little space for them."""
         keys = [hashlib.sha256("\n".join(text).encode("utf-8", "surrogatepass")).hexdigest()[:32] for text in texts]
         if set(keys) - set(self._locations()):
             self._fill(dict(zip(keys, texts, strict=True)))
@@ -320,9 +292,8 @@ class LayerCache:
             rows = np.lib.format.open_memmap(partial, mode="w+", dtype=self.dtype, shape=shape)
             reserve(partial)
             for first in range(0, len(texts), CHUNK):
-                for start, vectors in zip(
-                    starts[first:].tolist(), self.elmo.rows(texts[first : first + CHUNK]), strict=False
-                ):
+                computed = self.elmo.rows(texts[first : first + CHUNK])
+                for start, vectors in zip(starts[first:].tolist(), computed, strict=False):
                     rows[start : start + len(vectors)] = vectors.cpu().numpy()
                     bar.advance(len(vectors))
             rows.flush()
@@ -331,13 +302,9 @@ class LayerCache:
 
 
 class ShardRows:
-    """Memory-mapped shards that can be indexed as one array of rows."""
+    """Memory-mapped shards (rows, width) of one width and dtype, which can be indexed as one array of rows."""
 
     def __init__(self, shards: Sequence[np.ndarray]) -> None:
-        """
-        Args:
-            shards: (rows, width) each, all with the same width and dtype.
-        """
         self.shards = shards
         self.bounds = np.cumsum([0, *(len(shard) for shard in shards)])
 
@@ -352,7 +319,7 @@ class ShardRows:
 
 
 def _split(keys: list[str], sizes: list[int], max_size: int) -> list[list[str]]:
-    """Split the keys into consecutive parts whose sizes add up to at most max_size; a larger key is a part of its own."""
+    """Split the keys into consecutive parts whose sizes add up to at most max_size; a larger key is a part by itself."""
     parts: list[list[str]] = []
     room = 0
     for key, size in zip(keys, sizes, strict=True):

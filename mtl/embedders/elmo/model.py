@@ -1,6 +1,7 @@
 """A pretrained ELMo, its network (Peters et al. 2018, section 3), and its weights in the HDF5 layout that AllenNLP reads."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,19 @@ from mtl.model.projected_lstm import ProjectedLSTMLayer, reorder_gates
 WORDS = 1024
 TOKENS = 4096
 
+# Words are read as character ids, one per byte. They are those of AllenNLP's model: 0 pads a batch, 1 to 256 are the bytes 0 to 255,
+# then follow these markers. The original TensorFlow code's ids are smaller by one.
+BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PADDING = range(257, 262)
+BOUNDARIES = {"<S>": BEGIN_SENTENCE, "</S>": END_SENTENCE}  # the words that are added before and after every sentence
+CHARACTERS = 262  # rows of the model's character embedding, including id 0
+
+FORWARD, BACKWARD = DIRECTIONS = (0, 1)
+# The file has the gates in the order i, g (candidate), f, o; the model o, i, f, g. Indices for `reorder_gates`.
+_TO_MODEL, _TO_FILE = (3, 0, 2, 1), (1, 3, 2, 0)
+# The prefixes of a biLM's datasets. A file may hold other datasets, such as those of a softmax.
+PREFIXES = ("char_embed", "CNN", "RNN_")
+_MATCH = "take the options.json that belongs to these weights"
+
 
 class ELMo:
     """A pretrained ELMo in AllenNLP's format, with fixed weights (Peters et al. 2018).
@@ -36,20 +50,13 @@ class ELMo:
     """
 
     def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
-        """Load the weights.
+        """Load files in AllenNLP's format; if exact, compute in float64, so that the vectors, rounded to float32, are always the same.
 
-        Args:
-            options_file, weights_file: in AllenNLP's format.
-            exact: compute in float64, so that the vectors, rounded to float32, do not depend on the batch or the machine; False: in
-                float32, which is faster.
-
-        Raises:
-            InputError: for files that cannot be read or do not fit together.
+        Float32 is faster; its results depend on the batch and the machine. Raises InputError for files that cannot be read or do not fit.
         """
         self.options = read_options(Path(options_file))
-        dtype = torch.float64 if exact else torch.float32
-        self.model = read_weights(Path(weights_file), self.options).to(dtype).requires_grad_(False).eval()
-        self.dtype = dtype
+        self.dtype = torch.float64 if exact else torch.float32
+        self.model = read_weights(Path(weights_file), self.options).to(self.dtype).requires_grad_(False).eval()
         self.device = torch.device("cpu")
 
     @property
@@ -80,10 +87,7 @@ class ELMo:
     @torch.no_grad()
     @exact_arithmetic()
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width).
-
-        They are the same in a run with mixed precision.
-        """
+        """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width), also with mixed precision."""
         with torch.autocast(self.device.type, enabled=False):
             return self._rows(sentences)
 
@@ -97,11 +101,8 @@ class ELMo:
             del order[-len(batch) :]
             ids = [[0, *(word_ids[word] for word in sentences[i]), 1] for i in batch]
             tokens = pack_sequence([vectors[row] for row in ids])
-            columns = [tokens.data]
             by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
-            for layer in zip(*by_direction, strict=True):
-                columns += layer
-            rows = torch.cat(columns, dim=1).float()
+            rows = torch.cat([tokens.data, *chain.from_iterable(zip(*by_direction, strict=True))], dim=1).float()
             # A sequence's row of a step: the first row of the step plus the sequence's position in the batch.
             starts = torch.cat([torch.zeros(1, dtype=torch.int64), tokens.batch_sizes.cumsum(0)])
             for position, i in enumerate(batch):
@@ -123,17 +124,7 @@ class ELMo:
 def split_layers(rows: Tensor, projection_dim: int) -> list[Tensor]:
     """Rows of `ELMo.rows` (…, width) -> the layers (…, 2 * projection_dim), the token layer first."""
     token = rows[..., :projection_dim]
-    return [
-        torch.cat([token, token], dim=-1),
-        *rows[..., projection_dim:].split(2 * projection_dim, dim=-1),
-    ]
-
-
-# Words are read as character ids, one per byte. They are those of AllenNLP's model: 0 pads a batch, 1 to 256 are the bytes 0 to 255,
-# then follow these markers. The original TensorFlow code's ids are smaller by one.
-BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PADDING = range(257, 262)
-BOUNDARIES = {"<S>": BEGIN_SENTENCE, "</S>": END_SENTENCE}  # the words that are added before and after every sentence
-CHARACTERS = 262  # rows of the model's character embedding, including id 0
+    return [torch.cat([token, token], dim=-1), *rows[..., projection_dim:].split(2 * projection_dim, dim=-1)]
 
 
 def character_ids(words: Sequence[str], length: int) -> np.ndarray:
@@ -148,9 +139,6 @@ def character_ids(words: Sequence[str], length: int) -> np.ndarray:
         inner = characters[: length - 2]
         ids[row, : len(inner) + 2] = [BEGIN_WORD, *inner, END_WORD]
     return ids
-
-
-FORWARD, BACKWARD = DIRECTIONS = (0, 1)
 
 
 class CharacterEncoder(nn.Module):
@@ -201,18 +189,13 @@ class ProjectedLSTM(nn.Module):
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
         """Packed rows (rows, projection_dim), and the number of sequences that have each step -> (rows, projection_dim)."""
         weights = self.w_input, self.w_state, self.bias, self.w_projection
-        result: Tensor = ProjectedLSTMLayer.apply(data, sizes, self.reverse, *weights, *self.clips)
-        return result
+        return ProjectedLSTMLayer.apply(data, sizes, self.reverse, *weights, *self.clips)
 
 
 class BiLM(nn.Module):
-    """The bidirectional language model without its softmax."""
+    """The bidirectional language model without its softmax. Dropout is on the input of each LSTM layer."""
 
     def __init__(self, options: Options, dropout: float = 0.0) -> None:
-        """
-        Args:
-            dropout: on the input of each LSTM layer.
-        """
         super().__init__()
         self.options = options
         self.characters = CharacterEncoder(options)
@@ -223,10 +206,7 @@ class BiLM(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def states(self, tokens: PackedSequence, direction: int) -> list[Tensor]:
-        """Token vectors of sentences with their boundary words -> packed rows (rows, projection_dim) of each layer.
-
-        Every sequence starts with a zero state.
-        """
+        """Token vectors of sentences with their boundary words -> packed rows (rows, projection_dim) of each layer, from a zero state."""
         data, sizes = tokens.data, tokens.batch_sizes.tolist()
         stack = self.directions[direction]
         assert isinstance(stack, nn.ModuleList)
@@ -236,13 +216,6 @@ class BiLM(nn.Module):
             data = states + data if number and self.options.skip_connections else states
             layers.append(data)
         return layers
-
-
-# The file has the gates in the order i, g (candidate), f, o; the model o, i, f, g. Indices for `reorder_gates`.
-_TO_MODEL, _TO_FILE = (3, 0, 2, 1), (1, 3, 2, 0)
-
-# The prefixes of a biLM's datasets. A file may hold other datasets, such as those of a softmax.
-PREFIXES = ("char_embed", "CNN", "RNN_")
 
 
 def read_weights(path: Path, options: Options) -> BiLM:
@@ -257,11 +230,7 @@ def read_weights(path: Path, options: Options) -> BiLM:
                 dataset = _dataset(path, file, name)
                 if dataset.shape != value.shape:
                     in_file, expected_shape = (" × ".join(map(str, shape)) for shape in (dataset.shape, value.shape))
-                    raise InputError(
-                        f"{name} is {in_file}, but the options say {expected_shape}; "
-                        "take the options.json that belongs to these weights",
-                        path=path,
-                    )
+                    raise InputError(f"{name} is {in_file}, but the options say {expected_shape}; {_MATCH}", path=path)
                 if dataset.dtype.kind not in "fiu":
                     message = f"{name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?"
                     raise InputError(message, path=path)
@@ -271,10 +240,7 @@ def read_weights(path: Path, options: Options) -> BiLM:
             names: list[str] = []
             file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
             if unread := [name for name in names if name.startswith(PREFIXES) and name not in expected]:
-                raise InputError(
-                    f"has {unread[0]}, but the options have no such layer; take the options.json that belongs to these weights",
-                    path=path,
-                )
+                raise InputError(f"has {unread[0]}, but the options have no such layer; {_MATCH}", path=path)
             arrays = {name: np.asarray(file[name], dtype=np.float32) for name in expected}
             for name, array in arrays.items():
                 if not np.isfinite(array).all():

@@ -48,20 +48,10 @@ class _Header(NamedTuple):
 
 
 def read_binary(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words` from a `.bin` model, equal to those of fastText's `get_word_vector`.
+    """The vectors of `words`, distinct and UTF-8 encoded, from a `.bin` model, equal to those of fastText's `get_word_vector`.
 
-    The labels of a classifier are not words.
-
-    Args:
-        path: the model.
-        words: distinct and UTF-8 encoded.
-
-    Returns:
-        the vectors, float32 (words, dimension), zeros for unknown words, and two masks, bool (words,): the word is in the dictionary;
-        the word is not, but it has n-grams.
-
-    Raises:
-        InputError: if the file is not a complete, unquantized model.
+    The labels of a classifier are not words. Returns float32 (words, dimension), zeros for unknown words, and two masks, bool (words,):
+    the word is in the dictionary; it is not, but it has n-grams. Raises InputError if the file is not a complete, unquantized model.
     """
     with path.open("rb") as file, Progress(f"reading {path.name}", path.stat().st_size, "B") as bar:
         header = _read_header(path, file)
@@ -99,13 +89,9 @@ def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
 
 
 class IndexedModel:
-    """A model whose dictionary is read once, for several calls of `read`.
-
-    It keeps 20 bytes per word of the dictionary: a hash of the word, the row of its vector, and the word's offset in the file.
-    """
+    """A model whose dictionary is read once, for several calls of `read`: 20 bytes in memory for each word."""
 
     def __init__(self, path: Path) -> None:
-        """Raises InputError as `read_binary`."""
         self.path = path
         with path.open("rb") as file, Progress(f"indexing {path.name}", None, "B") as bar:
             self._header = _read_header(path, file)
@@ -117,13 +103,12 @@ class IndexedModel:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of words and n-gram buckets, and the size of a vector."""
         return self._header.words + self._header.buckets, self._header.dim
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         """As `read_binary`. Raises InputError if the file has changed since its dictionary was read."""
         with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self._version.size, "B") as bar:
-            self._version.check(self.path, file)
+            self._version.check(self.path, FileVersion.read(file))
             rows = np.full(len(words), -1, dtype=np.int64)
             for offset, row, position in self._index.candidates(words):
                 entry = words[position] + b"\0"
@@ -162,11 +147,8 @@ def _damaged(path: Path, problem: str) -> InputError:
 def _read_header(path: Path, file: BufferedReader) -> _Header:
     """Read the header; the file's position is then at the first word of the dictionary."""
     if file.read(len(MAGIC)) != MAGIC:
-        raise InputError(
-            "not a fastText model (maybe written by another program, or before 2017); "
-            "give a .bin of fastText 0.1 or newer, or vectors as text (.vec)",
-            path=path,
-        )
+        problem = "not a fastText model (maybe written by another program, or before 2017)"
+        raise InputError(f"{problem}; give a .bin of fastText 0.1 or newer, or vectors as text (.vec)", path=path)
     (version,) = _take(path, file, "<i")
     if version not in _VERSIONS:
         message = f"fastText model of version {version}; only versions 11 and 12 are supported; give the .vec file"
@@ -191,11 +173,10 @@ def dictionary_entries(path: Path, file: BufferedReader, header: _Header, bar: P
         while end < 0 or end + _ENTRY_TAIL > len(chunk):
             if len(chunk) - offset > _LONGEST_ENTRY:
                 raise _damaged(path, f"word {row + 1} of its dictionary does not end")
-            more = file.read(_CHUNK)
-            if not more:
+            if not (following := file.read(_CHUNK)):
                 raise InputError(TRUNCATED, path=path)
             begin += offset
-            chunk, offset = chunk[offset:] + more, 0
+            chunk, offset = chunk[offset:] + following, 0
             bar.reach(file.tell())
             end = chunk.find(b"\0")
         yield chunk[offset:end], begin + offset
@@ -205,14 +186,12 @@ def dictionary_entries(path: Path, file: BufferedReader, header: _Header, bar: P
 
 def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
     """Check that the matrices fit into the file. Returns the offset of the input matrix's first row, in bytes."""
-    (quantized,) = _take(path, file, "<?")
-    if quantized:
+    if _take(path, file, "<?")[0]:
         raise InputError(QUANTIZED, path=path)
     rows, columns = _take(path, file, "<2q")
     if columns != header.dim or rows < header.matrix_rows:
-        raise _damaged(
-            path, f"its matrix is {rows} × {columns}, but its header requires {header.matrix_rows} × {header.dim}"
-        )
+        required = f"{header.matrix_rows} × {header.dim}"
+        raise _damaged(path, f"its matrix is {rows} × {columns}, but its header requires {required}")
     start, size = file.tell(), path.stat().st_size
     end = start + rows * columns * 4
     if end <= size:  # the output matrix is not needed, but a file without it is not complete
@@ -226,11 +205,9 @@ def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
 
 
 def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the matrix whose mean is each word's vector, as pairs of row and word.
+    """The rows of the matrix whose mean is each word's vector, as pairs of row and word, and the number of rows of each word.
 
-    Returns:
-        row * len(words) + word for each pair, int64, sorted, and so in the file's order (a pair may occur twice); and the number of
-        rows of each word, int64 (words,).
+    A pair is row * len(words) + word, int64; pairs are sorted, and so in the file's order, and may occur twice.
     """
     in_file = np.flatnonzero(rows >= 0)
     keys = [rows[in_file] * len(words) + in_file]
@@ -249,7 +226,7 @@ def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[n
 
 
 def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarray, bar: Progress) -> None:
-    """Add the matrix rows of each word to its sum. keys: as `_pairs` returns them. sums: (words × dimension)."""
+    """Add the matrix rows of each word, with the keys of `_pairs`, to its sum (words × dimension)."""
     words, dim = sums.shape
     row_bytes = dim * 4
     buffer = np.empty((max(1, _BLOCK // row_bytes), dim), dtype="<f4")
@@ -272,13 +249,10 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
 
 
 def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarray, np.ndarray]:
-    """Hash the character n-grams of every `<word>`, of minn to maxn characters, as fastText does.
+    """Hash the character n-grams of every `<word>`, of minn to maxn characters, as fastText does: uint32, and each one's word, int64.
 
     A character is a byte and the UTF-8 continuation bytes after it. The hash is FNV-1a over bytes that are sign-extended to 32 bits,
     because fastText reads them as C's signed char. If minn is 1, single characters are n-grams, except `<` and `>`.
-
-    Returns:
-        the hash of each n-gram (uint32) and the index of its word in `words` (int64), in no particular order.
     """
     text = np.frombuffer(b"".join(b"<" + word + b">" for word in words), dtype=np.int8)
     lengths = np.fromiter((len(word) + 2 for word in words), dtype=np.int64, count=len(words))
@@ -310,15 +284,8 @@ def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarr
 
 
 def ngram_sums(table: np.ndarray, rows: np.ndarray, owners: np.ndarray, words: int) -> np.ndarray:
-    """The sum of the vectors of each word's n-grams, float32 (words, dim).
-
-    Args:
-        table: the n-grams' vectors, (n-grams, dim).
-        rows, owners: for each n-gram of a word, its row in the table and the word's index.
-        words: the number of words.
-    """
+    """The sum of the vectors of each word's n-grams, float32 (words, dim): for each n-gram, its row in the table and its word."""
     from scipy.sparse import csr_array
 
     ones = np.ones(len(rows), dtype=np.float32)
-    sums: np.ndarray = csr_array((ones, (owners, rows)), shape=(words, len(table))) @ table
-    return sums
+    return np.asarray(csr_array((ones, (owners, rows)), shape=(words, len(table))) @ table)

@@ -49,10 +49,7 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
 
 
 def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words with their vectors, in blocks: UTF-8 encoded words, and float32 (words, dim) of at most `block_bytes` bytes.
-
-    Raises InputError as `read_text`.
-    """
+    """All words with their vectors, in blocks of at most `block_bytes` bytes: UTF-8 encoded words, and float32 (words, dim)."""
     with _open(path, "searching") as (lines, report):
         start = _read_start(path, lines)
         size = max(1, block_bytes // (4 * start.dim))
@@ -78,7 +75,6 @@ class IndexedText:
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises InputError as `read_text`, and if there is no space to unpack the file."""
         self.path = path
         self._unpacked: IO[bytes] | None = None
         with _open(path, "indexing") as (lines, report), path.open("rb") as file:
@@ -93,7 +89,6 @@ class IndexedText:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of rows, and the size of a vector."""
         return len(self._index.rows), self._start.dim
 
     def read(self, words: Sequence[bytes]) -> Arrays:
@@ -101,7 +96,7 @@ class IndexedText:
         vectors = np.zeros((len(words), self._start.dim), dtype=np.float32)
         in_file = np.zeros(len(words), dtype=bool)
         with self.path.open("rb") as packed:
-            self._version.check(self.path, packed)
+            self._version.check(self.path, FileVersion.read(packed))
             file = self._unpacked or packed
             for offset, row, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
                 file.seek(offset)
@@ -118,10 +113,8 @@ class IndexedText:
                 try:
                     self._unpacked.write(line)
                 except OSError as error:
-                    raise InputError(
-                        f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror}); unpack it and give that file",
-                        path=self.path,
-                    ) from None
+                    reason = f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror})"
+                    raise InputError(f"{reason}; unpack it and give that file", path=self.path) from None
             if _is_row(self.path, number, line, self._start.dim):
                 yield line, offset
             offset += len(line)
@@ -131,7 +124,7 @@ class IndexedText:
 
 @contextmanager
 def _open(path: Path, activity: str) -> Iterator[tuple[Lines, Callable[[], object]]]:
-    """The file's lines, and a function that shows how much of the file is read. activity: what the progress bar says."""
+    """The file's lines, and a function that shows, with the activity, how much of the file is read."""
     with open_lines(path, LINE_LIMIT) as lines, Progress(f"{activity} {path.name}", path.stat().st_size, "B") as bar:
         yield lines, lambda: bar.reach(lines.done)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,25 @@ _CONVERT = (
 BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
 
 
+class VectorFormat(NamedTuple):
+    """How files of one format are read.
+
+    Attributes:
+        read: the vectors of distinct words, in one pass.
+        open: the file with its words indexed.
+        blocks: all words and vectors, in blocks of at most so many bytes.
+    """
+
+    read: Callable[[Path, Sequence[bytes]], Arrays]
+    open: Callable[[Path], OpenVectors]
+    blocks: Callable[[Path, int], Iterator[tuple[list[bytes], np.ndarray]]]
+
+
+_BINARY = VectorFormat(fasttext_binary.read_binary, fasttext_binary.IndexedModel, fasttext_binary.read_blocks)
+_WORD2VEC = VectorFormat(read_word2vec, IndexedWord2Vec, word2vec_blocks)
+_TEXT = VectorFormat(read_text, IndexedText, text_blocks)
+
+
 @dataclass(frozen=True)
 class WordVectors:
     """Vectors of words, in the order of the words.
@@ -49,12 +69,11 @@ class WordVectors:
 
     @property
     def dim(self) -> int:
-        """The size of a vector."""
         return self.vectors.shape[1]
 
 
 class VectorFile:
-    """A file of pretrained vectors; `read` may be called several times.
+    """A file of pretrained vectors, which may be missing until it is read; `read` may be called several times.
 
     The format follows from the file's content: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
     text that is gzipped (.vec.gz) or the only file in a zip, or word2vec's binary format (.bin).
@@ -63,7 +82,6 @@ class VectorFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """The file may be missing until `read` is called."""
         self.path = path
         self._opened: OpenVectors | None = None
 
@@ -73,10 +91,7 @@ class VectorFile:
         return self._open().shape
 
     def read(self, words: Sequence[str]) -> WordVectors:
-        """The vectors of `words`.
-
-        Raises InputError if the file is missing, damaged, in another format, or has changed since the first call.
-        """
+        """The vectors of `words`. Raises InputError if the file is missing, damaged, in another format, or has changed since the first call."""
         return self._read(words, lambda distinct: self._open().read(distinct))
 
     def read_once(self, words: Sequence[str]) -> WordVectors:
@@ -116,8 +131,7 @@ class VectorFile:
             self._opened = self._opened or self._format().open(self.path)
             return self._opened
 
-    def _format(self) -> "_Format":
-        """The file's format."""
+    def _format(self) -> VectorFormat:
         with open_regular(self.path) as file:
             start = file.read(4)
         if not start:
@@ -157,23 +171,3 @@ def _encode(word: str) -> bytes:
         return word.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # half a surrogate pair, which no valid file contains
         return word.encode("utf-8", "surrogatepass")
-
-
-@dataclass(frozen=True)
-class _Format:
-    """How files of one format are read.
-
-    Attributes:
-        read: the vectors of distinct words, in one pass.
-        open: the file with its words indexed.
-        blocks: all words and vectors, in blocks of at most so many bytes.
-    """
-
-    read: Callable[[Path, Sequence[bytes]], Arrays]
-    open: Callable[[Path], OpenVectors]
-    blocks: Callable[[Path, int], Iterator[tuple[list[bytes], np.ndarray]]]
-
-
-_BINARY = _Format(fasttext_binary.read_binary, fasttext_binary.IndexedModel, fasttext_binary.read_blocks)
-_WORD2VEC = _Format(read_word2vec, IndexedWord2Vec, word2vec_blocks)
-_TEXT = _Format(read_text, IndexedText, text_blocks)

@@ -33,10 +33,7 @@ def is_word2vec_binary(path: Path) -> bool:
 
 
 def read_word2vec(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`.
-
-    Raises InputError if the file is damaged.
-    """
+    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`. Raises InputError for a damaged file."""
     positions = {word: position for position, word in enumerate(words)}
     with _open(path) as content:
         vectors, in_file = np.zeros((len(words), content.dim), dtype=np.float32), np.zeros(len(words), dtype=bool)
@@ -48,10 +45,7 @@ def read_word2vec(path: Path, words: Sequence[bytes]) -> Arrays:
 
 
 def word2vec_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words with their vectors, in blocks: UTF-8 encoded words, and float32 (words, dim) of at most `block_bytes` bytes.
-
-    Raises InputError as `read_word2vec`.
-    """
+    """All words with their vectors, in blocks of at most `block_bytes` bytes: UTF-8 encoded words, and float32 (words, dim)."""
     with _open(path) as content:
         rows = _rows(path, content, "searching")
         while block := list(islice(rows, max(1, block_bytes // (_FLOAT * content.dim)))):
@@ -62,7 +56,6 @@ class IndexedWord2Vec:
     """A file whose words are indexed once, for several calls of `read`: 20 bytes in memory for each word."""
 
     def __init__(self, path: Path) -> None:
-        """Raises InputError as `read_word2vec`."""
         self.path = path
         with _open(path) as content:
             self._version, self._dim = content.version, content.dim
@@ -70,15 +63,13 @@ class IndexedWord2Vec:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of words, and the size of a vector."""
         return len(self._index.rows), self._dim
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         """As `read_word2vec`. Raises InputError if the file has changed since it was indexed."""
         vectors, in_file = np.zeros((len(words), self._dim), dtype=np.float32), np.zeros(len(words), dtype=bool)
         with _open(self.path) as content:
-            if content.version != self._version:
-                raise InputError("has changed while it was read; run the command again", path=self.path)
+            self._version.check(self.path, content.version)
             for offset, _, position in self._index.candidates(words):
                 word = content.bytes[offset - len(words[position]) - 1 : offset - 1]
                 if word == words[position] and not in_file[position]:
@@ -86,13 +77,8 @@ class IndexedWord2Vec:
         return vectors, in_file, np.zeros(len(words), dtype=bool)
 
 
-class _Content(NamedTuple):
-    """An open file.
-
-    Args:
-        words: how many it has.
-        start: where the first word begins, in bytes.
-    """
+class OpenBinary(NamedTuple):
+    """An open file of so many words, of which the first one begins at this offset."""
 
     bytes: mmap.mmap
     version: FileVersion
@@ -106,7 +92,7 @@ class _Content(NamedTuple):
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[_Content]:
+def _open(path: Path) -> Iterator[OpenBinary]:
     with open_regular(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         header = _HEADER.match(content[:64])
         if header is None:
@@ -115,25 +101,18 @@ def _open(path: Path) -> Iterator[_Content]:
         if not 1 <= dim <= LARGEST_DIM:
             raise InputError(f"has vectors of {dim:,} numbers; from 1 to {LARGEST_DIM:,} can be read", path=path)
         if not 1 <= count <= len(content) // (_FLOAT * dim):
-            raise InputError(
-                f"announces {count:,} vectors of {dim:,} numbers, and is too short for them; {AGAIN}", path=path
-            )
-        yield _Content(content, FileVersion.read(file), count, dim, header.end())
+            message = f"announces {count:,} vectors of {dim:,} numbers, and is too short for them; {AGAIN}"
+            raise InputError(message, path=path)
+        yield OpenBinary(content, FileVersion.read(file), count, dim, header.end())
 
 
-def _rows(path: Path, content: _Content, activity: str) -> Iterator[tuple[bytes, int]]:
-    """Each word, and where its numbers begin. Raises InputError where the file ends too early.
-
-    Args:
-        activity: what the progress bar says.
-    """
+def _rows(path: Path, content: OpenBinary, activity: str) -> Iterator[tuple[bytes, int]]:
+    """Each word, and where its numbers begin; the progress bar names the activity. Raises InputError where the file ends too early."""
     position, size = content.start, _FLOAT * content.dim
     with Progress(f"{activity} {path.name}", len(content.bytes), "B") as bar:
         for row in range(content.words):
-            if (
-                content.bytes[position : position + 1] == b"\n"
-            ):  # word2vec's own program ends rows with it, and gensim does not
-                position += 1
+            # word2vec's own program ends rows with a line feed, and gensim does not.
+            position += content.bytes[position : position + 1] == b"\n"
             end = content.bytes.find(b" ", position, position + _LONGEST_WORD)
             if end < 0 or end + 1 + size > len(content.bytes):
                 raise InputError(f"ends, or is damaged, at word {row + 1:,} of {content.words:,}; {AGAIN}", path=path)

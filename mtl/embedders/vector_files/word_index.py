@@ -36,9 +36,9 @@ class FileVersion(NamedTuple):
         status = os.fstat(file.fileno())
         return cls(status.st_size, status.st_mtime_ns)
 
-    def check(self, path: Path, file: IO[Any]) -> None:
-        """Raise InputError if the file at `path`, open now, has another version."""
-        if FileVersion.read(file) != self:
+    def check(self, path: Path, present: "FileVersion") -> None:
+        """Raise InputError if the file at `path` has another version now."""
+        if present != self:
             raise InputError("has changed while it was read; run the command again", path=path)
 
 

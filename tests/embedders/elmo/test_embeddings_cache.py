@@ -2,7 +2,6 @@ import logging
 import os
 import subprocess
 import sys
-import threading
 from collections import namedtuple
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from elmo_files import sentences
-from filelock import FileLock
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
@@ -106,21 +104,6 @@ def test_two_processes_fill_one_cache(elmo_files: tuple[Path, Path], elmo: ELMo,
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) for _ in range(2)]
     outputs = [process.communicate()[0] for process in both]
     assert outputs[0] == outputs[1] and outputs[0].startswith("1 ")
-
-
-def test_second_process_waits(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    taken, waiting = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with FileLock(tmp_path / ".lock"):
-            taken.set()
-            waiting.wait(60)
-
-    threading.Thread(target=hold).start()
-    taken.wait()
-    monkeypatch.setattr("mtl.base.locks.logger.info", lambda *_: waiting.set())
-    LayerCache(tmp_path, elmo, np.dtype("float32")).sequences([["a"]])
-    assert waiting.is_set()
 
 
 def test_too_little_disk_space(

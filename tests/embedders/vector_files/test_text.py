@@ -17,20 +17,7 @@ from mtl.embedders.vector_files.vector_file import VectorFile
 DIM = 5
 # As in glove.840B.300d.txt: words with spaces, words that differ in case, the same word twice, a word of replacement characters.
 # The last one is not UTF-8.
-WORDS = [
-    ",",
-    "the",
-    "The",
-    "THE",
-    ". . .",
-    "at name@domain.com",
-    "at",
-    "the",
-    "\ufffd\ufffd",
-    "na\u0308ive",
-    "\u00a0",
-    "\u0085",
-]
+WORDS = [",", "the", "The", "THE", ". . .", "at name@domain.com", "at", "the", "��", "näive", "\xa0", "\x85"]
 ENCODED = [*(word.encode() for word in WORDS), b"caf\xe9 \xff"]
 
 
@@ -64,9 +51,7 @@ def test_glove_s_format(tmp_path: Path, packing: str, header: bytes) -> None:
         np.testing.assert_array_equal(read.vectors, expected)
         assert read.in_file.tolist() == [True] * len(known) + [False] * 6 and not read.from_ngrams.any()
     blocks = list(file.blocks(3 * DIM * 4))
-    assert [word for block, _ in blocks for word in block] == [
-        word.decode("utf-8", "surrogateescape") for word in ENCODED
-    ]
+    assert [word.encode("utf-8", "surrogateescape") for block, _ in blocks for word in block] == ENCODED
     assert file.shape == (len(ENCODED), DIM)
 
 
@@ -112,10 +97,7 @@ def test_zips_that_cannot_be_read(tmp_path: Path) -> None:
         (b"PK\x05\x06" + bytes(18), "a zip without a file"),
         (bytes(wrong), ""),
         (bytes(wrong_sum), "damaged zip (Bad CRC-32 for file 'vectors.txt')"),
-        *(
-            (good[:length], "damaged zip (File is not a zip file)")
-            for length in (4, 100, len(good) // 2, len(good) - 1)
-        ),
+        *((good[:length], "damaged zip (File is not a zip file)") for length in (4, len(good) // 2, len(good) - 1)),
     ):
         path.write_bytes(bad)
         assert_rejected(path, fragment)

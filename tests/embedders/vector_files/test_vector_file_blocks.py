@@ -78,8 +78,3 @@ def test_a_truncated_model(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "short.bin").write_bytes(content[: len(content) // 2])
     with raises_input_error(file="short.bin"):
         list(VectorFile(tmp_path / "short.bin").blocks())
-
-
-def test_there_is_no_file(tmp_path: Path) -> None:
-    with raises_input_error(file="none.bin"):
-        list(VectorFile(tmp_path / "none.bin").blocks())
