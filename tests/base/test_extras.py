@@ -104,7 +104,7 @@ def test_a_command_that_lacks_a_package_says_what_to_install(
 
 def test_versions_are_the_installed_ones() -> None:
     installed = versions()
-    assert installed["mtl"] == VERSION and installed["python"] == platform.python_metadata.version()
+    assert installed["mtl"] == VERSION and installed["python"] == platform.python_version()
     assert installed["torch"] == metadata.version("torch") and installed["scikit-learn"] == metadata.version(
         "scikit-learn"
     )

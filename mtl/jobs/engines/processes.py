@@ -61,9 +61,8 @@ class Processes:
                     printed, its_errors = context.Pipe(duplex=False)
                     process = context.Process(target=_execute, args=(unit, its_end, its_errors))
                     slot = slots.pop(0)
-                    with _environment(
-                        _share(slot, unit.needs.threads or max(1, torch.get_num_threads() // shares[unit.name]))
-                    ):
+                    threads = unit.needs.threads or max(1, torch.get_num_threads() // shares[unit.name])
+                    with _environment(_share(slot, threads)):
                         process.start()
                     its_end.close()  # so that the pipes end with the process
                     its_errors.close()
