@@ -132,7 +132,7 @@ def test_bad_predictions_are_refused(predictions: Any, error: str, home: Path) -
 def test_bad_settings_are_refused(home: Path) -> None:
     with pytest.raises(InputError, match="^labels.par.yes: unknown label 'yes', expected one of ja, nej$"):
         imported({"par": ["ja", "nej"]}, labels={"par": {"yes": "yes"}})
-    with pytest.raises(InputError, match="^system: colour: "):
+    with pytest.raises(InputError, match="^system: unknown key 'colour'; "):
         imported({"par": ["ja", "nej"]}, system={"colour": "red"})
     with pytest.raises(InputError, match="needs predictions for each of the 2 seeds, and has 1"):
         imported({"par": ["ja", "nej"]}, seed=[1, 2])
