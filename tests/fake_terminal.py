@@ -12,6 +12,15 @@ from collections.abc import Callable
 SEQUENCE = re.compile(r"\x1b\[(\d*)([A-Z])|(.)", re.DOTALL)
 
 
+class Clock:
+    """A clock that a test moves, in place of the module time."""
+
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
 class FakeTerminal:
     """Rows of text, as a terminal of this size shows them, with those that have left it at the top. Long lines are wrapped."""
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from mtl.api.run import Run
 from mtl.api.show import EXTRA, MarkdownText, frame, grid
@@ -43,12 +43,10 @@ class Comparison:
     def scores(self) -> "DataFrame":
         """The medians over seeds, float (runs, average and tasks); missing where a run has no score. Raises InputError without pandas."""
         value = self.board.scale.value
-        cells = {
-            row.name: {
-                column: value(score.median) for column in self.board.columns if (score := row.score(column)) is not None
-            }
-            for row in self._runs
-        }
+        cells: dict[str, dict[str, float]] = {}
+        for row in self._runs:
+            scores = {column: row.score(column) for column in self.board.columns}
+            cells[row.name] = {column: value(score.median) for column, score in scores.items() if score is not None}
         return grid(cells, "run", "task").reindex(columns=list(self.board.columns))
 
     @property
@@ -129,19 +127,19 @@ class Comparison:
         ax.spines[["top", "right"]].set_visible(False)
         return ax
 
-    def _draw(self, ax: "Axes", place: int, row: "Row", task: str) -> None:
-        """Draw one row of the leaderboard. place: its height."""
+    def _draw(self, ax: "Axes", height: int, row: "Row", task: str) -> None:
+        """Draw one row of the leaderboard at this height."""
         score, value = row.score(task), self.board.scale.value
         assert score is not None
         if not row.ours:
-            ax.plot(value(score.median), place, "D", color="C7", fillstyle="none")
+            ax.plot(value(score.median), height, "D", color="C7", fillstyle="none")
             return
         if score.interval:
             low, high = (value(float(end)) for end in score.interval)
-            ax.hlines(place, low, high, color="C0", linewidth=2)
+            ax.hlines(height, low, high, color="C0", linewidth=2)
         seeds = [value(float(seed)) for seed in row.samples[task].by_seed] if task in row.samples else []
-        ax.plot(seeds, [place] * len(seeds), "|", color="C0", alpha=0.6, markersize=9)
-        ax.plot(value(score.median), place, "o", color="C0")
+        ax.plot(seeds, [height] * len(seeds), "|", color="C0", alpha=0.6, markersize=9)
+        ax.plot(value(score.median), height, "o", color="C0")
 
     @property
     def _runs(self) -> list["Row"]:
@@ -190,7 +188,8 @@ def compare(
         names = " and ".join(f"{same[0].suite.name} ({same[0].name})" for same in groups[:2])
         raise InputError(f"compare runs on one suite, with the same tasks and metrics; these are on {names}")
     check_references(references, records)
-    return Comparison(leaderboard(records, SampleCache(_resampled(cache_dir)), references))
+    resampled = None if cache_dir is None else Path(cache_dir, "resampled")
+    return Comparison(leaderboard(records, SampleCache(resampled), references))
 
 
 @resources_as_input()
@@ -225,41 +224,35 @@ def report(
     return write_report(Path(runs_dir), Path(out), "mtl.report", cache, references)
 
 
-def _resampled(cache_dir: str | PathLike[str] | None) -> Path | None:
-    return None if cache_dir is None else Path(cache_dir, "resampled")
-
-
 def _records(runs: Compared | Iterable[Compared] | Mapping[str, Compared]) -> list[finished.FinishedRun]:
     """The finished runs that are meant, each with a name of its own. Raises InputError."""
     if isinstance(runs, Mapping):
-        return [record.named(name) for name, each in runs.items() for record in [_only(name, each)]]
-    given = [runs] if isinstance(runs, Run | str | PathLike) else list(runs)
-    records = [record for each in given for record in _found(each)]
+        named = []
+        for name, compared in runs.items():
+            records = _opened(compared)
+            if len(records) > 1:
+                raise InputError(f"holds {len(records)} runs; name one", key=f"runs.{name}", value=compared)
+            named.append(records[0].named(name))
+        return named
+    listed = [runs] if isinstance(runs, Run | str | PathLike) else list(runs)
+    records = [record for compared in listed for record in _opened(compared)]
     if not records:
         raise InputError("name one run or more", key="runs")
     # The same run may be named twice; runs of equal names in other folders are told apart by their paths.
     by_path = {record.folder.path.resolve(): record for record in records}
     names = Counter(record.name for record in by_path.values())
-    return [
-        record.named(record.folder.path.as_posix()) if names[record.name] > 1 else record for record in by_path.values()
-    ]
+    records = list(by_path.values())
+    return [r.named(r.folder.path.as_posix()) if names[r.name] > 1 else r for r in records]
 
 
-def _found(each: Compared) -> Sequence[finished.FinishedRun]:
-    if isinstance(each, Run):
-        return [each.record]
-    if not isinstance(each, str | PathLike):
-        raise InputError(f"a run, its folder or a folder of runs, not {type(each).__name__}", key="runs")
-    path = Path(each)
+def _opened(compared: Compared) -> Sequence[finished.FinishedRun]:
+    if isinstance(compared, Run):
+        return [compared.record]
+    if not isinstance(compared, str | PathLike):
+        raise InputError(f"a run, its folder or a folder of runs, not {type(compared).__name__}", key="runs")
+    path = Path(compared)
     if (path / "config.yaml").exists() or not path.is_dir():
         return [finished.open_run(path)]
     if not (records := finished.find_runs(path)):
         raise InputError("holds no finished run; make one with mtl.run", path=path)
     return records
-
-
-def _only(name: Any, each: Compared) -> finished.FinishedRun:
-    records = _found(each)
-    if len(records) > 1:
-        raise InputError(f"holds {len(records)} runs; name one", key=f"runs.{name}", value=each)
-    return records[0]

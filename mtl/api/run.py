@@ -77,10 +77,8 @@ class Run:
     def scores(self) -> "DataFrame":
         """The score of each seed on each task, float (tasks, seeds). Raises InputError if pandas is not installed."""
         value = self.record.suite.shown.value
-        by_task = {
-            id: {seed: value(self.summary["tasks"][id]["scores"][str(seed)]) for seed in self.seeds}
-            for id in self.tasks
-        }
+        scores = {id: self.summary["tasks"][id]["scores"] for id in self.tasks}
+        by_task = {id: {seed: value(scores[id][str(seed)]) for seed in self.seeds} for id in self.tasks}
         return grid(by_task, "task", "seed")
 
     @property
@@ -141,12 +139,12 @@ class Run:
         rows: list[tuple[Any, ...]] = []
         for number in self.seeds if seed is None else [seed]:
             predicted = self.record.seed_predictions(suite_task, number, split)
-            answers = [(number, row, cells.to_json(answer)) for row, answer in enumerate(predicted)]
-            rows += (
-                answers
-                if gold is None
-                else [(*answer, cells.to_json(target)) for answer, target in zip(answers, gold, strict=True)]
-            )
+            answers: list[tuple[Any, ...]] = [
+                (number, row, cells.to_json(answer)) for row, answer in enumerate(predicted)
+            ]
+            if gold is not None:
+                answers = [(*answer, cells.to_json(target)) for answer, target in zip(answers, gold, strict=True)]
+            rows += answers
         return frame(("seed", "row", "prediction", *(() if gold is None else ("gold",))), rows)
 
     def load(self, seed: int | None = None, device: str = "cpu") -> "Predictor":
@@ -203,10 +201,10 @@ def run(*settings: Settings, **named: Any) -> Run:
     """
     from mtl.jobs.job import load_job
 
-    given = plain_settings(settings, named)
-    job = load_job(given)
+    merged = plain_settings(settings, named)
+    job = load_job(merged)
     job.check_memory()
-    return run_job(job, call_text("run", given))
+    return run_job(job, call_text("run", merged))
 
 
 def run_job(job: "Job", command: str) -> Run:
@@ -221,9 +219,8 @@ def run_job(job: "Job", command: str) -> Run:
     from mtl.jobs.baseline import run_baseline
 
     folder, was_finished = job.folder, job.folder.summary.exists()
-    if (
-        job.config.runs_apart
-    ):  # also a last seed that is left: with all threads, its scores would have other last digits
+    # Also a last seed that is left: with all threads, its scores would have other last digits.
+    if job.config.runs_apart:
         from mtl.jobs.job import NamedRun
         from mtl.jobs.together import run_together
 
@@ -270,11 +267,11 @@ def import_predictions(
     """
     from mtl.jobs.imports import import_job
 
-    own: dict[str, Any] = {"seed": list(seed) if isinstance(seed, Sequence) else seed}
-    own |= {key: fspath(it) if isinstance(it, PathLike) else it for key, it in (("system", system), ("labels", labels))}
-    given = {**plain_settings((), settings), **{key: value for key, value in own.items() if value is not None}}
+    named = {"seed": list(seed) if isinstance(seed, Sequence) else seed, "system": system, "labels": labels}
+    named = {key: fspath(value) if isinstance(value, PathLike) else value for key, value in named.items()}
+    merged = {**plain_settings((), settings), **{key: value for key, value in named.items() if value is not None}}
     by_seed = list(predictions) if isinstance(predictions, Sequence) else [predictions]
-    return run_job(import_job(name, by_seed, given), "mtl.import_predictions")
+    return run_job(import_job(name, by_seed, merged), "mtl.import_predictions")
 
 
 @resources_as_input()

@@ -39,17 +39,21 @@ def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> di
     """
     from mtl.jobs.job import parse_settings
 
-    given: dict[str, Any] = {}
-    for each in (*settings, named):
-        if isinstance(each, str):
-            given |= parse_settings([each])
-        elif isinstance(each, Mapping):
-            given |= _flat(each)
+    merged: dict[str, Any] = {}
+    for layer in (*settings, named):
+        if isinstance(layer, str):
+            merged |= parse_settings([layer])
+        elif isinstance(layer, Mapping):
+            merged |= _flat(layer)
         else:
-            raise InputError(f"settings are key=value strings or dictionaries, not {type(each).__name__}")
-    if "seeds" in given:
-        given["seeds"] = _seeds(given["seeds"])
-    return given
+            raise InputError(f"settings are key=value strings or dictionaries, not {type(layer).__name__}")
+    if "seeds" in merged:
+        seeds = merged["seeds"]
+        if isinstance(seeds, int) and not isinstance(seeds, bool):
+            if seeds < 1:
+                raise InputError("must be a number of seeds, 1 or more, or a list of seeds", key="seeds", value=seeds)
+            merged["seeds"] = list(range(1, seeds + 1))
+    return merged
 
 
 def call_text(function: str, settings: Mapping[str, Any]) -> str:
@@ -82,13 +86,5 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, list | tuple | range):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value
-
-
-def _seeds(seeds: Any) -> Any:
-    if isinstance(seeds, bool) or not isinstance(seeds, int):
-        return seeds
-    if seeds < 1:
-        raise InputError("must be a number of seeds, 1 or more, or a list of seeds", key="seeds", value=seeds)
-    return list(range(1, seeds + 1))

@@ -80,12 +80,10 @@ def _table(lines: Sequence[str]) -> str:
     right = [rule.endswith(":") for rule in _cells(lines[1])]
 
     def row(line: str, tag: str) -> str:
-        cells = zip(_cells(line), right, strict=False)  # a stranger's file may have rows of any length
-        styled = (
-            f'<{tag} style="text-align: {"right" if at_right else "left"}">{_inline(cell)}</{tag}>'
-            for cell, at_right in cells
-        )
-        return f"<tr>{''.join(styled)}</tr>"
+        cells = ""
+        for cell, at_right in zip(_cells(line), right, strict=False):  # a stranger's file may have rows of any length
+            cells += f'<{tag} style="text-align: {"right" if at_right else "left"}">{_inline(cell)}</{tag}>'
+        return f"<tr>{cells}</tr>"
 
     body = "".join(row(line, "td") for line in lines[2:])
     return f'<table style="font-variant-numeric: tabular-nums"><thead>{row(lines[0], "th")}</thead><tbody>{body}</tbody></table>'

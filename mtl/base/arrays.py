@@ -12,10 +12,7 @@ from mtl.base.untrusted import check_stored, open_regular
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """The arrays in a file that `write_arrays` or `numpy.savez` wrote.
 
-    Raises:
-        ValueError: for any other file.
-        OSError: if it cannot be read.
-        InputError: as `open_regular`.
+    Raises ValueError for any other file, OSError if it cannot be read, and InputError as `open_regular`.
     """
     with open_regular(path) as file:
         try:
@@ -27,15 +24,9 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def read_array(path: Path, mapped: bool = False) -> np.ndarray:
-    """The array in a file that `numpy.save` wrote.
+    """The array in a file that `numpy.save` wrote; if it is `mapped`, parts of the file are read when they are used.
 
-    Args:
-        mapped: whether to read parts of the file when they are used, in place of all of it now.
-
-    Raises:
-        ValueError: for any other file.
-        OSError: if it cannot be read.
-        InputError: as `open_regular`.
+    Raises ValueError for any other file, OSError if it cannot be read, and InputError as `open_regular`.
     """
     open_regular(path).close()  # a pipe would be waited for
     try:

@@ -20,13 +20,8 @@ CPU_INFORMATION = Path("/proc/cpuinfo")
 def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.device:
     """The device for an accelerator's name: cpu, gpu, cuda, mps, or auto (a GPU if there is one, else the CPU).
 
-    auto never means mps, where packed LSTMs have had wrong gradients (pytorch#102911); gpu and mps do.
-
-    Args:
-        key: the configuration key that the name comes from, for the message.
-
-    Raises:
-        InputError: if there is no such device.
+    auto never means mps, where packed LSTMs have had wrong gradients (pytorch#102911); gpu and mps do. Raises InputError, which names
+    `key`, the setting, if there is no such device.
     """
     accelerated = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     present = ["auto", "cpu", *(["gpu", accelerated.type] if accelerated is not None else [])]
@@ -88,11 +83,7 @@ def threads_of_torch(threads: int) -> Iterator[None]:
 
 
 def use_device(device: torch.device, threads: int | None) -> None:
-    """Let this process train on the device.
-
-    Args:
-        threads: CPU threads; None: as many as torch takes.
-    """
+    """Let this process train on the device, with this number of CPU threads; None: as many as torch takes."""
     if device.type == "cpu":
         keep_memory()
     if threads:
@@ -106,15 +97,12 @@ def describe_device(device: torch.device) -> str:
         return f"GPU: {torch.cuda.get_device_name()}, float32 {precision}"
     if device.type != "cpu":
         return f"GPU: {device.type}"
-    return f"CPU: {_processor()}, {torch.get_num_threads()} of {os.cpu_count()} threads"
-
-
-def _processor() -> str:
-    if CPU_INFORMATION.is_file():
-        for line in CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    lines = (
+        CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").splitlines() if CPU_INFORMATION.is_file() else []
+    )
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), None)
+    processor = platform.processor() or platform.machine() if model is None else model
+    return f"CPU: {processor}, {torch.get_num_threads()} of {os.cpu_count()} threads"
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:

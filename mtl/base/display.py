@@ -43,9 +43,8 @@ class Lines:
                 amount = event.amount() + (f" ({share:.0%})" if share is not None else "")
                 logger.info("%s", " · ".join(filter(None, [title, amount, event.note, event.time()])))
             case Ended(last=last, failed=failed):
-                if (
-                    self._next.pop((last.title, last.key), None) is None or failed or last.at_most
-                ):  # a training has a line of its own
+                had_lines = self._next.pop((last.title, last.key), None) is not None
+                if not had_lines or failed or last.at_most:  # a training logs its result itself
                     return
                 duration = format_duration(last.seconds)
                 done = structs.replace(last, total=None).amount()
@@ -119,21 +118,21 @@ class Terminal:
 
     def lines(self, columns: int) -> list[str]:
         """What is drawn on a terminal of this width."""
-        shown = [each for each in self._operations.values() if each.at_most or each.seconds >= SHOW_AFTER]
-        width = max((len(each.title) for each in shown), default=0)
+        shown = [state for state in self._operations.values() if state.at_most or state.seconds >= SHOW_AFTER]
+        width = max((len(state.title) for state in shown), default=0)
         head = [self._overview()] if self._runs else []
-        return head + [_operation(each, width) for each in shown] + self._table(columns)
+        return head + [_operation(state, width) for state in shown] + self._table(columns)
 
     def _overview(self) -> str:
         """The runs, the seeds that are done, and the time that the others are expected to take."""
         asked = sum(len(run.seeds) for run in self._runs.values())
         done = sum(len(self._finished[run]) for run in self._runs)
-        one = next(iter(self._runs.values()))
-        title = one.title if len(self._runs) == 1 else counted(len(self._runs), "run")
+        first = next(iter(self._runs.values()))
+        title = first.title if len(self._runs) == 1 else counted(len(self._runs), "run")
         now, left = time.monotonic(), ""
         if self._trained:
-            each = (self._last - self._begin) / self._trained
-            left = f", about {format_duration(max(0.0, each * (asked - done) - (now - self._last)))} left"
+            expected = (self._last - self._begin) / self._trained * (asked - done)
+            left = f", about {format_duration(max(0.0, expected - (now - self._last)))} left"
         return f"{done} of {counted(asked, 'seed')} done · {format_duration(now - self._begin)} so far{left} · {title}"
 
     def _table(self, columns: int) -> list[str]:
@@ -142,14 +141,10 @@ class Terminal:
             return []
         tasks = list(dict.fromkeys(task for seed in self._seeds.values() for task in seed.scores))
         names = [f"{run} {seed}".strip() if run else f"seed {seed}" for run, seed in self._seeds]
-        cells = [
-            [
-                name + ("" if seed.final else " …"),
-                *(seed.scores.get(task, MISSING) for task in tasks),
-                seed.average or MISSING,
-            ]
-            for name, seed in zip(names, self._seeds.values(), strict=True)
-        ]
+        cells = []
+        for name, seed in zip(names, self._seeds.values(), strict=True):
+            scores = [seed.scores.get(task, MISSING) for task in tasks]
+            cells.append([name + ("" if seed.final else " …"), *scores, seed.average or MISSING])
         left = ["scores", *tasks, "average"]
         first, width = max(map(len, left)), max(len(cell) for column in cells for cell in column) + 2
         kept = cells[-max(1, (columns - 1 - first) // width) :]

@@ -68,11 +68,7 @@ class UserError(Exception):
         return ": ".join(part for part in (self.unit, file, key, self.message) if part)
 
     def located(self, **where: Any) -> Self:
-        """A copy that also says where the fault is.
-
-        Args:
-            where: any of `unit`, `path`, `line`, `key` and `value`, as in the constructor. They replace what the error says.
-        """
+        """A copy that also says where the fault is: `where` replaces some of `unit`, `path`, `line`, `key` and `value`."""
         error = copy(self)
         error.__dict__.update({name: fspath(part) if name == "path" else part for name, part in where.items()})
         return error

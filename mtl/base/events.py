@@ -54,7 +54,7 @@ class Advanced(Struct, tag=True, frozen=True):
 
 
 class Ended(Struct, tag=True, frozen=True):
-    """An operation has ended. last: its last state. failed: whether an error ended it."""
+    """An operation has ended, in its last state, perhaps by an error."""
 
     last: Advanced
     failed: bool

@@ -1,7 +1,6 @@
 """The optional packages: which extra of mtl-baselines brings them, and one line for a command that lacks one."""
 
 import os
-from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
@@ -27,7 +26,7 @@ EXTRAS = {
 
 def missing_package(extra: str) -> str | None:
     """The first package of an extra that is not installed, by the name to import; None if all are. Imports none of them."""
-    return _missing(known_extras()[extra])
+    return next((name for name in known_extras()[extra] if find_spec(name) is None), None)
 
 
 def known_extras() -> dict[str, tuple[str, ...]]:
@@ -36,20 +35,15 @@ def known_extras() -> dict[str, tuple[str, ...]]:
     return dict(sorted({**EXTRAS, **added}.items()))
 
 
-def _missing(packages: Sequence[str]) -> str | None:
-    return next((name for name in packages if find_spec(name) is None), None)
-
-
 def check_installed(extra: str, package: str | None = None, **where: Any) -> None:
     """Raise InputError, which says what to install, if a package of an extra is missing.
 
     Args:
-        extra: a key of EXTRAS, or an extra of a wing.
         package: the one that is needed, by the name to import; None: all of the extra.
         where: what needs it, as in the constructor of InputError.
     """
-    names = known_extras()[extra] if package is None else (package,)
-    if (name := _missing(names)) is not None:
+    needed = known_extras()[extra] if package is None else (package,)
+    if (name := next((name for name in needed if find_spec(name) is None), None)) is not None:
         raise InputError(f"the package {name} is missing; install it: pip install 'mtl-baselines[{extra}]'", **where)
 
 

@@ -27,13 +27,8 @@ def _beside(path: Path) -> Path:
 
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of its
-    temporary path.
-
-    Libraries that are not written in Python raise errors of other types for a full disk.
-
-    Args:
-        partial: the temporary path.
+    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of `partial`, its temporary
+    path. Libraries that are not written in Python raise errors of other types for a full disk.
     """
     try:
         yield
@@ -45,8 +40,7 @@ def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
 
 
 def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
-    """An OSError with the user's path, if this exception is an error of a write or was raised because of one; None for any other
-    error."""
+    """An OSError with the user's path, if this exception is an error of a write or was raised because of one; else None."""
     for cause in _chain(error):
         if isinstance(cause, OSError) and cause.errno is not None:
             number, names = cause.errno, [cause.filename, cause.filename2]
@@ -62,8 +56,7 @@ def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The exception and the exceptions that caused it, up to the first UserError. A library may raise an error of its own when a
-    write fails."""
+    """The exception and those that caused it, up to the first UserError: a library may raise its own when a write fails."""
     while error is not None and not isinstance(error, UserError):
         yield error
         error = error.__cause__ or error.__context__
@@ -89,8 +82,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def link_or_copy(source: Path, path: Path) -> None:
-    """Make `path` the same file as `source`, or a copy of it where the file system cannot link them. After this, neither file may
-    be changed in place, because both may be the same file."""
+    """Make `path` the same file as `source`, or where the file system cannot link, a copy. Neither may then be changed in place."""
     with replacing(path) as partial:
         try:
             os.link(source, partial)
@@ -132,13 +124,13 @@ def new_folder(path: Path) -> Iterator[Path]:
 @contextmanager
 def without_empty_folders(folder: Path) -> Iterator[None]:
     """When the block ends, remove the folder and its parents if they did not exist before the block and are empty."""
-    absent = [each for each in (folder, *folder.parents) if not each.exists()]
+    absent = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         yield
     finally:
         with suppress(OSError):
-            for each in absent:
-                each.rmdir()
+            for parent in absent:
+                parent.rmdir()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -169,17 +161,11 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def check_space(folder: Path, size: int, remedy: str) -> None:
-    """Raise InputError if the folder's disk has less than `size` bytes free.
-
-    Args:
-        remedy: what else the user can do.
-    """
+    """Raise InputError, with another remedy, if the folder's disk has less than `size` bytes free."""
     free = shutil.disk_usage(folder).free
     if free < size:
-        raise InputError(
-            f"needs {format_bytes(size)} of disk space, but {format_bytes(free)} are free; free some space, or {remedy}",
-            path=folder,
-        )
+        problem = f"needs {format_bytes(size)} of disk space, but {format_bytes(free)} are free"
+        raise InputError(f"{problem}; free some space, or {remedy}", path=folder)
 
 
 def reserve(path: Path) -> None:
@@ -203,10 +189,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
-    """The names, joined to one text. If there are more than `most`, the text has the first `most` names and the number of the
-    others."""
-    more = len(names) - most
-    return separator.join(names if more <= 0 else [*names[:most], f"and {more:,} more"])
+    """The names, joined to one text: of more than `most` names the first ones, and the number of the rest."""
+    rest = len(names) - most
+    return separator.join(names if rest <= 0 else [*names[:most], f"and {rest:,} more"])
 
 
 def sha256(path: Path) -> str:

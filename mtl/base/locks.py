@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from errno import ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from filelock import BaseFileLock, FileLock, Timeout
 
@@ -135,6 +135,10 @@ class Holder:
         return f"process {self.pid} on {self.host} since {self.since}"
 
 
+# A named lock as it was read: who holds it, and when it was renewed, in nanoseconds of the clock of its holder or of the file system.
+Seen: TypeAlias = tuple[Holder | None, int]
+
+
 def holder_of(path: Path) -> Holder | None:
     """The process that holds this named lock, or the lost process that did; None if there is none, or if the file is not readable."""
     try:
@@ -145,10 +149,7 @@ def holder_of(path: Path) -> Holder | None:
 
 
 def _system_lock(path: Path, timeout: float) -> BaseFileLock | None:
-    """The system's lock of this file, acquired within `timeout` seconds (0: at once; -1: no limit); None where there is no flock.
-
-    Raises Busy.
-    """
+    """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock. Raises Busy."""
     path.parent.mkdir(parents=True, exist_ok=True)
     native = FileLock(path, timeout=timeout, fallback_to_soft=False)
     try:
@@ -190,14 +191,15 @@ def _acquire_at_once(path: Path, mine: Holder) -> None:
         present = look_at(path)
         if present is None:
             continue
-        if present.holder is None or not present.holder.is_dead:
-            who = present.holder or "another process"
+        holder, _ = present
+        if holder is None or not holder.is_dead:
+            who = holder or "another process"
             raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
         remove_lost(path, present)
 
 
 def _acquire_in_time(path: Path, mine: Holder, busy: str) -> None:
-    before: tuple[_Found, float] | None = None  # the other's last renewal, and when it was first seen
+    before: tuple[Seen, float] | None = None  # the other's last renewal, and when it was first seen
     told = False
     while not _create(path, mine):
         present = look_at(path)
@@ -206,27 +208,20 @@ def _acquire_in_time(path: Path, mine: Holder, busy: str) -> None:
         if before is None or before[0] != present:
             before = present, time.monotonic()
         # Time is measured here: the clocks of machines differ.
-        if (present.holder and present.holder.is_dead) or time.monotonic() - before[1] > STALE_AFTER:
+        holder, _ = present
+        if (holder and holder.is_dead) or time.monotonic() - before[1] > STALE_AFTER:
             remove_lost(path, present)
             continue
         if not told:
             told = True
-            logger.info("%s (%s); waiting for it", busy, present.holder or "unknown")
+            logger.info("%s (%s); waiting for it", busy, holder or "unknown")
         time.sleep(min(1.0, RENEW_EVERY))
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A named lock as it was read. renewed: nanoseconds, of the clock of its holder or of the file system."""
-
-    holder: Holder | None
-    renewed: int
-
-
-def look_at(path: Path) -> _Found | None:
+def look_at(path: Path) -> Seen | None:
     """The lock of another process; None if it is gone."""
     try:
-        return _Found(holder_of(path), path.stat().st_mtime_ns)
+        return holder_of(path), path.stat().st_mtime_ns
     except FileNotFoundError:
         return None
 
@@ -242,7 +237,7 @@ def _create(path: Path, mine: Holder) -> bool:
     return True
 
 
-def remove_lost(path: Path, lost: _Found) -> None:
+def remove_lost(path: Path, lost: Seen) -> None:
     """Remove the lock of a lost process, unless it has been renewed or replaced since it was found: then it stays."""
     taken = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:

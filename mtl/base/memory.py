@@ -12,11 +12,9 @@ _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4
 
 
 def keep_memory() -> None:
-    """Make the allocator keep large freed blocks for the next training step instead of returning them to the system.
+    """Make the allocator keep large freed blocks for the next training step, where the system would clear every page again.
 
-    Each training step frees and allocates the same gigabytes. The system would clear every page again, which takes a
-    noticeable part of the step's time. The peak memory grows by up to a sixth. Only glibc has these settings; with other C
-    libraries this does nothing.
+    The peak memory grows by up to a sixth. Only glibc has these settings; with other C libraries this does nothing.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
@@ -27,18 +25,34 @@ def keep_memory() -> None:
 def release_memory() -> None:
     """Return freed memory to the system, also where blocks that are in use stand between it.
 
-    The allocator itself returns only what is freed at the end of its memory. Between batches of changing length, freed blocks of one size
-    are too small for those of the next, so a process grows without need. Only glibc has this; with other C libraries this does nothing.
+    Between batches of changing length, freed blocks of one size are too small for the next, and a process grows without need. Only glibc
+    has this; with other C libraries this does nothing.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)
 
 
+class _MemoryCounters(ctypes.Structure):
+    """PROCESS_MEMORY_COUNTERS of psapi.h."""
+
+    _fields_ = [
+        ("cb", ctypes.c_uint32),
+        ("PageFaultCount", ctypes.c_uint32),
+        ("PeakWorkingSetSize", ctypes.c_size_t),
+        ("others", ctypes.c_size_t * 7),
+    ]
+
+
 def peak_memory() -> int:
     """The peak resident memory of this process so far, in bytes."""
     if sys.platform == "win32":
-        return _windows_peak()
+        counters = _MemoryCounters(cb=ctypes.sizeof(_MemoryCounters))
+        kernel = ctypes.windll.kernel32  # type: ignore[attr-defined, unused-ignore]
+        kernel.GetCurrentProcess.restype = ctypes.c_void_p
+        kernel.K32GetProcessMemoryInfo.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32]
+        kernel.K32GetProcessMemoryInfo(kernel.GetCurrentProcess(), ctypes.byref(counters), counters.cb)
+        return counters.PeakWorkingSetSize
     import resource
 
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -54,35 +68,8 @@ def machine_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-class _MemoryCounters(ctypes.Structure):
-    """PROCESS_MEMORY_COUNTERS of psapi.h."""
-
-    _fields_ = [
-        ("cb", ctypes.c_uint32),
-        ("PageFaultCount", ctypes.c_uint32),
-        ("PeakWorkingSetSize", ctypes.c_size_t),
-        ("others", ctypes.c_size_t * 7),
-    ]
-
-
-def _windows_peak() -> int:
-    counters = _MemoryCounters(cb=ctypes.sizeof(_MemoryCounters))
-    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined, unused-ignore]
-    kernel.GetCurrentProcess.restype = ctypes.c_void_p
-    kernel.K32GetProcessMemoryInfo.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32]
-    kernel.K32GetProcessMemoryInfo(kernel.GetCurrentProcess(), ctypes.byref(counters), counters.cb)
-    return counters.PeakWorkingSetSize
-
-
 def check_fits(size: int, what: str, remedy: str, key: str | None = None) -> None:
-    """Raise InputError if this machine has less memory than something needs.
-
-    Args:
-        size: what it needs, in bytes.
-        what: needs them, as in "the LSTM".
-        remedy: what the user can do.
-        key: the setting that asks for them, if one does.
-    """
+    """Raise InputError, which names the remedy and the key, if this machine has less memory than `what` needs, `size` bytes."""
     if size > (total := machine_memory()):
         needed = f"{what} needs {format_bytes(size)} of memory, and this machine has {format_bytes(total)}"
         raise InputError(f"{needed}; {remedy}", key=key)

@@ -25,8 +25,7 @@ logger = logging.getLogger("mtl")
 Item = TypeVar("Item")
 
 _hidden: ContextVar[bool] = ContextVar("hidden", default=False)
-
-
+_keys = itertools.count()
 _display: Display | None = None
 
 
@@ -65,11 +64,7 @@ def shown_run(title: str, seeds: Sequence[int], done: Sequence[int], run: str = 
 
 
 def log_to_standard_error(prefix: str = "") -> None:
-    """Let the program's log lines appear on standard error, and progress as standard error allows.
-
-    Args:
-        prefix: before each line, where several processes write.
-    """
+    """Let log lines appear on standard error, with a prefix where several processes write, and progress as it allows."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine(f"{prefix.replace('%', '%%')}%(message)s"))
     logging.basicConfig(handlers=[handler])
@@ -94,9 +89,6 @@ def hidden_progress() -> Iterator[None]:
         _hidden.reset(before)
 
 
-_keys = itertools.count()
-
-
 class Progress:
     """A context manager that shows how much of a long operation is done and how long the rest will take.
 
@@ -111,7 +103,6 @@ class Progress:
     def __init__(self, title: str, total: int | None, unit: str, done: int = 0, at_most: bool = False) -> None:
         """
         Args:
-            title: such as "tokenizing".
             total: units of the whole operation; None: unknown.
             unit: a plural, or "B" for bytes.
             done: units already done, when an interrupted operation continues.

@@ -17,13 +17,12 @@ DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed lef
 
 
 class Sender:
-    """The display of a process that trains a seed: it sends all events to the process that reads this one's standard error."""
+    """The display of a process that trains a seed: it sends all events to the process that reads this one's standard error.
+
+    The prefix stands before titles and details, as in "random-frozen · "; it is empty if there is only one run.
+    """
 
     def __init__(self, prefix: str) -> None:
-        """
-        Args:
-            prefix: before titles and details, as in "random-frozen · "; empty if there is only one run.
-        """
         self._prefix = prefix
 
     def show(self, event: Event) -> None:

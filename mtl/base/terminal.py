@@ -17,6 +17,7 @@ PASSWORD = re.compile(r"(?<=://)[^/?#\s@]+@")  # in an address
 BAR_MOVES = re.compile(r"(?:\x1b\[A)+")  # a write of tqdm that moves the cursor to the line of a bar
 UP_AND_CLEAR = "\r\x1b[{rows}A\x1b[J"  # moves the cursor up, from the ^C that a terminal may show, and clears the rest
 SIZE = os.terminal_size((80, 24))  # of a terminal that does not tell its size
+MISSING = "–"  # in a table, in place of a value
 
 
 def visible(text: str) -> str:
@@ -52,7 +53,7 @@ class Screen:
         self._stream: Any = None
 
     def draw(self, lines: Sequence[str], stream: Any) -> None:
-        """Replace the lines by these, cut to the terminal's width and height. stream: of the terminal."""
+        """Replace the lines by these on the terminal of a stream, cut to its width and height."""
         with self._lock:
             self._lines, self._stream = list(lines), stream
             self._put(self._erasure() + self._drawing())
@@ -243,9 +244,6 @@ def write_data(text: str) -> None:
         sys.stdout.write_bytes(text.encode())
     else:
         sys.stdout.write(text)
-
-
-MISSING = "–"  # in place of a value
 
 
 def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:

@@ -48,13 +48,8 @@ class UnknownKey(InputError):
         close = difflib.get_close_matches(key, sorted(self.known), 1)
         close = close or [name for name in sorted(self.known) if name.rpartition(".")[2] == key]
         names = [f"{section}{name}" for name in close or sorted(self.known)]
-        advice = (
-            f"did you mean {names[0]}?"
-            if close
-            else f"known keys: {', '.join(names)}"
-            if names
-            else "none is known here"
-        )
+        advice = f"known keys: {', '.join(names)}" if names else "none is known here"
+        advice = f"did you mean {names[0]}?" if close else advice
         super().__init__(f"unknown key {section + key!r}; {advice}")
 
 
@@ -62,7 +57,6 @@ def typed(kind: type[Content], content: Any, section: str = "", path: Path | str
     """An instance of a dataclass with these values; fields without one have their defaults.
 
     Args:
-        kind: the dataclass.
         content: values by the names of fields, and dictionaries of them for sections. A section may be an instance already.
         section: what stands before the keys in messages, as in "embeddings.".
         path: the file that messages name.
@@ -79,7 +73,7 @@ def typed(kind: type[Content], content: Any, section: str = "", path: Path | str
 
 
 def check_known(given: Iterable[Any], keys: Collection[str], section: str = "") -> None:
-    """Raise UnknownKey for a key that is not in `keys`. section: as in `typed`."""
+    """Raise UnknownKey for a key that is not in `keys`, of a section as in `typed`."""
     if unknown := sorted(set(map(str, given)) - set(keys)):
         raise UnknownKey(unknown[0], keys, section)
 
@@ -125,7 +119,7 @@ def in_words(bounds: Meta) -> str:
 
 
 def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
-    """A value of a type. example: of a list, for messages."""
+    """A value of a type, which messages show by an example of a list."""
     kind, parts = get_origin(hint) or hint, get_args(hint)
     if kind in (Union, UnionType) and NoneType in parts:
         return None if value is None else _value(Union[tuple(set(parts) - {NoneType})], value, key, example)  # noqa: UP007
@@ -146,7 +140,7 @@ def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
 
 
 def _section(kind: type, value: Any, key: str) -> Any:
-    """A dataclass. key: of the section; empty: the whole."""
+    """The dataclass in the section with this key; an empty key stands for the whole content."""
     if isinstance(value, kind):
         return value
     types, section = field_types(kind), f"{key}." if key else ""
@@ -198,7 +192,7 @@ def _single(hint: Any, value: Any, key: str) -> Any:
 
 
 def _allowed(hint: Any, plain: Any, value: Any) -> str:
-    """What a value must do that is none of a type, as in "be a number". plain: the type without its bounds."""
+    """What a value must do that is none of a type, as in "be a number"."""
     if get_origin(plain) is Literal:
         return f"be one of {', '.join(map(str, get_args(plain)))}"
     try:

@@ -22,20 +22,15 @@ from mtl.base.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-
 Content = TypeVar("Content")
 
 JSON_LIMIT = 2**28  # bytes of a JSON file
 JSON_DEPTH = 100  # levels; what is read can also be copied and written without reaching Python's limit
 LINE_LIMIT = 2**24  # bytes of a line of text
-UNPACKED_FREE, UNPACKED_RATIO = (
-    2**26,
-    100,
-)  # bytes that any gzip may unpack to; beyond, bytes for each packed one: text has 3 to 10
-PACKINGS = {
-    "gzip": (b"\x1f\x8b",),
-    "zip": (b"PK\x03\x04", b"PK\x05\x06"),
-}  # how packed text begins; an empty zip has its end alone
+UNPACKED_FREE = 2**26  # bytes that any gzip may unpack to
+UNPACKED_RATIO = 100  # beyond, bytes for each packed one: text has 3 to 10
+# How packed text begins; an empty zip has its end alone.
+PACKINGS = {"gzip": (b"\x1f\x8b",), "zip": (b"PK\x03\x04", b"PK\x05\x06")}
 PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZMA unpack all that they are given at once
 
 # Types of the values in JSON files, for forms. A score may be far below 0, but no metric leaves these bounds.
@@ -44,6 +39,11 @@ Amount = Annotated[float, msgspec.Meta(ge=0, le=1e18)]  # seconds, bytes, rates
 Count = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
 Seed = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
+# What msgspec calls the types of JSON's values.
+TYPES = {
+    **{"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false"},
+    **{"object": "keys and values", "array": "a list"},
+}
 AGAIN = "restore it, or remove the run's folder and run it again"
 
 
@@ -55,11 +55,8 @@ def check_plain_folder(folder: Path) -> None:
     """
     for entry in _entries(folder):
         if entry.is_symlink():
-            raise InputError(
-                "is a link; a run's, a submission's or a model's folder holds only files and folders: "
-                "put the file itself there, or remove the link",
-                path=entry.path,
-            )
+            problem = "is a link; a run's, a submission's or a model's folder holds only files and folders"
+            raise InputError(f"{problem}: put the file itself there, or remove the link", path=entry.path)
         if not entry.is_dir() and not entry.is_file():
             raise InputError("is neither a file nor a folder; remove it", path=entry.path)
 
@@ -100,21 +97,15 @@ def read_bytes(path: Path, limit: int) -> bytes:
 class Lines:
     """The lines of an open file, plain, gzipped, or the only file in a zip, one by one.
 
-    Memory holds one line, and unpacking is bounded by the file's size.
+    Memory holds one line, of at most `limit` bytes, and unpacking is bounded by the file's size.
 
-    Args:
+    Attributes:
         packing: a key of PACKINGS, or None for a plain file.
         number: the number of the last line that was read, from 1.
         offset: where the next line begins, in bytes of the plain text.
     """
 
     def __init__(self, path: Path, file: io.BufferedReader, packing: str | None, limit: int) -> None:
-        """
-        Args:
-            file: to read from its start.
-            packing: of the file.
-            limit: bytes of a line.
-        """
         self._path = path
         self._raw = file
         self.packing = packing
@@ -162,14 +153,10 @@ class Lines:
 
 @contextmanager
 def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Lines]:
-    """The lines of a text file, plain, gzipped, or the only file in a zip, as bytes.
+    """The lines of a text file, plain, gzipped, or the only file in a zip, as bytes, each of at most `limit` bytes.
 
-    Args:
-        limit: bytes of a line.
-
-    Raises:
-        InputError: for what is no file, for a zip with several files, and, within the block, for a line that is too long, a damaged
-            gzip or zip and one that unpacks to far more than texts do; OSError as `open` does.
+    Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too long, a damaged
+    gzip or zip and one that unpacks to far more than texts do; OSError as `open` does.
     """
     with open_regular(path) as opened:
         file = io.BufferedReader(cast(io.BufferedReader, opened).raw, 2**20)
@@ -183,17 +170,13 @@ def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Lines]:
 def _only_member(path: Path, file: IO[bytes]) -> IO[bytes]:
     """The unpacked content of the only file in a zip.
 
-    Raises InputError for a zip with several files or none, an encrypted file, and a compression other than deflate, whose output no
-    buffer bounds. Raises BadZipFile for a damaged zip.
+    Raises InputError for another number of files, an encrypted one, and a compression other than deflate, whose output no buffer bounds.
     """
     try:
         archive = zipfile.ZipFile(file)
         # macOS keeps a file's attributes in `__MACOSX/._NAME`.
-        members = [
-            member
-            for member in archive.infolist()
-            if not member.is_dir() and not member.filename.startswith("__MACOSX/")
-        ]
+        files = [member for member in archive.infolist() if not member.is_dir()]
+        members = [member for member in files if not member.filename.startswith("__MACOSX/")]
         if len(members) == 1 and not members[0].flag_bits & 0x1 and members[0].compress_type in PLAIN_COMPRESSIONS:
             return archive.open(members[0])
     except Exception as error:  # zipfile raises many kinds for a damaged list of members
@@ -227,14 +210,7 @@ def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
 
 
 def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: str = AGAIN) -> Content:
-    """The value of a JSON file's content, as `read_json` returns it.
-
-    Args:
-        name: the name of the file, for messages.
-
-    Raises:
-        InputError: if the content is not JSON, is nested too deeply, or is of another form.
-    """
+    """The value of the content of the JSON file with this name, as `read_json` returns it, and raises InputError."""
     try:
         value = msgspec.json.decode(content)
         if is_deep(value):
@@ -255,7 +231,7 @@ def is_deep(value: object, levels: int = JSON_DEPTH) -> bool:
 
 
 def _check_form(path: Path | str, content: Any, form: type, remedy: str) -> None:
-    """Raise InputError that names the key if the content of a file is not of this form. remedy: after a comma or a semicolon."""
+    """Raise InputError, which names the key and the remedy, if the content of a file is not of this form."""
     try:
         msgspec.convert(content, form)
     except msgspec.ValidationError as error:
@@ -264,20 +240,12 @@ def _check_form(path: Path | str, content: Any, form: type, remedy: str) -> None
         raise InputError(f"it is nested too deeply{remedy}", path=path) from None
 
 
-# What msgspec calls the types of JSON's values.
-TYPES = {
-    **{"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false"},
-    **{"object": "keys and values", "array": "a list"},
-}
-
-
 def _form_problem(content: Any, form: type, reason: str) -> str:
     """What msgspec says of content of another form, as "key: problem". It writes "Expected `int`, got `str` - at `$.tasks[...].rows`"."""
     problem, _, location = reason.partition(" - at ")
     problem = problem.replace("Object missing required field", "has no").replace("Expected", "must be")
-    problem = re.sub(
-        "`([a-z |]+)`", lambda named: " or ".join(TYPES.get(one, one) for one in named[1].split(" | ")), problem
-    )
+    kinds = re.compile("`([a-z |]+)`")
+    problem = kinds.sub(lambda match: " or ".join(TYPES.get(name, name) for name in match[1].split(" | ")), problem)
     keys, node = list[str](), content
     for key in re.findall(r"\.([^.\[\]]+)|\[([0-9]+|\.\.\.)\]", location.strip("`").removeprefix("$")):
         name: Any = key[0] or (int(key[1]) if key[1].isdigit() else _wrong_key(content, node, form))
@@ -334,11 +302,7 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
 
 
 def _check_tensors(content: object, device: "torch.device") -> None:
-    """Raise ValueError for a tensor that is sparse, or larger than the numbers in the file: a few bytes can describe a tensor of any size.
-
-    Args:
-        device: where the tensors were put; meta: their numbers were not read.
-    """
+    """Raise ValueError for a tensor that is sparse, or larger than its numbers in the file: a few bytes can describe one of any size."""
     import torch
 
     known, left = set[int](), [content]

@@ -25,7 +25,7 @@ def read_yaml(path: Path) -> dict[Any, Any]:
     """
     with _yaml_errors(path):
         # OmegaConf's loader is yaml's safe loader, but it also reads 1e-4 as a number.
-        content = OmegaConf.to_container(OmegaConf.load(io.StringIO(_yaml_text(path))), resolve=False)
+        content = OmegaConf.to_container(OmegaConf.load(io.StringIO(_checked_text(path))), resolve=False)
     if not isinstance(content, dict):
         raise InputError("must hold keys and values", path=path)
     if key := _find_interpolation(content):
@@ -43,7 +43,7 @@ def read_yaml_texts(path: Path, most: int) -> dict[str, dict[str, str]]:
         InputError: as `read_yaml` does, for a file of another form, and for a key that stands twice.
     """
     with _yaml_errors(path):
-        root = yaml.compose(_yaml_text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        root = yaml.compose(_checked_text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     sections: dict[str, dict[str, str]] = {}
     for name, section in _items(path, root, "must hold sections of keys and values"):
         values = sections[name] = {}
@@ -73,13 +73,6 @@ def _items(path: Path, node: yaml.Node | None, problem: str) -> Iterator[tuple[s
         yield key.value, value
 
 
-def _yaml_text(path: Path) -> str:
-    """The text of a YAML file. Raises InputError for a file that is too large or nested too deeply, and OSError."""
-    text = read_bytes(path, YAML_LIMIT).decode("utf-8")
-    _check_depth(path, text)
-    return text
-
-
 @contextmanager
 def _yaml_errors(path: Path) -> Iterator[None]:
     """What fails while a YAML file is read becomes an InputError."""
@@ -101,15 +94,14 @@ def _yaml_errors(path: Path) -> Iterator[None]:
         if "OMEGACONF_MAX_YAML_EXPANDED_NODES" in problem:
             problem = "it has more than 10,000 values; split it, or leave out what is not needed"
             raise InputError(problem, path=path) from None
-        raise InputError(
-            f"not YAML: {' '.join(problem.split())}", path=path, line=mark.line + 1 if mark else 1
-        ) from None
+        line = mark.line + 1 if mark else 1
+        raise InputError(f"not YAML: {' '.join(problem.split())}", path=path, line=line) from None
 
 
-def _check_depth(path: Path, text: str) -> None:
-    """Raise InputError for YAML that is nested deeper than any file of ours. Reads events one by one, without recursion."""
-    depth = 0
-    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+def _checked_text(path: Path) -> str:
+    """The text of a YAML file. Raises InputError for one that is too large or nested deeper than any file of ours, and OSError."""
+    text, depth = read_bytes(path, YAML_LIMIT).decode("utf-8"), 0
+    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # without recursion
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -117,6 +109,7 @@ def _check_depth(path: Path, text: str) -> None:
         if depth > YAML_DEPTH:
             line = event.start_mark.line + 1 if event.start_mark else 1
             raise InputError(f"nested more than {YAML_DEPTH} levels deep", path=path, line=line)
+    return text
 
 
 def _find_interpolation(value: Any, key: str = "") -> str | None:

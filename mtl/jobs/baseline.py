@@ -97,7 +97,10 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     Raises InputError for bad data, for files that the method needs and cannot find, and for a folder whose inputs have changed.
     """
     config, folder = job.config, job.folder
-    _log_left_out(job)
+    if job.unanswered:
+        logger.info("left out, since method %s does not answer them: %s", config.method, ", ".join(job.unanswered))
+    if job.absent:
+        logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
     used = precision(config)
     folder.check_precision(used)
     write_generated(job.suite, job.data_dir)
@@ -121,19 +124,8 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     return prepared, dataset, method
 
 
-def _log_left_out(job: Job) -> None:
-    """Log the tasks that the run leaves out, one line for each reason."""
-    if job.unanswered:
-        logger.info("left out, since method %s does not answer them: %s", job.config.method, ", ".join(job.unanswered))
-    if job.absent:
-        logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
-
-
 def _constants(dataset: Dataset) -> dict[str, float]:
-    """The score × 100 of the best constant answer to each task, by task id.
-
-    The answer is the best one on the training rows of the task itself, or of the task whose head answers, by that task's metric.
-    """
+    """The score × 100 of the best constant answer to each task: the best one on the training rows of the task whose head answers."""
     scores, tasks = {}, {task.id: task for task in dataset.tasks}
     for task in dataset.scored_tasks:
         source = tasks[task.answered_by or task.id]
@@ -143,8 +135,7 @@ def _constants(dataset: Dataset) -> dict[str, float]:
 
 
 def _record(job: Job, dataset: Dataset) -> None:
-    """Write what later commands read: the suite file, the lines of held-out rows, the words that heads choose from, and the groups
-    and targets of the scored rows."""
+    """Write what later commands read: the suite file, held-out lines, the words that heads choose from, groups and gold targets."""
     folder = job.folder
     write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
     write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")
@@ -176,10 +167,9 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
         average = scored.average and f" · average {scored.average}"
         listed = ", ".join(f"{id} {score}" for id, score in scored.scores.items())
         detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average}")
-        result["cost"] = method.cost(seed, job.folder.seed(seed))
-        result["versions"] = versions()
-        result["machine"] = machine(job.config)
-        result["remarks"] = _submit(job, dataset, seed, result["cost"]["parameters"])
+        cost = method.cost(seed, job.folder.seed(seed))
+        result |= {"cost": cost, "versions": versions(), "machine": machine(job.config)}
+        result["remarks"] = _submit(job, dataset, seed, cost["parameters"])
         write_json(done, result)
     return cast(SeedScores, result)
 
@@ -216,17 +206,14 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
 
 
 def final_scores(job: Job, seed: int, result: SeedScores, run: str = "") -> Scored:
-    """The scores of a finished seed, to be shown. run: the name of the run among several."""
+    """The scores of a finished seed, to be shown, with the name of the run among several."""
     show_number, average = job.suite.shown.show, result["average"]
     scores = {id: show_number(value) for id, value in result["scores"].items()}
     return Scored(seed, scores, "" if average is None else show_number(average), final=True, run=run)
 
 
 def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> list[str]:
-    """Write the submission of a seed, in the suite's format. Returns what its user should know, one line each.
-
-    parameters: of the seed's model.
-    """
+    """Write the submission of a seed, whose model has so many parameters. Return what its user should know, one line each."""
     config = job.config
     if dataset.samples:
         return ["none is written, since only a sample of the rows has predictions"]
@@ -239,11 +226,8 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
     if lacking:
         return [f"none is written, since predictions are missing for rows of {', '.join(dict.fromkeys(lacking))}"]
     described = METHODS[config.method].summary(config, job.suite)
-    facts = {
-        "name": config.submission.name or described["title"],
-        "family": described["family"],
-        "parameters": parameters,
-    }
+    name = config.submission.name or described["title"]
+    facts = {"name": name, "family": described["family"], "parameters": parameters}
     submitted = Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts)
     return SUBMISSION_FORMATS[job.suite.submission.format].write(submitted)
 
@@ -258,11 +242,9 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     for remark in done[config.seeds[-1]]["remarks"]:  # equal for all seeds
         logger.info("submission: %s", remark)
     method = METHODS[config.method].summary(config, job.suite)
-    summary = summarize(
-        job.suite, job.run_tasks, config, method, done, prepared.rows, prepared.constants, prepared.changed
-    )
-    summary["held_out"] = prepared.held_out
-    summary |= prepared.facts
+    counts = prepared.rows, prepared.constants, prepared.changed
+    summary = summarize(job.suite, job.run_tasks, config, method, done, *counts)
+    summary |= {"held_out": prepared.held_out, **prepared.facts}
     summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}
     write_text(folder.table, render(summary, job.suite))
     write_json(folder.summary, summary)

@@ -39,12 +39,10 @@ logger = logging.getLogger("mtl")
 
 
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
-    """The job of an ensemble. Its suite, data, held-out rows and tasks are those of the first run, and with `ensemble.by_seed` so are its seeds.
-    Dev rows that repeat a training row choose if they chose in one of the runs. Settings that name others come first.
+    """The job of an ensemble of the finished runs in these folders.
 
-    Args:
-        runs: the folders of finished runs.
-        settings: as in `mtl.jobs.job.load_job`.
+    Its suite, data, held-out rows and tasks are those of the first run, and with `ensemble.by_seed` so are its seeds; `settings` that name
+    others (as in `mtl.jobs.job.load_job`) come first. Dev rows that repeat a training row choose if they chose in one of the runs.
 
     Raises:
         InputError: for a folder without a finished run, and bad settings.
@@ -54,10 +52,10 @@ def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
     configs = [Member.open(run, RUNS).summary["config"] for run in runs]
     config, repeats = configs[0], "choose_on_repeats"
     copied = {key: config[key] for key in COPIED if config.get(key) is not None}
-    copied[repeats] = any(own.get(repeats, True) for own in configs)
-    given = {**copied, **settings, "method": "ensemble", RUNS: list(runs)}
-    job = load_job(given)
-    return load_job({"seeds": config["seeds"], **given}) if job.config.ensemble.by_seed else job
+    copied[repeats] = any(member.get(repeats, True) for member in configs)
+    merged = {**copied, **settings, "method": "ensemble", RUNS: list(runs)}
+    job = load_job(merged)
+    return load_job({"seeds": config["seeds"], **merged}) if job.config.ensemble.by_seed else job
 
 
 class Ensemble(Method):
@@ -91,23 +89,20 @@ class Ensemble(Method):
         outputs = self._outputs(seed)
         for task in self.dataset.trained_tasks:
             if self.choose_shift is not None and task.id in self.thresholds:
-                own, label = outputs[task.id], positive_label(task)
+                of_task, label = outputs[task.id], positive_label(task)
                 rows, dev = self.dataset.choosing_rows(task), self.dataset.splits[task.id]["dev"]
-                shift = self.choose_shift(own["dev"][rows], dev.targets[rows], label)
+                shift = self.choose_shift(of_task["dev"][rows], dev.targets[rows], label)
                 logger.info("ensemble · %s · threshold on dev: %+.2f", task.id, shift)
                 for answered in self.dataset.answered(task):
                     for part in outputs[answered.id].values():
                         part[:, label] += shift
         for task in self.dataset.tasks:
-            yield task, {name: self._decided(task, name, own) for name, own in outputs[task.id].items()}
+            yield task, {name: self._decided(task, name, part) for name, part in outputs[task.id].items()}
 
     def cost(self, seed: int, folder: Any) -> dict[str, Any]:
         """That of all its models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of its times."""
-        costs = [
-            read_json(member.folder.scores(own), SeedScores)["cost"]
-            for member in self.members
-            for own in self._seeds(member, seed)
-        ]
+        models = [(member, number) for member in self.members for number in self._seeds(member, seed)]
+        costs = [read_json(member.folder.scores(number), SeedScores)["cost"] for member, number in models]
         total: dict[str, Any] = {}
         for key in dict.fromkeys(key for cost in costs for key in cost):
             values = [value for cost in costs if (value := cost.get(key)) is not None]
@@ -130,27 +125,23 @@ class Ensemble(Method):
         import torch
 
         tasks = self.dataset.tasks
-        splits = {
-            task.id: {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
-            for task in tasks
-        }
-        rows = {
-            task.id: [row for split in splits[task.id].values() for row in input_rows(self.dataset, task, split)]
-            for task in tasks
-        }
-        each: dict[str, list[torch.Tensor]] = {task.id: [] for task in tasks}
+        splits, rows = {}, {}
+        for task in tasks:
+            parts = {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
+            splits[task.id] = parts
+            rows[task.id] = [row for split in parts.values() for row in input_rows(self.dataset, task, split)]
+        single: dict[str, list[torch.Tensor]] = {task.id: [] for task in tasks}
         models = sum(len(self._seeds(member, seed)) for member in self.members)
         with Progress("asking the ensemble", models * sum(map(len, rows.values())), "rows") as bar:
             for member in self.members:
-                for task, own in member.outputs(self._seeds(member, seed), rows, tasks, self.accelerator, bar):
-                    each[task.id].append(torch.from_numpy(own))
+                for task, output in member.outputs(self._seeds(member, seed), rows, tasks, self.accelerator, bar):
+                    single[task.id].append(torch.from_numpy(output))
         outputs = {}
         for task in tasks:
             parts = splits[task.id]
             sizes = [split.sizes for split in parts.values() if split.sizes is not None]
-            joint = target_kind(task).head.joint(
-                each[task.id], torch.from_numpy(np.concatenate(sizes)) if sizes else None
-            )
+            of_rows = torch.from_numpy(np.concatenate(sizes)) if sizes else None
+            joint = target_kind(task).head.joint(single[task.id], of_rows)
             ends = np.cumsum([len(split.texts) for split in parts.values()])[:-1]
             outputs[task.id] = dict(zip(parts, np.split(joint.numpy(), ends), strict=True))
         return outputs

@@ -8,7 +8,6 @@ from typing import Any
 from mtl.base.clock import now
 from mtl.base.errors import InputError
 from mtl.base.version import VERSION
-from mtl.data.dataset import Dataset
 from mtl.data.files import sha256
 from mtl.data.sampled import sample_text
 from mtl.jobs.given import GivenPredictions
@@ -45,21 +44,27 @@ class Imported:
         self.fingerprints: dict[str, str] = {}
         unfit: dict[int, Unfit] = {}
         sums = []
-        for seed, given in zip(config.seeds, seeds, strict=True):
-            if isinstance(given, Path):
-                sources = read_sources(given, read_files(given, names.__contains__)[0], suite, rows)
-                name, digest = given.resolve().name, _fingerprint(given)
+        for seed, source in zip(config.seeds, seeds, strict=True):
+            if isinstance(source, Path):
+                sources = read_sources(source, read_files(source, names.__contains__)[0], suite, rows)
+                name, digest = source.resolve().name, _fingerprint(source)
             else:
-                sources, name, digest = given.lines, given.name, given.fingerprint
+                sources, name, digest = source.lines, source.name, source.fingerprint
             self._predictions[seed], unfit[seed] = put_to_rows(sources, suite, rows, labels)
-            self._check_scored(seed, given)
+            for task in self.dataset.tasks:
+                if task.scored_split not in self._predictions[seed][task.id]:
+                    problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it; name other tasks with tasks="
+                    from_file = isinstance(source, Path)
+                    where: dict[str, Any] = {"path": source} if from_file else {"key": "predictions"}
+                    raise InputError(f"has {problem}" if from_file else problem, **where)
             self.fingerprints[fingerprint_name(seed)] = digest
             sums.append(f"{name} ({digest})")
+        sizes = sample_text(self.dataset.samples, {task.id: task.scored_split for task in self.dataset.tasks})
         about = {"training text": system.text, "link": system.link, "licence": system.license}
         self.facts: dict[str, Any] = {
             "notes": [
                 *(system.notes or ()),
-                *_notes_of_samples(self.dataset),
+                *([f"Scored on a sample of the rows alone: {sizes}."] if sizes else []),
                 f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with these SHA-256 sums: {'; '.join(sums)}.",
                 "; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".",
                 *_notes_of_answers(rows, unfit, system.labels_sha256),
@@ -89,15 +94,6 @@ class Imported:
             "sentences_per_second": None,
         }
 
-    def _check_scored(self, seed: int, given: Path | GivenPredictions) -> None:
-        """Raise InputError unless each task has predictions for the split that scores it."""
-        for task in self.dataset.tasks:
-            if task.scored_split not in self._predictions[seed][task.id]:
-                problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it; name other tasks with tasks="
-                if isinstance(given, Path):
-                    raise InputError(f"has {problem}", path=given)
-                raise InputError(problem, key="predictions")
-
 
 def _data_rows(request: BuildRequest) -> Rows:
     """The dev and test rows of the run's tasks."""
@@ -115,27 +111,20 @@ def _data_rows(request: BuildRequest) -> Rows:
     return rows
 
 
-def _notes_of_samples(dataset: Dataset) -> list[str]:
-    """Which tasks are scored on a sample of their rows; empty if none are."""
-    splits = {task.id: task.scored_split for task in dataset.tasks}
-    sizes = sample_text(dataset.samples, splits)
-    return [f"Scored on a sample of the rows alone: {sizes}."] if sizes else []
-
-
 def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str | None) -> list[str]:
-    """How predictions were read as answers, and how many answers fit no label; empty if none were. unfit: by seed."""
+    """How predictions were read as answers, and how many answers, by seed, fit no label; empty if none were."""
     tasks = list(next(iter(unfit.values())))
     if not tasks:
         return []
     counted: dict[bool, list[str]] = {True: [], False: []}  # by whether the rows have gold targets
     for id in tasks:
-        for split, own in rows[id].items():
-            counts = {seed: found[id][split] for seed, found in unfit.items() if split in found[id]}
+        for split, part in rows[id].items():
+            counts = {seed: counts_of[id][split] for seed, counts_of in unfit.items() if split in counts_of[id]}
             if any(counts.values()):
                 seeds = f" (seeds {', '.join(map(str, counts))})" if len(unfit) > 1 else ""
                 shares = ", ".join(f"{count:,}" for count in counts.values())
-                known = not any(target is None or target != target for target in own.targets)
-                counted[known].append(f"{id} {split} {shares} of {len(own):,}{seeds}")
+                known = not any(target is None or target != target for target in part.targets)
+                counted[known].append(f"{id} {split} {shares} of {len(part):,}{seeds}")
     file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
     notes = [
         f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}.",

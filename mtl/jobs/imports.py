@@ -1,7 +1,7 @@
 """The run of `mtl import`: the predictions of another system, and what is known of it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from mtl.jobs.given import values_of_seeds
 from mtl.jobs.job import Job, load_job
 from mtl.submissions.answers import check_labels, read_labels
 from mtl.submissions.files import is_entry, predicted_splits, read_files
-from mtl.tasks.suite import Suite
 
 
 @dataclass
@@ -51,28 +50,37 @@ def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], setti
     if not predictions:
         raise InputError("name the zip or the folder of its predictions; for several seeds one each", key=name)
     paths = [path for path in predictions if isinstance(path, Path)]
-    given = {**settings, "method": "imported", "imported.predictions": [str(path) for path in paths]}
-    further = {key: given.pop(key, None) for key in ("seed", "system", "labels", "rows")}
+    merged = {**settings, "method": "imported", "imported.predictions": [str(path) for path in paths]}
+    further = {key: merged.pop(key, None) for key in ("seed", "system", "labels", "rows")}
     seeds = further["seed"]
     if seeds is None:
         seeds = list(range(1, len(predictions) + 1))
-    given["seeds"] = seeds if isinstance(seeds, list) else [seeds]
-    facts = {f"imported.{key}": value for key, value in asdict(_system(further["system"])).items() if value is not None}
-    job = load_job({"imported.title": name, **given, **facts})
+    merged["seeds"] = seeds if isinstance(seeds, list) else [seeds]
+    described, path = _content("system", further["system"], read_yaml)
+    system = asdict(typed(System, described, path=path or "system"))
+    facts = {f"imported.{key}": value for key, value in system.items() if value is not None}
+    job = load_job({"imported.title": name, **merged, **facts})
     config, suite = job.config, job.suite
     values = [] if paths else values_of_seeds(predictions, suite)
-    changed = _labels(further["labels"], suite)
+    labels, path = _content("labels", further["labels"], lambda path: read_labels(path, suite))
+    changed: dict[str, Any] = {}
+    if further["labels"] is not None:
+        changed = {"labels": labels, "labels_sha256": sha256(path)} if path else {"labels": check_labels(labels, suite)}
     samples = {} if further["rows"] is None else key_of(further["rows"], job)["tasks"]
     tasks = config.tasks
-    if given.get("tasks") is None:
-        splits = [set(seed.lines) for seed in values] or [_predicted(path, suite) for path in paths]
-        tasks = [
-            id
-            for id, task in suite.tasks.items()
-            if all((id, task.scored_split) in predicted for predicted in splits)
-            and _has_rows(job, id)
-            and (not samples or id in samples)
-        ]
+    if merged.get("tasks") is None:
+        splits = [set(seed.lines) for seed in values]
+        for path in paths:
+            splits.append(predicted_splits(path, read_files(path, lambda name: False)[1], suite, beside=is_entry))
+            if not splits[-1]:
+                raise InputError(f"has no predictions of suite {suite.name}", path=path)
+        tasks = []
+        for id, task in suite.tasks.items():
+            # Where there is no dev file, the scored rows are rows of the training file.
+            rows = task.path(task.scored_split, job.data_dir) or task.path("train", job.data_dir)
+            present = rows is not None and rows.is_file() and (not samples or id in samples)
+            if present and all((id, task.scored_split) in predicted for predicted in splits):
+                tasks.append(id)
         if not tasks:
             problem = f"no task of suite {suite.name} has predictions for its scored rows"
             raise InputError(problem, path=paths[0]) if paths else InputError(problem, key="predictions")
@@ -86,14 +94,6 @@ def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], setti
     return replace(job, config=config, predictions=values)
 
 
-def _predicted(path: Path, suite: Suite) -> set[tuple[str, str]]:
-    """The tasks and splits that a zip or a folder has predictions for. Raises InputError if there are none."""
-    splits = predicted_splits(path, read_files(path, lambda name: False)[1], suite, beside=is_entry)
-    if not splits:
-        raise InputError(f"has no predictions of suite {suite.name}", path=path)
-    return splits
-
-
 def key_of(path: Any, job: Job) -> Key:
     """The key file that the setting `rows` names. Raises InputError as `mtl.data.sampled.read_key`."""
     if not isinstance(path, str | Path):
@@ -101,32 +101,10 @@ def key_of(path: Any, job: Job) -> Key:
     return read_key(Path(path), job.suite, job.data_dir)
 
 
-def _system(given: Any) -> System:
-    """What is known of a system, from the path of a YAML file or from its content; None: nothing."""
-    if given is None or isinstance(given, Mapping):
-        return typed(System, given or {}, path="system")
-    path = _path("system", given)
-    return typed(System, read_yaml(path), path=path)
-
-
-def _labels(given: Any, suite: Suite) -> dict[str, Any]:
-    """The keys of `ImportedConfig` for labels, from the path of a YAML file or from its content; None: none."""
-    if given is None:
-        return {}
-    if isinstance(given, Mapping):
-        return {"labels": check_labels(given, suite)}
-    path = _path("labels", given)
-    return {"labels": read_labels(path, suite), "labels_sha256": sha256(path)}
-
-
-def _path(key: str, value: Any) -> Path:
+def _content(key: str, value: Any, read: Callable[[Path], Any]) -> tuple[Any, Path | None]:
+    """What a setting holds, and its path: the content of a YAML file, or the mapping that the setting is; None is an empty one."""
+    if value is None or isinstance(value, Mapping):
+        return value or {}, None
     if not isinstance(value, str | Path):
         raise InputError("must be the path of a YAML file, or its content as keys and values", key=key, value=value)
-    return Path(value)
-
-
-def _has_rows(job: Job, id: str) -> bool:
-    """Whether the data folder has the rows that the task is scored on; where there is no dev file, these are rows of the training file."""
-    task = job.suite.tasks[id]
-    path = task.path(task.scored_split, job.data_dir) or task.path("train", job.data_dir)
-    return path is not None and path.is_file()
+    return read(Path(value)), Path(value)

@@ -55,11 +55,8 @@ def prepare(job: Job, vectors: Vectors | None) -> tuple[Dataset, Method]:
     teacher = None if config.distill.run is None else ask_teacher(job, dataset)
     if vectors is not None:
         vectors.train_if_missing(suite, data_dir, config.held_out, device_of(config.trainer.accelerator))
-    path = None if vectors is None else vectors.path
-    request, kind = (
-        BuildRequest(config, suite, data_dir, dataset, job.folder.path, path, teacher),
-        METHODS[config.method],
-    )
+    path, kind = None if vectors is None else vectors.path, METHODS[config.method]
+    request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, path, teacher)
     return dataset, kind.build(request) if kind.builds else BUILDERS[config.method](job, request)
 
 
@@ -81,8 +78,7 @@ def check_begun(job: Job) -> Summary | None:
 
     Raises InputError for a folder with another configuration or other inputs, and for weights to be kept that a finished run has not kept.
     """
-    folder = job.folder
-    tasks = job.run_tasks
+    folder, tasks = job.folder, job.run_tasks
     folder.check(job.config)
     if not folder.summary.exists():
         return None
@@ -95,10 +91,8 @@ def check_begun(job: Job) -> Summary | None:
     kept = {"transformer.keep": job.config.transformer.keep, "floor.keep": job.config.floor.keep}
     for key, asked in kept.items():
         if asked and not finished["config"].get(key):
-            raise InputError(
-                f"this run is finished, and it has not kept its models ({key}); set run_dir= to make it again with them",
-                path=folder.path,
-            )
+            problem = f"this run is finished, and it has not kept its models ({key})"
+            raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
     logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
     return finished
 
@@ -106,9 +100,8 @@ def check_begun(job: Job) -> Summary | None:
 def _check_sources(job: Job) -> None:
     """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names.
 
-    The vectors or the transformer are read only if the job names another place than the run, or if the size or time of a file
-    differs from what was noted when the run was made or when the files were last compared. If the named files do not exist,
-    nothing is compared.
+    They are read only if the job names another place than the run, or if the size or time of a file differs from what was noted. If the
+    named files do not exist, nothing is compared.
     """
     config, folder, method = job.config, job.folder, METHODS[job.config.method]
     try:
@@ -132,12 +125,8 @@ def _check_sources(job: Job) -> None:
     unchanged = replace(config, trainer=replace(config.trainer, threads=None))
     dataset, built = prepare(replace(job, config=unchanged), vectors)
     inputs = {**dataset.fingerprints, **built.fingerprints}
-    if differing := [
-        name for name in folder.changed_inputs(inputs) if name != "tokenizer"
-    ]:  # a finished run has its tokens
-        raise InputError(
-            f"this run is finished, and was made from other inputs: {', '.join(differing)} ({why}); set run_dir= or"
-            " another runs_dir=, or remove the folder",
-            path=folder.path,
-        )
+    # A finished run has its tokens.
+    if differing := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:
+        problem = f"this run is finished, and was made from other inputs: {', '.join(differing)} ({why})"
+        raise InputError(f"{problem}; set run_dir= or another runs_dir=, or remove the folder", path=folder.path)
     write_json(folder.sources, stamps)

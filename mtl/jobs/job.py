@@ -20,15 +20,7 @@ from mtl.jobs.given import GivenPredictions
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
 from mtl.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
-from mtl.settings.schema import (
-    BY_TASK,
-    CHOICES,
-    LOCATIONS,
-    PAPER,
-    Config,
-    EmbedderOptions,
-    config_of,
-)
+from mtl.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
 from mtl.submissions import submission_problem
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
@@ -66,10 +58,10 @@ def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[s
     """
     content, origin = read_named(kind, name, folder), f"{kind}={name}"
     # Runs are told apart by these names, and both kinds stand in the same place of a run's name.
-    for other in SETTINGS_KINDS:
-        own = find_yaml(kind, name, folder).resolve() != (folder / f"{content[kind]}.yaml").resolve()
-        if own and (folder.parent / other / f"{content[kind]}.yaml").is_file():
-            raise InputError(f"{origin}: {content[kind]} is the name of a shipped {other}; choose another name")
+    file = f"{content[kind]}.yaml"
+    taken = [shipped_kind for shipped_kind in SETTINGS_KINDS if (folder.parent / shipped_kind / file).is_file()]
+    if taken and find_yaml(kind, name, folder).resolve() != (folder / file).resolve():
+        raise InputError(f"{origin}: {content[kind]} is the name of a shipped {taken[0]}; choose another name")
     sections = content.pop("embeddings", {})
     if not isinstance(sections, dict) or not all(isinstance(section, dict) for section in sections.values()):
         message = "must hold a section for each kind of embeddings, as in {fasttext: {dropout: 0.1}}"
@@ -87,30 +79,25 @@ def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[s
     return settings
 
 
-def chosen_suite(given: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
-    """The name or path of the suite.
+def chosen_suite(settings: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+    """The name or path of the suite; for auto, klej if its data is there, else the embedded sample.
 
     Args:
-        given: the settings of a run, by dotted key.
+        settings: the settings of a run, by dotted key.
         baseline: the content of baseline.yaml.
+
+    Raises:
+        InputError: for a data folder without KLEJ's data, and no suite.
     """
-    name = str(given.get("suite", baseline.get("suite")))
-    data_dir = given.get("data_dir")
-    return _default_suite(Path(str(data_dir)) if data_dir else None) if name == "auto" else name
-
-
-def _default_suite(data_dir: Path | None) -> str:
-    """klej if its data is there, else the embedded sample. Raises InputError if `data_dir` is given without KLEJ's data."""
+    name, data_dir = str(settings.get("suite", baseline.get("suite"))), settings.get("data_dir")
+    if name != "auto":
+        return name
     folders = [task.folder for task in load_suite(find_suite("klej")).tasks.values()]
-    where = data_dir or Path("data/klej")
-    if any((where / folder).is_dir() for folder in folders):
+    if any((Path(str(data_dir or "data/klej")) / folder).is_dir() for folder in folders):
         return "klej"
-    if data_dir is not None:
-        raise InputError(
-            f"holds none of KLEJ's folders ({folders[0]}, …); name its suite with suite=, or drop data_dir",
-            key="data_dir",
-            value=data_dir,
-        )
+    if data_dir:
+        message = f"holds none of KLEJ's folders ({folders[0]}, …); name its suite with suite=, or drop data_dir"
+        raise InputError(message, key="data_dir", value=Path(str(data_dir)))
     return "klej-sample"
 
 
@@ -127,7 +114,7 @@ def load_checked_suite(name: str) -> Suite:
 
 
 def _check_layer(origin: str, settings: Mapping[str, Any], named: str = "") -> None:
-    """Raise InputError for a key that no file of settings sets. named: the key under which the file has its own name."""
+    """Raise InputError for a key that no file of settings sets; `named` is the key under which the file has its name."""
     for key in flatten(settings):
         if key in LOCATIONS:
             raise InputError("only the command line says where files are", path=origin, key=key)
@@ -146,7 +133,7 @@ def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
         if unread := [key for key in flatten(settings) if not METHODS[method].reads_key(key)]:
             raise InputError(f"{origin}.{method}: {unread[0]}: the method does not read it")
     common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
-    return {"config": common, **{f"config.{METHODS_KEY}.{method}": own for method, own in of_methods.items()}}
+    return {"config": common, **{f"config.{METHODS_KEY}.{name}": section for name, section in of_methods.items()}}
 
 
 @dataclass(frozen=True)
@@ -176,18 +163,15 @@ class Job:
         ids = {task.id for task in self.tasks}
         for task in self.tasks:
             if task.answered_by is not None and task.answered_by not in ids:
-                raise InputError(
-                    f"task {task.id} is answered by {task.answered_by}'s head; name that task too", key="tasks"
-                )
+                message = f"task {task.id} is answered by {task.answered_by}'s head; name that task too"
+                raise InputError(message, key="tasks")
         method, unanswered = self.config.method, self.unanswered
         if unanswered and self.config.tasks is not None:
-            raise InputError(
-                f"method {method} does not answer {', '.join(unanswered)}; do not name such tasks", key="tasks"
-            )
+            message = f"method {method} does not answer {', '.join(unanswered)}; do not name such tasks"
+            raise InputError(message, key="tasks")
         if len(unanswered) == len(self.tasks):
-            raise InputError(
-                f"answers no task of suite {self.suite.name}; set another method=", key="method", value=method
-            )
+            message = f"answers no task of suite {self.suite.name}; set another method="
+            raise InputError(message, key="method", value=method)
         return [task for task in self.tasks if task.id not in {*unanswered, *self.absent}]
 
     @cached_property
@@ -217,11 +201,6 @@ class Job:
         if self.suite.allow_missing and any(has_files(task, self.data_dir) for task in self.suite.tasks.values()):
             answered = [task for task in answered if has_files(task, self.data_dir)]
         return not answered
-
-    @cached_property
-    def shared_part(self) -> str | None:
-        """The key of what each seed shares with the same seed of other runs (`MethodKind.shared`); None: nothing."""
-        return METHODS[self.config.method].shared(self.config)
 
     def check_memory(self) -> None:
         """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it.
@@ -260,21 +239,27 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     Raises InputError for an unknown key, a bad value or a missing file.
     """
     configs = shipped("configs")
-    given = dict(settings)
+    rest = dict(settings)
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key of it.
-    names = {key: str(given.pop(key)) for key in FILES if key in given}
+    names = {key: str(rest.pop(key)) for key in FILES if key in rest}
     method = read_method(names.get("method", FILES["method"]), configs / "method")
     files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **names}
-    _check_keys(method["method"], [key for key in settings if key != "method"])
+    read = METHODS[method["method"]].reads_key
+    for key in settings:
+        if key != "method" and not read(key) and any(kind.reads_key(key) for kind in METHODS.values()):
+            raise InputError(f"method {method['method']} does not read it; set method=, or drop it", key=key)
     embeddings = read_embeddings(files["embeddings"])
     training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
     variant = read_named("variant", files["variant"], configs / "variant")
     baseline = read_yaml(configs / "baseline.yaml")
     if "variant" in names:
-        _check_variant_of(method["method"], variant, flatten(baseline))
+        defaults = flatten(baseline)
+        if unread := [key for key, value in flatten(variant).items() if defaults.get(key) != value and not read(key)]:
+            message = f"sets {unread[0]}, which method {method['method']} does not read"
+            raise InputError(message, key="variant", value=variant["variant"])
     # The settings of a generated suite for a method are for the model that the run trains by itself.
-    foreign = given.get(f"{method['method']}.path") is not None
-    suite_name = chosen_suite(given, baseline)
+    foreign = rest.get(f"{method['method']}.path") is not None
+    suite_name = chosen_suite(rest, baseline)
     suite = load_checked_suite(suite_name)
     layers = {
         "configs/baseline.yaml": baseline,
@@ -294,68 +279,42 @@ def load_job(settings: Mapping[str, Any]) -> Job:
         },
     }
     options = embedder_kind(embeddings["name"]).options
-    job = Job(_merged(layers, {**given, "suite": suite_name}, options), suite)
-    _check_variant(job.config, given, flatten(variant))
+    job = Job(_merged(layers, {**rest, "suite": suite_name}, options), suite)
+    _check_variant(job.config, rest, flatten(variant))
     return replace(job, suite=choose_scored(suite, job.data_dir))
 
 
 def parse_settings(words: Sequence[str]) -> dict[str, Any]:
     """Settings from words `key=value`; values are read as YAML. Raises InputError for a word of another form."""
-    given = {}
+    settings = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise InputError(f"{word!r} is not key=value")
         try:
-            given[key.strip()] = yaml.safe_load(value)
+            settings[key.strip()] = yaml.safe_load(value)
         except (yaml.YAMLError, ValueError, IndexError, RecursionError):  # PyYAML raises all of these
             raise InputError(f"{word!r}: the value is not YAML") from None
-    return given
+    return settings
 
 
-def _check_variant_of(method: str, variant: Mapping[str, Any], baseline: Mapping[str, Any]) -> None:
-    """Raise InputError for a variant that changes a key which the method does not read. baseline: the defaults by dotted key."""
-    for key, value in flatten(variant).items():
-        if baseline.get(key) != value and not METHODS[method].reads_key(key):
-            message = f"sets {key}, which method {method} does not read"
-            raise InputError(message, key="variant", value=variant["variant"])
-
-
-def _check_keys(method: str, given: Sequence[str]) -> None:
-    """Raise InputError for a key that only other methods read."""
-    for key in given:
-        if not METHODS[method].reads_key(key) and any(kind.reads_key(key) for kind in METHODS.values()):
-            raise InputError(f"method {method} does not read it; set method=, or drop it", key=key)
-
-
-def _check_variant(config: Config, given: Collection[str], variant: Mapping[str, Any]) -> None:
-    """Raise InputError for a setting that contradicts the variant, since results are compared by its name, and for one that it does not read.
-
-    Args:
-        given: the keys that the command line sets.
-        variant: the settings of the variant, by dotted key.
-    """
+def _check_variant(config: Config, keys: Collection[str], variant: Mapping[str, Any]) -> None:
+    """Raise InputError for a setting that contradicts the variant, by whose name results are compared, or that it does not read."""
     name, settings = config.variant, flatten_config(config)
     for key, value in variant.items():
         if settings[key] != value:
             message = f"variant {name} has {key}={value}; choose another with variant="
             raise InputError(message, key=key, value=settings[key])
     unread = METHODS[config.method].unread(config)
-    if keys := [key for key in given if key not in variant and matches(key, unread)]:
-        raise InputError(f"variant {name} does not read it; choose another with variant=, or drop it", key=keys[0])
+    if ignored := [key for key in keys if key not in variant and matches(key, unread)]:
+        raise InputError(f"variant {name} does not read it; choose another with variant=, or drop it", key=ignored[0])
 
 
-def _merged(layers: Mapping[str, Any], given: Mapping[str, Any], options: type[EmbedderOptions]) -> Config:
-    """The configuration from layers of settings, in the order of their precedence.
+def _merged(layers: Mapping[str, Any], settings: Mapping[str, Any], options: type[EmbedderOptions]) -> Config:
+    """The configuration from layers of settings by where they come from, in the order of their precedence, and from those of the command line.
 
-    Args:
-        layers: nested settings by where they come from; the first has the defaults.
-        given: those of the command line, by dotted key.
-        options: of the embeddings.
-
-    Raises:
-        InputError: for a key that does not exist, and a value that is missing or makes no sense. It names the layer, if it is neither the
-            first nor the command line.
+    Raises InputError for a key that does not exist, and a value that is missing or makes no sense. It names the layer, if it is neither the
+    first, which has the defaults, nor the command line.
     """
     merged: dict[str, Any] = {}
     origins: dict[str, str | None] = {}
@@ -365,7 +324,7 @@ def _merged(layers: Mapping[str, Any], given: Mapping[str, Any], options: type[E
         merge(merged, layer)
         origins |= dict.fromkeys(flatten(layer), origin if number else None)
     known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(options, "embeddings.")}
-    for key, value in given.items():
+    for key, value in settings.items():
         if key not in known.union(flatten(merged)) and key.rpartition(".")[0] not in BY_TASK:
             raise _unknown_key(key, known, str(merged["embeddings"]["name"]))
         merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
@@ -383,7 +342,7 @@ def _merged(layers: Mapping[str, Any], given: Mapping[str, Any], options: type[E
 
 def _unknown_key(key: str, known: Collection[str], embeddings: str) -> InputError:
     section, _, name = key.partition(".")
-    kinds = [other for other, kind in EMBEDDERS.items() if name in kind.options.__dataclass_fields__]
+    kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
     if section == "embeddings" and kinds:
         return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
     return UnknownKey(key, [*known, "embeddings"])

@@ -46,12 +46,10 @@ class Member:
 
     @cached_property
     def summary(self) -> Summary:
-        """Its summary."""
         return read_summary(self.folder.summary)
 
     @cached_property
     def inputs(self) -> dict[str, str]:
-        """The fingerprints of its inputs."""
         return self.folder.read_inputs()
 
     def check_rows(self, tasks: Sequence[Task], dataset: Dataset, data_dir: Path, held_out: float) -> None:
@@ -83,16 +81,12 @@ class Member:
         bar: Progress,
     ) -> Iterator[tuple[Task, np.ndarray]]:
         """For each of these seeds, each task and the outputs of the seed's model for its rows, float32 (inputs, outputs), as before a threshold
-        was chosen.
+        was chosen. Raises InputError for a run whose models are not kept.
 
         Args:
-            seeds: some of the run's seeds.
             rows: by task id.
             accelerator: as in `trainer.accelerator`.
             bar: advances by the number of rows.
-
-        Raises:
-            InputError: for a run whose models are not kept.
         """
         for seed in seeds:
             predictor = Predictor.load(self.folder.path, seed, device=accelerator)
@@ -107,7 +101,7 @@ class Member:
                 yield task, self._without_shift(seed, head, np.concatenate(parts))
 
     def _without_shift(self, seed: int, head: Task, outputs: np.ndarray) -> np.ndarray:
-        """The outputs before a threshold (`finetune.threshold`) changed them. head: the task whose head answers."""
+        """The outputs before a threshold (`finetune.threshold`) changed them; `head` is the task whose head answers."""
         folder = finetune_folder(self.folder.seed(seed), head.id)
         if metric_named(head.metric).one_label and (folder / WEIGHTS["best"]).exists():
             outputs[:, positive_label(head)] -= recorded_shift(folder) or 0.0

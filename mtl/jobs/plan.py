@@ -3,11 +3,12 @@
 import csv
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
@@ -23,7 +24,10 @@ from mtl.settings.layers import flatten
 
 FINISHED = "finished"
 WAITING = "waiting"
+DONE = "done.json"  # the record of a stage that is finished
 CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ
+
+SeedTime: TypeAlias = tuple[float, float]  # seconds of stage 1, also where another run has trained it, and of the rest
 
 
 @dataclass(frozen=True)
@@ -43,19 +47,6 @@ class SeedState:
     seconds: float | None
 
 
-@dataclass(frozen=True)
-class SeedTime:
-    """How long a seed takes.
-
-    Args:
-        stage1: seconds of stage 1, also where another run has trained it.
-        rest: the seconds of everything else.
-    """
-
-    stage1: float
-    rest: float
-
-
 def plan_text(runs: Sequence[NamedRun], at_a_time: int | None) -> str:
     """The units of a sweep, how far each is, and the hours that those which are not finished are expected to take.
 
@@ -64,64 +55,47 @@ def plan_text(runs: Sequence[NamedRun], at_a_time: int | None) -> str:
     """
     expected = expected_seconds(runs)
     states = [state for run in runs for state in _states(run, expected[run.name])]
-    lines = [_line(state) for state in states]
     left = [state for state in states if state.state != FINISHED]
+    lines = []
+    for state in states:
+        duration = "" if state.seconds is None else format_duration(state.seconds)
+        duration = f"about {duration} in all" if duration and state.state != FINISHED else duration
+        parts = [f"{state.run}, seed {state.seed}", state.state, state.detail, duration]
+        lines.append(" · ".join(filter(None, parts)))
     lines.append(f"{len(states)} seeds in all, {len(states) - len(left)} finished")
-    if left:
-        lines.append(f"expected: {_expected(left, at_a_time or 1)}")
-    return "\n".join(lines)
-
-
-def _line(state: SeedState) -> str:
-    duration = "" if state.seconds is None else format_duration(state.seconds)
-    if duration and state.state != FINISHED:
-        duration = f"about {duration} in all"
-    return " · ".join(filter(None, [f"{state.run}, seed {state.seed}", state.state, state.detail, duration]))
-
-
-def _expected(left: Sequence[SeedState], at_a_time: int) -> str:
-    """left: the seeds that are not finished."""
+    if not left:
+        return "\n".join(lines)
     seconds = [state.seconds for state in left if state.seconds is not None]
     if not seconds:
-        return "unknown, since no run like these is finished"
-    text = f"{format_duration(sum(seconds))} one after another"
-    if at_a_time > 1:
-        text += f", at least {format_duration(max(max(seconds), sum(seconds) / at_a_time))} with {at_a_time} at a time"
-    unknown = len(left) - len(seconds)
-    return text + (f"; unknown for {unknown} more, since no run like theirs is finished" if unknown else "")
+        return "\n".join([*lines, "expected: unknown, since no run like these is finished"])
+    expectation = f"expected: {format_duration(sum(seconds))} one after another"
+    if at_a_time and at_a_time > 1:
+        least = format_duration(max(max(seconds), sum(seconds) / at_a_time))
+        expectation += f", at least {least} with {at_a_time} at a time"
+    if unknown := len(left) - len(seconds):
+        expectation += f"; unknown for {unknown} more, since no run like theirs is finished"
+    return "\n".join([*lines, expectation])
 
 
 def _states(run: NamedRun, expected: Mapping[int, float]) -> Iterator[SeedState]:
-    """How far each seed of the run is.
-
-    Args:
-        expected: seconds by seed, of those whose time is known.
-    """
+    """How far each seed of the run is. The expected seconds are by seed, of those whose time is known."""
     job = run.job
     for seed in job.config.seeds:
         folder = job.folder.seed(seed)
         if job.folder.scores(seed).exists():
-            yield _finished_state(run, seed)
+            detail, seconds = "", None
+            with suppress(InputError):  # a damaged record says neither
+                done = read_json(job.folder.scores(seed), SeedScores)
+                seconds, average = done["seconds"], done["average"]
+                detail = "" if average is None else f"average {job.suite.shown.show(average)}"
+            yield SeedState(run.name, seed, FINISHED, detail, seconds)
             continue
         by = holder(folder)
         begun = _reached(job, folder)
+        state, detail = ("interrupted" if begun else WAITING), begun
         if by is not None and not _is_lost(folder, by):
-            yield SeedState(run.name, seed, "running", f"{by.host}, {begun or 'beginning'}", expected.get(seed))
-        elif begun:
-            yield SeedState(run.name, seed, "interrupted", begun, expected.get(seed))
-        else:
-            yield SeedState(run.name, seed, WAITING, "", expected.get(seed))
-
-
-def _finished_state(run: NamedRun, seed: int) -> SeedState:
-    """The state of a finished seed, with the average that it has reached, if it has one; without both if its record is damaged."""
-    try:
-        done = read_json(run.job.folder.scores(seed), SeedScores)
-    except InputError:
-        return SeedState(run.name, seed, FINISHED, "", None)
-    average = done["average"]
-    detail = "" if average is None else f"average {run.job.suite.shown.show(average)}"
-    return SeedState(run.name, seed, FINISHED, detail, done["seconds"])
+            state, detail = "running", f"{by.host}, {begun or 'beginning'}"
+        yield SeedState(run.name, seed, state, detail, expected.get(seed))
 
 
 def _is_lost(folder: Path, by: Holder) -> bool:
@@ -135,18 +109,13 @@ def _is_lost(folder: Path, by: Holder) -> bool:
 
 def _reached(job: Job, folder: Path) -> str:
     """The stage and the last validation of a seed that is not finished; empty if it has not begun."""
-    finetuned = sorted(folder.glob("finetune/*/done.json"))
-    if finetuned or _stage1_done(folder).exists():
+    finetuned = sorted(folder.glob(f"finetune/*/{DONE}"))
+    if finetuned or (pretrain_folder(folder) / DONE).exists():
         return f"stage 2, {len(finetuned)} of {len([task for task in job.run_tasks if task.answered_by is None])} tasks"
     if not (rows := list(_validations(pretrain_folder(folder) / "log"))):
         return "stage 1" if pretrain_folder(folder).exists() else ""
     step, average = rows[-1]
     return f"stage 1, step {step}/{job.config.pretrain.max_steps}, average {job.suite.shown.show(average)}"
-
-
-def _stage1_done(seed_folder: Path) -> Path:
-    """The file that a finished stage 1 has."""
-    return pretrain_folder(seed_folder) / "done.json"
 
 
 def _validations(log: Path) -> Iterator[tuple[int, float]]:
@@ -168,7 +137,7 @@ def expected_seconds(runs: Sequence[NamedRun]) -> dict[str, dict[int, float]]:
     same stage 1, only the first trains it, and none if it is finished.
     """
     done = {run.name: {seed for seed in run.job.config.seeds if run.job.folder.scores(seed).exists()} for run in runs}
-    parts = {run.name: run.job.shared_part for run in runs}
+    parts = {run.name: METHODS[run.job.config.method].shared(run.job.config) for run in runs}
     trained = {(parts[run.name], seed) for run in runs for seed in done[run.name]}
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
@@ -178,31 +147,31 @@ def expected_seconds(runs: Sequence[NamedRun]) -> dict[str, dict[int, float]]:
             if seed in done[run.name]:
                 continue
             takes = part is not None and (part, seed) in trained
-            takes = takes or _stage1_done(run.job.folder.seed(seed)).exists()
+            takes = takes or (pretrain_folder(run.job.folder.seed(seed)) / DONE).exists()
             trained.add((part, seed))
             if known is not None:
-                expected[run.name][seed] = known.rest + (0.0 if takes else known.stage1)
+                expected[run.name][seed] = known[1] + (0.0 if takes else known[0])
     return expected
 
 
 def _expected_time(job: Job) -> SeedTime | None:
     """The time of a seed of this run that trains its own stage 1, if it can be told."""
     times = list(_finished_times(job.folder.path)) or list(_times_beside(job))
-    return SeedTime(median(time.stage1 for time in times), median(time.rest for time in times)) if times else None
+    return (median(stage1 for stage1, _ in times), median(rest for _, rest in times)) if times else None
 
 
 def _finished_times(run: Path) -> Iterator[SeedTime]:
     """The times of a run's finished seeds."""
     for path in sorted(run.glob("seed-*/scores.json")):
         try:
-            scores, stage1_done = read_json(path, SeedScores), _stage1_done(path.parent)
+            scores, stage1_done = read_json(path, SeedScores), (pretrain_folder(path.parent) / DONE)
             took = stage1_done.exists() and "trained_in" in read_stage(stage1_done)
         except InputError:
             continue
         stage1 = scores["cost"].get("pretrain_seconds") or 0.0
         # Of the process that finished the seed, which has trained stage 1 unless it took it from another run or continued an interrupted seed.
         seconds = scores["seconds"] - (0.0 if took else stage1)
-        yield SeedTime(stage1, max(seconds, scores["cost"].get("finetune_seconds") or 0.0))
+        yield stage1, max(seconds, scores["cost"].get("finetune_seconds") or 0.0)
 
 
 def _times_beside(job: Job) -> Iterator[SeedTime]:
@@ -211,13 +180,13 @@ def _times_beside(job: Job) -> Iterator[SeedTime]:
     title, steps = METHODS[config.method].title(config), config.pretrain.max_steps
     size = (config.encoder.hidden_size, config.encoder.num_layers)
     for path in sorted(job.folder.path.parent.glob("*/summary.json")):
-        other, settings = _described(path.parent, path.stat().st_mtime_ns)
-        if other != title or (settings.get("encoder.hidden_size"), settings.get("encoder.num_layers")) != size:
+        their_title, settings = _described(path.parent, path.stat().st_mtime_ns)
+        if their_title != title or (settings.get("encoder.hidden_size"), settings.get("encoder.num_layers")) != size:
             continue
         their_steps = settings.get("pretrain.max_steps")
         scale = steps / their_steps if isinstance(their_steps, int) and their_steps > 0 else 1.0
-        for seed in _finished_times(path.parent):
-            yield SeedTime(scale * seed.stage1, seed.rest)
+        for stage1, rest in _finished_times(path.parent):
+            yield scale * stage1, rest
 
 
 class _Titled(TypedDict):
@@ -228,10 +197,7 @@ class _Titled(TypedDict):
 
 @cache
 def _described(run: Path, changed: int) -> tuple[str | None, Mapping[str, Any]]:
-    """The title and the settings of a finished run; of one that cannot be read, none. changed: when its summary was written.
-
-    Kept, because each of a sweep's runs asks for all others.
-    """
+    """The title and the settings of a finished run; of one that cannot be read, none. Kept, because each run asks for all others."""
     try:
         return read_json(run / "summary.json", _Titled)["title"], flatten(read_yaml(run / "config.yaml"))
     except InputError:

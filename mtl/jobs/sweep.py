@@ -20,7 +20,7 @@ from mtl.jobs.engines.engine import Failures
 from mtl.jobs.job import Job, NamedRun, load_job
 from mtl.methods import METHODS
 from mtl.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
-from mtl.settings.schema import INDIFFERENT, Config
+from mtl.settings.schema import INDIFFERENT
 
 logger = logging.getLogger("mtl")
 
@@ -58,11 +58,11 @@ class Sweep:
         return Path(self.runs[0].job.config.runs_dir)
 
 
-def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
+def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
     """The sweep of the file with this name or path.
 
     Args:
-        given: settings for every run, which replace those of the file.
+        overrides: settings for every run, which replace those of the file.
         only: the names of the runs to choose; empty: all.
 
     Raises:
@@ -71,12 +71,16 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
     """
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
     title, entries = _read(path)
-    loaded = list(_load_all(path, entries, given or {}))
-    if not loaded:
+    runs = list(_load_all(path, entries, overrides or {}))
+    if not runs:
         raise InputError("the suite has no task for any of its runs", path=path)
-    names = _names(path, loaded)
-    runs = [PlannedRun(name, _in_folder(run.job, name)) for run, name in zip(loaded, names, strict=True)]
-    _check_folders(path, runs)
+    numbers: dict[str, int] = {}
+    for number, run in enumerate(runs, 1):
+        folder = run.job.folder.path
+        # Some file systems do not distinguish upper and lower case.
+        if (first := numbers.setdefault(str(folder).casefold(), number)) != number:
+            message = f"runs {first} and {number} would share the folder {folder}; give one another name"
+            raise InputError(message, path=path)
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.job.config, key) for run in runs}) > 1:
             raise InputError(f"{key} must be the same for all runs", path=path)
@@ -119,7 +123,11 @@ def run_sweep(
                 busy = _make_in_turn(waiting, make, len(runs))
     except UserError:
         if any(run.finished for run in runs):
-            _report_all_the_same(report)
+            try:
+                with resources_as_input():
+                    report()
+            except InputError as error:  # which must not hide the error of a run
+                logger.error("report: %s", error)
         raise
     if not busy or any(run.finished for run in runs):
         report()
@@ -127,10 +135,7 @@ def run_sweep(
 
 
 def _make_in_turn(waiting: Sequence[PlannedRun], make: Callable[[Job], Any], runs: int) -> list[str]:
-    """Make runs one after another. runs: how many the sweep has; those that are not waiting are finished.
-
-    Returns the names of those that other processes are at work on. Raises the errors of the others when the last one has ended.
-    """
+    """Make runs one after another, and return the names of those that other processes are at work on. `runs` counts the finished ones too."""
     import torch
 
     threads, busy = torch.get_num_threads(), list[str]()
@@ -150,15 +155,6 @@ def _make_in_turn(waiting: Sequence[PlannedRun], make: Callable[[Job], Any], run
     return busy
 
 
-def _report_all_the_same(report: Callable[[], Any]) -> None:
-    """Write a report although runs have failed. An error of its own is logged, since it must not hide theirs."""
-    try:
-        with resources_as_input():
-            report()
-    except InputError as error:
-        logger.error("report: %s", error)
-
-
 @contextmanager
 def _named(where: str) -> Iterator[None]:
     """Errors within the block name where they are."""
@@ -170,11 +166,11 @@ def _named(where: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A run as the file lists it: its name or None, and by dotted keys the settings of all runs and its own."""
+    """A run as the file lists it: its name or None, and by dotted keys the settings of all runs and those of this one."""
 
     label: str | None
     shared: Mapping[str, Any]
-    own: Mapping[str, Any]
+    settings: Mapping[str, Any]
 
 
 def _read(path: Path) -> tuple[str, list[_Entry]]:
@@ -199,9 +195,8 @@ def _read(path: Path) -> tuple[str, list[_Entry]]:
         settings = _settings(path, f"runs: {number}", run)
         name = settings.pop("name", None)
         if name is not None and not re.fullmatch(r"\w[\w.,=+-]*", str(name)):
-            raise InputError(
-                f"{number}: name={name}: must be fit for a folder: letters, digits, _ . , = + -", path=path, key="runs"
-            )
+            message = f"{number}: name={name}: must be fit for a folder: letters, digits, _ . , = + -"
+            raise InputError(message, path=path, key="runs")
         entries.append(_Entry(None if name is None else str(name), shared, settings))
     if not entries:
         raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
@@ -217,76 +212,58 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     return flatten(value)
 
 
-@dataclass(frozen=True)
-class _Loaded:
-    """A run of a sweep file that has no name yet.
-
-    Attributes:
-        number: its position in the file, from 1.
-        label: its name in the file, or None.
-        job: the run.
-        own: by key, those of its settings in the grid or under `runs` that change its configuration.
-    """
-
-    number: int
-    label: str | None
-    job: Job
-    own: dict[str, Any]
-
-
-def _load_all(path: Path, entries: Sequence[_Entry], given: Mapping[str, Any]) -> Iterator[_Loaded]:
-    """The runs of a sweep file, without those whose method has no task. given: settings from the command line, which replace theirs.
-
-    Raises InputError, which names the run, unless the settings from the command line alone have the same error.
-    """
+def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any]) -> Iterator[PlannedRun]:
+    """The runs of a sweep file, without those whose method has no task. An error names the run, unless it is one of `overrides` alone."""
     for number, listed_entry in enumerate(entries, 1):
         try:
-            runs = [
-                (entry, others, _load({**entry.shared, **entry.own}, others))
-                for entry, others in _task_by_task(listed_entry, given)
-            ]
+            entries_of_tasks = _task_by_task(listed_entry, overrides)
+            runs = [(entry, rest, _load({**entry.shared, **entry.settings}, rest)) for entry, rest in entries_of_tasks]
         except InputError as error:
-            if str(error) == _error_of(given):
+            if str(error) == _error_of(overrides):
                 raise
-            settings = {**listed_entry.shared, **listed_entry.own}
+            settings = {**listed_entry.shared, **listed_entry.settings}
             listed_settings = ", ".join(f"{key}={value}" for key, value in settings.items())
             name = listed_entry.label or f"{number} ({listed_settings})"
             raise InputError(f"run {name}: {error}", path=path) from None
-        for entry, others, job in runs:
+        for entry, rest, job in runs:
             if job.idle:
                 tasks = job.config.tasks
-                name = entry.label or ", ".join(
-                    [job.folder.path.name, *([f"tasks={','.join(tasks)}"] if tasks else [])]
-                )
+                name = entry.label or job.folder.path.name + (f", tasks={','.join(tasks)}" if tasks else "")
                 reason = f"{job.data_dir} has no files" if tasks else f"suite {job.suite.name} has no task"
                 logger.info("left out: %s, since %s for it", name, reason)
             else:
-                yield _Loaded(number, entry.label, job, _own_settings(job.config, entry, others))
+                name = _name(path, number, entry, job, rest)
+                folder = str(job.folder.path.with_name(name))
+                yield PlannedRun(name, replace(job, config=replace(job.config, run_dir=folder)))
 
 
-def _task_by_task(entry: _Entry, given: Mapping[str, Any]) -> list[tuple[_Entry, Mapping[str, Any]]]:
-    """The entry, or where its tasks are `each`, one for each task that its run would train, together with the tasks that this task's head
-    answers. Beside each, the settings from the command line that replace its own.
-    """
-    if {**entry.shared, **entry.own}.get("tasks") != EACH:
-        return [(entry, given)]
-    shared, own = ({key: value for key, value in part.items() if key != "tasks"} for part in (entry.shared, entry.own))
-    job = _load({**shared, **own}, given)
+def _task_by_task(entry: _Entry, overrides: Mapping[str, Any]) -> list[tuple[_Entry, Mapping[str, Any]]]:
+    """The entry, or where its tasks are `each`, one for each trained task and those that its head answers; beside each, its overrides."""
+    if {**entry.shared, **entry.settings}.get("tasks") != EACH:
+        return [(entry, overrides)]
+    parts = (entry.shared, entry.settings)
+    shared, settings = ({key: value for key, value in part.items() if key != "tasks"} for part in parts)
+    job = _load({**shared, **settings}, overrides)
     if job.idle:
-        return [(_Entry(entry.label, shared, own), given)]
-    others = {key: value for key, value in given.items() if key != "tasks"}
+        return [(_Entry(entry.label, shared, settings), overrides)]
+    rest = {key: value for key, value in overrides.items() if key != "tasks"}
     trained = [task for task in job.run_tasks if task.answered_by is None]
     answered = {
-        task.id: [other.id for other in job.run_tasks if task.id in (other.id, other.answered_by)] for task in trained
+        task.id: [
+            answered_task.id
+            for answered_task in job.run_tasks
+            if task.id in (answered_task.id, answered_task.answered_by)
+        ]
+        for task in trained
     }
     return [
-        (_Entry(entry.label and f"{entry.label}-{task}", shared, {**own, "tasks": ids}), others)
+        (_Entry(entry.label and f"{entry.label}-{task}", shared, {**settings, "tasks": ids}), rest)
         for task, ids in answered.items()
     ]
 
 
-def _load(settings: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
-    merged = {**settings, **given}
+def _load(settings: Mapping[str, Any], overrides: Mapping[str, Any]) -> Job:
+    merged = {**settings, **overrides}
     if "run_dir" in merged:
         raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
     job = load_job(merged)
@@ -294,56 +271,34 @@ def _load(settings: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
     return job
 
 
-def _error_of(given: Mapping[str, Any]) -> str | None:
+def _error_of(overrides: Mapping[str, Any]) -> str | None:
     """The error that a run with only these settings has, if it has any."""
     try:
-        _load({}, given)
+        _load({}, overrides)
     except InputError as error:
         return str(error)
     return None
 
 
-def _own_settings(config: Config, entry: _Entry, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The run's own settings that change the configuration, with their values."""
-    merged = {**entry.shared, **entry.own, **given}
-    plain = load_job({key: merged[key] for key in PLAIN if key in merged}).config
-    ours, theirs = flatten_config(config), flatten_config(plain)
-    keys = [key for key in entry.own if key not in UNNAMED and key not in given and ours[key] != theirs.get(key)]
-    return {key: ours[key] for key in keys}
+def _name(path: Path, number: int, entry: _Entry, job: Job, overrides: Mapping[str, Any]) -> str:
+    """What the file calls a run, or else the name of its method's folder with those of its settings that change its configuration.
 
-
-def _names(path: Path, runs: Sequence[_Loaded]) -> list[str]:
-    """The names of the runs: what the file calls them, or else the name of the method's folder with the run's own settings.
-
-    They do not depend on the other runs, so that an edited file renames none. Raises InputError for a name that no folder can have.
+    It does not depend on the other runs, so that an edited file renames none. Raises InputError for a name that no folder can have.
     """
-    names = []
-    for run in runs:
-        settings = [f"{key}={_in_a_name(value)}" for key, value in run.own.items()]
-        name = run.label or ",".join([run.job.folder.path.name, *settings])
-        if len(name.encode()) > LONGEST_NAME:
-            raise InputError(
-                f"run {run.number}: its settings are too long for a folder's name; list it under runs: with a name",
-                path=path,
-            )
-        names.append(name)
-    return names
-
-
-def _in_folder(job: Job, name: str) -> Job:
-    """The job with its results in a folder of this name."""
-    return replace(job, config=replace(job.config, run_dir=str(job.folder.path.with_name(name))))
-
-
-def _check_folders(path: Path, runs: Sequence[PlannedRun]) -> None:
-    """Raise InputError if two runs would have the same folder. Some file systems do not distinguish upper and lower case."""
-    numbers: dict[str, int] = {}
-    for number, run in enumerate(runs, 1):
-        folder = run.job.folder.path
-        if (first := numbers.setdefault(str(folder).casefold(), number)) != number:
-            raise InputError(
-                f"runs {first} and {number} would share the folder {folder}; give one another name", path=path
-            )
+    name = entry.label
+    if name is None:
+        merged = {**entry.shared, **entry.settings, **overrides}
+        plain = flatten_config(load_job({key: merged[key] for key in PLAIN if key in merged}).config)
+        flat, named = (
+            flatten_config(job.config),
+            [key for key in entry.settings if key not in UNNAMED | overrides.keys()],
+        )
+        changed = [f"{key}={_in_a_name(flat[key])}" for key in named if flat[key] != plain.get(key)]
+        name = ",".join([job.folder.path.name, *changed])
+    if len(name.encode()) > LONGEST_NAME:
+        message = f"run {number}: its settings are too long for a folder's name; list it under runs: with a name"
+        raise InputError(message, path=path)
+    return name
 
 
 def _in_a_name(value: Any) -> str:
@@ -377,8 +332,7 @@ def _check_ready(sweep: Sweep) -> None:
         except InputError as error:
             lacking[run.name] = str(error)
     if lacking:
-        others = [f"--only {run.name}" for run in sweep.runs if run.name not in lacking]
-        raise InputError(
-            f"{sweep.path}: {listed(list(lacking), MOST_NAMED)} cannot be made: {'; '.join(dict.fromkeys(lacking.values()))}"
-            + (f"; to leave {'it' if len(lacking) == 1 else 'them'} out: {' '.join(others)}" if others else "")
-        )
+        remedies = [f"--only {run.name}" for run in sweep.runs if run.name not in lacking]
+        problem = f"{listed(list(lacking), MOST_NAMED)} cannot be made: {'; '.join(dict.fromkeys(lacking.values()))}"
+        advice = f"; to leave {'it' if len(lacking) == 1 else 'them'} out: {' '.join(remedies)}" if remedies else ""
+        raise InputError(f"{sweep.path}: {problem}{advice}")

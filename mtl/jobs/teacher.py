@@ -43,7 +43,10 @@ def ask_teacher(job: Job, dataset: Dataset) -> Teacher:
     if not tasks:
         raise InputError("has none of this run's tasks", key="distill.run", value=run)
     member.check_rows(tasks, dataset, job.data_dir, job.config.held_out)
-    key = _key(member, tasks, dataset)
+    unlabelled = {id: _rows_of(dataset, split) for id, split in dataset.unlabelled.items()}
+    ids, inputs = [task.id for task in tasks], sorted(dataset.fingerprints.items())
+    followed = json.dumps((FORMAT, ids, inputs, unlabelled, member.content()))
+    key = hashlib.sha256(followed.encode()).hexdigest()  # of all that the outputs follow from
     cache = Path(job.config.cache_dir) / f"teacher-{key[:16]}.npz"
     outputs = _read(cache, tasks)
     if outputs is None:
@@ -61,13 +64,6 @@ def ask_teacher(job: Job, dataset: Dataset) -> Teacher:
         sources += ["training rows with words left out"] if distill.augment else []
         about += f" Unlabelled rows that it labelled too ({'; '.join(sources)}): {further}."
     return Teacher(key, outputs, about)
-
-
-def _key(member: Member, tasks: Sequence[Task], dataset: Dataset) -> str:
-    """A hash of all that the outputs follow from: the models and their configuration, and the rows."""
-    rows = {id: _rows_of(dataset, split) for id, split in dataset.unlabelled.items()}
-    followed = FORMAT, [task.id for task in tasks], sorted(dataset.fingerprints.items()), rows, member.content()
-    return hashlib.sha256(json.dumps(followed).encode()).hexdigest()
 
 
 def _rows_of(dataset: Dataset, unlabelled: Split) -> list[Row]:
@@ -95,6 +91,6 @@ def _computed(member: Member, tasks: Sequence[Task], dataset: Dataset, accelerat
     for id in rows.keys() & dataset.unlabelled.keys():
         rows[id] += _rows_of(dataset, dataset.unlabelled[id])
     with Progress("asking the teacher", len(seeds) * sum(map(len, rows.values())), "rows") as bar:
-        for task, own in member.outputs(seeds, rows, tasks, accelerator, bar):
-            outputs[task.id] = outputs.get(task.id, 0) + own / len(seeds)
-    return {id: own.astype(np.float32) for id, own in outputs.items()}
+        for task, outputs_of_seed in member.outputs(seeds, rows, tasks, accelerator, bar):
+            outputs[task.id] = outputs.get(task.id, 0) + outputs_of_seed / len(seeds)
+    return {id: mean.astype(np.float32) for id, mean in outputs.items()}

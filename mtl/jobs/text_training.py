@@ -34,26 +34,22 @@ class TrainingText:
     held_out: float | None = None
 
     @classmethod
-    def take(cls, given: dict[str, Any]) -> "TrainingText":
-        """The text that settings of a command name; they are removed from `given`."""
-        texts = given.pop("texts", None)
-        language: Any = given.pop("language", None)
+    def take(cls, settings: dict[str, Any]) -> "TrainingText":
+        """The text that settings of a command name; they are removed from `settings`."""
+        texts = settings.pop("texts", None)
+        language: Any = settings.pop("language", None)
         if not isinstance(language, bool):  # which `check` refuses
             language = string(language)
         return cls(
             [str(file) for file in texts] if isinstance(texts, list) else string(texts),
             language,
-            string(given.pop("suite", None)),
-            string(given.pop("data_dir", None)),
-            given.pop("suite_held_out", None),
+            string(settings.pop("suite", None)),
+            string(settings.pop("data_dir", None)),
+            settings.pop("suite_held_out", None),
         )
 
     def check(self, command: str) -> None:
-        """Raise InputError if there is no text, or a setting makes no sense with the others.
-
-        Args:
-            command: its words, for the message.
-        """
+        """Raise InputError, which names the command, if there is no text, or a setting makes no sense with the others."""
         if self.texts is None and self.suite is None:
             raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
         for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.held_out)):
@@ -62,9 +58,8 @@ class TrainingText:
         if self.language is not None and self.suite is not None:
             raise InputError("is that of the suite; drop it", key="language")
         if not isinstance(self.language, str | None):
-            raise InputError(
-                "YAML reads no, on and off as truth values; put the code in quotes", key="language", value=self.language
-            )
+            message = "YAML reads no, on and off as truth values; put the code in quotes"
+            raise InputError(message, key="language", value=self.language)
 
     @property
     def files(self) -> list[Path]:
@@ -78,8 +73,8 @@ class TrainingText:
         """
         if self.suite is None:
             return None
-        given = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.held_out}
-        job = load_job({key: value for key, value in given.items() if value is not None})
+        settings = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.held_out}
+        job = load_job({key: value for key, value in settings.items() if value is not None})
         write_generated(job.suite, job.data_dir)
         return job
 
@@ -92,23 +87,18 @@ def string(value: object) -> str | None:
 def train_embeddings(
     name: str, text: TrainingText, settings: Mapping[str, Any], out: str | None = None, accelerator: str = "auto"
 ) -> Path:
-    """Train vectors of the kind `name` and return their path.
+    """Train vectors of the kind `name` and return their path. Raises InputError if it cannot be done.
 
     Args:
         settings: fields of the kind's `mtl.embedders.interface.VectorTraining.settings`.
-        out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the
-            suite.
-
-    Raises:
-        InputError: if it cannot be done.
+        out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the suite.
     """
     text.check("embeddings train")
     if text.texts is not None and out is None:
         raise InputError("embeddings train: name what to write: out=PATH")
     if text.suite is None and text.language is None:
-        raise InputError(
-            "embeddings train: name the language of the texts, for the tokenizer: language=CODE, as in language=sv"
-        )
+        example = "language=CODE, as in language=sv"
+        raise InputError(f"embeddings train: name the language of the texts, for the tokenizer: {example}")
     training = training_settings(name, settings)
     files, registered = EMBEDDERS[name].files, vector_training(name)
     assert files is not None and registered is not None
@@ -118,9 +108,8 @@ def train_embeddings(
     if out is not None:
         path = Path(out)
     if path.is_dir() and files.exists(path):
-        raise InputError(
-            f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out=", path=path
-        )
+        message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
+        raise InputError(message, path=path)
     device = device_of(accelerator, "accelerator")
     if job is not None:
         train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device, text.files)
@@ -130,21 +119,16 @@ def train_embeddings(
 
 
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
-    """Download the pretrained vectors of a recipe and return their path.
+    """Download the pretrained vectors of a recipe and return their path. Raises InputError if it cannot be done.
 
     Args:
-        recipe: a name or a path; None: the recipe for this kind of embeddings that says where to download them,
-            KLEJ's if there are several.
-
-    Raises:
-        InputError: if it cannot be done.
+        recipe: a name or a path; None: the recipe for this kind of embeddings that says where to download them, KLEJ's if there are several.
     """
     if recipe is None:
         names = fetchable(name)
         if not names:
-            raise InputError(
-                f"embeddings fetch: no recipe says where to download {name} embeddings; name your own: recipe=PATH"
-            )
+            message = f"no recipe says where to download {name} embeddings; name your own: recipe=PATH"
+            raise InputError(f"embeddings fetch: {message}")
         klej = load_suite(find_suite("klej")).embeddings.get(name)
         recipe = klej if klej in names else names[0]
         logger.info("recipe=%s", recipe)

@@ -11,7 +11,6 @@ from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import allow_open_files
 from mtl.base.progress import show
 from mtl.base.untrusted import read_json
-from mtl.data.dataset import Dataset
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, longest_first, returning_errors
@@ -20,7 +19,6 @@ from mtl.jobs.job import Job, NamedRun
 from mtl.jobs.machine import check_precision, exact, precision
 from mtl.jobs.plan import expected_seconds
 from mtl.methods import METHODS
-from mtl.methods.method import Method
 from mtl.runs.summary import SeedScores
 from mtl.settings.schema import Config
 
@@ -30,19 +28,17 @@ logger = logging.getLogger("mtl")
 def run_together(
     runs: Sequence[NamedRun], command: str = "", finished: Callable[[NamedRun], None] = lambda run: None
 ) -> None:
-    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their
-    configuration.
+    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration.
 
-    What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their
-    seeds would train exactly alike is trained once. The runs must have the same `engine` and `seeds_in_parallel`.
+    What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train
+    exactly alike is trained once. The runs must have the same `engine` and `seeds_in_parallel`.
 
     Args:
         command: the command line that the summaries record.
         finished: called after each run whose summary is written.
 
     Raises:
-        UserError: for a run that fails, as `mtl.jobs.baseline.run_baseline` raises it. If a unit fails, the error is raised only when all other
-            runs have ended.
+        UserError: as `mtl.jobs.baseline.run_baseline` does; if a unit fails, only when all other runs have ended.
     """
     allow_open_files(len(runs))  # a lock for each run
     with ExitStack() as held:
@@ -60,8 +56,7 @@ def run_together(
 
 
 def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> dict[str, Prepared]:
-    """Prepare the runs. Return what is known of each run that did not fail, by its name. What several runs need is made by the
-    first of them, and the others wait for it."""
+    """Prepare the runs, and return what is known of each that did not fail, by its name. What several need is made by the first."""
     prepared: dict[str, Prepared] = {}
     units = [unit_of(run, "preparation", begin_apart) for run in runs]
     names = {unit.name: run.name for unit, run in zip(units, runs, strict=True)}
@@ -145,22 +140,18 @@ def run_apart(job: Job, seed: int) -> None:
     with exact(config):
         dataset, method = prepare(replace(job, config=unchanged), vectors)
         logger.setLevel(logging.INFO)
-        _check_same(job, dataset, method)
+        host, folder = socket.gethostname(), job.folder
+        if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):
+            raise InputError(
+                f"on {host}, its inputs are not those that it was begun with ({', '.join(changed)}); all machines must"
+                " have the same files in data_dir and embeddings_dir",
+                path=folder.path,
+            )
+        try:
+            folder.check_precision(precision(config))
+        except InputError as error:
+            raise InputError(f"on {host}: {error}") from None
         run_seed(job, dataset, method, seed)
-
-
-def _check_same(job: Job, dataset: Dataset, method: Method) -> None:
-    host, folder = socket.gethostname(), job.folder
-    if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):
-        raise InputError(
-            f"on {host}, its inputs are not those that it was begun with ({', '.join(changed)}); all machines must"
-            " have the same files in data_dir and embeddings_dir",
-            path=folder.path,
-        )
-    try:
-        folder.check_precision(precision(job.config))
-    except InputError as error:
-        raise InputError(f"on {host}: {error}") from None
 
 
 def ordered_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:
@@ -184,12 +175,7 @@ def ordered_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> li
 
 
 def unit_of(run: NamedRun, part: str, call: Callable[..., Any], *further: Any) -> Unit:
-    """A part of a run as a unit.
-
-    Args:
-        part: its name.
-        call: takes the job and what is in `further`.
-    """
+    """A part of a run as a unit. `call` takes the job and what is in `further`."""
     return Unit(
         name=unit_name(run, part),
         call=call,

@@ -47,7 +47,7 @@ def with_unlabelled(job: Job, dataset: Dataset) -> Dataset:
             what = "lines" if sides == 1 else "pairs of neighbouring lines"
             raise InputError(f"have no {what} that are no texts of the data", key="distill.texts", value=distill.texts)
     rows = {task.id: [*drawn.get(task.sides, ()), *_varied(dataset, task, known, distill.augment)] for task in tasks}
-    texts = list(dict.fromkeys([*dataset.texts, *(text for own in rows.values() for row in own for text in row)]))
+    texts = list(dict.fromkeys([*dataset.texts, *(text for added in rows.values() for row in added for text in row)]))
     index = {text: number for number, text in enumerate(texts)}
     splits = {
         task.id: make_split(task, [make_example(task, list(row)) for row in rows[task.id]], index)
@@ -89,8 +89,7 @@ def _drawn(rows: Iterable[Texts], most: int) -> list[Texts]:
 
 
 def _varied(dataset: Dataset, task: Task, known: Container[str], copies: int) -> Iterator[Texts]:
-    """So many variants of each training row, without those that occur already. Of a pair, in turn the first text, the second and both
-    are varied."""
+    """So many variants of each training row that are new: of a pair, in turn the first text, the second and both are varied."""
     rng = np.random.default_rng(zlib.crc32(task.id.encode()))
     sides = [(0,)] if task.sides == 1 else [(0,), (1,), (0, 1)]
     seen = set[Texts]()

@@ -12,6 +12,9 @@ from mtl.base.files import write_text
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.settings.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions, config_of
 
+# Options that earlier versions of this format had, with the values that changed nothing.
+DELETED = {"pretrain.average": 0.0, "encoder.variational_dropout": False, "loss.r_drop": 0.0}
+
 
 def shipped(folder: str) -> Path:
     """A folder that comes with the package (configs or embeddings): inside it when installed, beside it in a checkout."""
@@ -103,7 +106,13 @@ def _differing(path: Path, config: Config, counts: Callable[[str], bool]) -> lis
 def _read(path: Path) -> dict[Any, Any]:
     if not path.exists():
         raise InputError(f"no such file; is {path.parent} a run folder?", path=path)
-    return read_yaml(path)
+    content = read_yaml(path)
+    for key, unused in DELETED.items():
+        section, _, name = key.partition(".")
+        if isinstance(content.get(section), dict) and (value := content[section].pop(name, unused)) != unused:
+            message = "this version of mtl has no such option; use the version that began the run, or another run_dir="
+            raise InputError(message, path=path, key=key, value=value)
+    return content
 
 
 def matches(key: str, names: Sequence[str]) -> bool:

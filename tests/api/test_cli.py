@@ -35,22 +35,13 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         ),
         (["baseline", "suite=klej-sample", "tasks=[glue]"], "suite klej-sample has no task glue"),
         (["baseline", "suite=klej-sample", "run_dir=/proc/none"], "/proc/none: cannot be written ("),
-        (
-            ["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin", "dim=-3"],
-            "dim=-3: must be at least 1",
-        ),
+        (["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin", "dim=-3"], "dim=-3: must be at least 1"),
         (["data", "unknown"], "suite=unknown: unknown"),
         (["data", "klej", "tasks=[glue]"], "suite klej has no task glue"),
         (["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin"], "none.txt: no such file"),
         (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "language=CODE"),
-        (
-            ["embeddings", "train", "glove", "texts=a.txt", "language=pl", "out=x"],
-            "embeddings=glove: cannot be trained; fasttext and ",
-        ),
-        (
-            ["embeddings", "train", "cove", "texts=a.txt", "language=pl", "out=x"],
-            "cove: must be one of random, fasttext, glove, elmo",
-        ),
+        (["embeddings", "train", "glove", "texts=a.txt", "language=pl", "out=x"], "embeddings=glove: cannot be trained; fasttext and "),
+        (["embeddings", "train", "cove", "texts=a.txt", "language=pl", "out=x"], "cove: must be one of random, fasttext, glove, elmo"),
         (
             ["baseline", "suite=klej-sample", "embeddings=glove"],
             "embeddings.path: suite klej-sample names no glove vectors; set embeddings.path=PATH or embeddings.path=glove-840b",
@@ -58,7 +49,7 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         (["embeddings", "fetch", "fasttext", "recipe=none"], "recipe=none: unknown"),
         (["predict", "none", "x.tsv", "--task", "cbd"], "none/config.yaml: no such file"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_one_line_and_exit_status_2(
     arguments: list[str],
     complaint: str,
@@ -196,12 +187,6 @@ def test_commands_import_only_what_they_need(
     assert "numpy" in imported and absent & set(imported) == set()
 
 
-def test_data_writes_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["data", "klej-sample"]) == 0
-    assert (tmp_path / "data/klej-sample/klej_cbd/train.tsv").exists()
-
-
 @pytest.mark.slow
 def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     """Unpacked alone, away from the checkout, it runs the sample (its dependencies being there)."""
@@ -212,13 +197,7 @@ def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
         (source / name).symlink_to(root / name)
     build = [
         sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
+        *["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w"],
         str(tmp_path),
         str(source),
     ]
@@ -230,17 +209,9 @@ def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     small = "encoder.hidden_size=8 pretrain.max_steps=4 pretrain.validate_every=4 finetune.max_epochs=1 seeds=[1] tasks=[cbd]"
-    run = [
-        sys.executable,
-        "-c",
-        "import sys; sys.path.insert(0, sys.argv.pop(1)); from mtl.api.cli import main; sys.exit(main())",
-    ]
-    done = subprocess.run(
-        [*run, str(tmp_path / "site"), "baseline", "suite=klej-sample", *small.split()],
-        cwd=empty,
-        capture_output=True,
-        text=True,
-    )
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from mtl.api.cli import main; sys.exit(main())"
+    run = [sys.executable, "-c", code, str(tmp_path / "site"), "baseline", "suite=klej-sample", *small.split()]
+    done = subprocess.run(run, cwd=empty, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (empty / "runs/klej-sample/random-frozen/summary.json").exists()
 

@@ -3,13 +3,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mtl.base.device import (
-    bfloat16_instructions,
-    describe_device,
-    device_of,
-    exact_arithmetic,
-    multiplies_bfloat16,
-)
+from mtl.base.device import bfloat16_instructions, describe_device, device_of, exact_arithmetic, multiplies_bfloat16
 from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
 
@@ -22,27 +16,23 @@ def flags() -> list[object]:
     return [*(operation.fp32_precision for operation in operations), cudnn.deterministic]
 
 
-def test_without_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
-    assert device_of("auto").type == device_of("cpu").type == "cpu"
-    for name in ("gpu", "cuda", "mps", "warp"):
-        with pytest.raises(InputError, match=f"device={name}: torch finds no such device; use auto or cpu"):
+@pytest.mark.parametrize(
+    ("accelerator", "devices", "names"),
+    [
+        (None, {"auto": "cpu", "cpu": "cpu"}, "auto or cpu"),
+        ("mps", {"auto": "cpu", "cpu": "cpu", "gpu": "mps", "mps": "mps"}, "auto or cpu or gpu or mps"),
+        ("cuda", {"auto": "cuda", "cpu": "cpu", "gpu": "cuda", "cuda": "cuda"}, "auto or cpu or gpu or cuda"),
+    ],
+)
+def test_devices_by_the_accelerator_that_is_there(
+    accelerator: str | None, devices: dict[str, str], names: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: accelerator is not None)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device(accelerator or "cpu"))
+    assert {name: device_of(name).type for name in devices} == devices
+    for name in {"gpu", "cuda", "mps", "warp"} - devices.keys():
+        with pytest.raises(InputError, match=f"device={name}: torch finds no such device; use {names}$"):
             device_of(name, "device")
-
-
-def test_auto_never_means_mps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("mps"))
-    assert [device_of(name).type for name in ("auto", "cpu", "gpu", "mps")] == ["cpu", "cpu", "mps", "mps"]
-
-
-def test_with_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
-    assert [device_of(name).type for name in ("auto", "cpu", "gpu", "cuda")] == ["cuda", "cpu", "cuda", "cuda"]
-    for name in ("mps", "warp"):
-        with pytest.raises(InputError, match=f"{name}: torch finds no such device; use auto or cpu or gpu or cuda"):
-            device_of(name)
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,12 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
-from fake_terminal import FakeTerminal, run_in_pty
+from fake_terminal import Clock, FakeTerminal, run_in_pty
 
 from mtl.base import display as module
 from mtl.base.display import Terminal
 from mtl.base.events import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored
 from mtl.base.terminal import Screen
-
-
-class Clock:
-    now = 100.0
-
-    def monotonic(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -48,10 +48,7 @@ def test_memory_that_runs_out_is_one_line(error: Exception) -> None:
 
 
 def test_memory_that_torch_cannot_allocate_is_one_line() -> None:
-    with (
-        raises_input_error(),
-        resources_as_input(),
-    ):
+    with raises_input_error(), resources_as_input():
         allocate()
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mtl.base.terminal import Cell, StandardError, StandardOutput, is_cell, one_line, visible
+from mtl.base.terminal import Cell, StandardError, StandardOutput, inert, is_cell, markdown_table, one_line, visible
 
 SIGNS = "zażółć gęślą jaźń åäö · – × − ▲ ≈ †\ttab\n"
 CODE = """
@@ -117,3 +117,25 @@ def test_a_cell_draws_its_lines_in_place(monkeypatch: pytest.MonkeyPatch) -> Non
     cell.draw(["the next cell"], None)
     assert [handle.shown for handle in handles] == [["a", "b\\x1b[2J\nc", ""], ["the next cell"]]
     assert not is_cell(sys.stderr)
+
+
+def test_columns_of_words_stand_at_their_left_edge() -> None:
+    rows = [["a", "b", "c"], ["task", "second", "1"], ["x", "y", "100"]]
+    assert markdown_table(rows, left=2).splitlines() == [
+        "| a    | b      |   c |",
+        "|------|--------|----:|",
+        "| task | second |   1 |",
+        "| x    | y      | 100 |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("klej_cbd/train.tsv: 5 * 3", "klej_cbd/train.tsv: 5 * 3"),
+        ("<img src=x> [a](javascript:b) `c`\n# d", "\\<img src=x> \\[a](javascript:b) \\`c\\` # d"),
+        ("\\<b>", "\\\\\\<b>"),
+    ],
+)
+def test_inert_text_has_no_markup(text: str, shown: str) -> None:
+    assert inert(text) == shown

@@ -6,8 +6,6 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.embedders import embedder_kind
-from mtl.settings.layers import read_config
 
 
 @pytest.mark.parametrize(
@@ -41,12 +39,6 @@ def test_numbers_with_exponents(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("rates: [1e-4, 1.0e-3]\n", encoding="utf-8")
     assert read_yaml(path) == {"rates": [0.0001, 0.001]}
-
-
-def test_interpolation_in_a_run_s_configuration_is_rejected(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("data_dir: ${oc.env:HOME}\n", encoding="utf-8")
-    with raises_input_error(file="config.yaml", key="data_dir"):
-        read_config(tmp_path / "config.yaml", lambda name: embedder_kind(name).options)
 
 
 @pytest.mark.parametrize("value", ["0b_", '!!int ""', "!!float x"])

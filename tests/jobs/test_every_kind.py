@@ -100,14 +100,8 @@ def test_prediction_equals_evaluation(folder: Path, tmp_path: Path, task: str, f
 
 def test_rows_of_a_choice_in_python(folder: Path) -> None:
     predictor = mtl.load(run(folder, "random-frozen").path)
-    rows = [
-        ["which one is nice, 1?", "the dull film", "the lovely meal"],
-        ["which one is nice?", "the fine song", "a", "b"],
-    ]
-    assert [int(cell) < len(row) - 1 for cell, row in zip(predictor.predict("answer", rows), rows, strict=True)] == [
-        True,
-        True,
-    ]
+    rows = [["which one is nice, 1?", "the dull film", "the meal"], ["which one is nice?", "the fine song", "a", "b"]]
+    assert all(int(cell) < len(row) - 1 for cell, row in zip(predictor.predict("answer", rows), rows, strict=True))
     with raises_input_error():
         predictor.predict("answer", [["which one is nice?"]])
 
@@ -122,26 +116,10 @@ def test_score_repeats_the_summary(folder: Path, gold: str, capsys: pytest.Captu
         assert f"| {id} | {SPLITS[id]} |" in shown and f"| {scores['scores']['1']:.1f} |" in shown
 
 
-def test_the_report_shows_all_methods(folder: Path, tmp_path: Path) -> None:
-    assert main(["report", str(folder / "runs"), "--out", str(tmp_path)]) == 0
-    shown = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert all(name in shown for name in METHODS) and "dev, test" in shown
-
-
 @pytest.mark.wings
 def test_an_audit_reads_every_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(
-            [
-                "audit",
-                f"suite={folder}/kinds.yaml",
-                f"data_dir={folder}/data",
-                f"cache_dir={folder}/c",
-                "embeddings.dim=12",
-            ]
-        )
-        == 0
-    )
+    settings = [f"suite={folder}/kinds.yaml", f"data_dir={folder}/data", f"cache_dir={folder}/c", "embeddings.dim=12"]
+    assert main(["audit", *settings]) == 0
     assert "10 of 12 rows also stand in train" in capsys.readouterr().out.replace("occur", "stand")
 
 
@@ -193,9 +171,3 @@ def test_too_many_candidates_are_one_line(folder: Path, tmp_path: Path, capsys: 
     settings = [f"suite={folder}/kinds.yaml", f"data_dir={tmp_path}/data", f"run_dir={tmp_path}/run", "method=constant"]
     assert main(["baseline", *settings]) == 2
     assert "answer/dev.jsonl:1: column 'candidates[]': has 1001 candidates" in capsys.readouterr().err
-
-
-def test_texts_must_be_texts(folder: Path) -> None:
-    predictor = mtl.load(run(folder, "random-frozen").path)
-    with raises_input_error():
-        predictor.predict("mood", [[1]])  # type: ignore[list-item]

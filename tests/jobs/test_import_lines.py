@@ -88,56 +88,26 @@ def test_held_out_rows_are_found_by_the_ids_of_the_training_file(
 @pytest.mark.parametrize(
     ("lines", "error"),
     [
-        (
-            [*GRAD[:3], GRAD[0]],
-            'dev_pred_grad.jsonl:4: id "g2" stands on line 1 already',
-        ),
+        ([*GRAD[:3], GRAD[0]], 'dev_pred_grad.jsonl:4: id "g2" stands on line 1 already'),
         (
             [*GRAD[:3], {"id": "t1", "prediction": 1}],
             'dev_pred_grad.jsonl:4: id "t1" is not among the 4 rows of data/grad/dev.jsonl; is this another file\'s?',
         ),
-        (
-            GRAD[:2],
-            "dev_pred_grad.jsonl: 2 of the 4 rows of data/grad/dev.jsonl have no prediction; the first has the id 'g1'",
-        ),
-        (
-            [*GRAD[:3], {"prediction": 1}],
-            "dev_pred_grad.jsonl:4: has no id, and line 1 has one; write the ids of all rows, or of none",
-        ),
-        (
-            [{"prediction": 1}, *GRAD[1:]],
-            "dev_pred_grad.jsonl:2: has an id, and line 1 has none; write the ids of all rows, or of none",
-        ),
-        (
-            [GRAD[0], {"id": "g0", "answer": 1}],
-            'dev_pred_grad.jsonl:2: no key \'prediction\'; a line is {"id": …, "prediction": …}',
-        ),
-        (
-            [{**GRAD[0], "id": None}, *GRAD[1:]],
-            "dev_pred_grad.jsonl:1: id null must be a text or a whole number",
-        ),
-        (
-            [*GRAD[:3], '{"id": "g1", "prediction": NaN}'],
-            "dev_pred_grad.jsonl:4: not a row: NaN is not a JSON number; one JSON object a line",
-        ),
-        (
-            [*GRAD[:3], {"id": "g1", "prediction": "4"}],
-            'dev_pred_grad.jsonl:4: prediction "4" must be a number',
-        ),
-        (
-            ["id,prediction"],
-            "dev_pred_grad.jsonl:1: not a row: Expecting value at character 1; one JSON object a line",
-        ),
-        (
-            [],
-            "dev_pred_grad.jsonl:1: the file is empty; it needs a prediction for each row",
-        ),
+        (GRAD[:2], "dev_pred_grad.jsonl: 2 of the 4 rows of data/grad/dev.jsonl have no prediction; the first has the id 'g1'"),
+        ([*GRAD[:3], {"prediction": 1}], "dev_pred_grad.jsonl:4: has no id, and line 1 has one; write the ids of all rows, or of none"),
+        ([{"prediction": 1}, *GRAD[1:]], "dev_pred_grad.jsonl:2: has an id, and line 1 has none; write the ids of all rows, or of none"),
+        ([GRAD[0], {"id": "g0", "answer": 1}], 'dev_pred_grad.jsonl:2: no key \'prediction\'; a line is {"id": …, "prediction": …}'),
+        ([{**GRAD[0], "id": None}, *GRAD[1:]], "dev_pred_grad.jsonl:1: id null must be a text or a whole number"),
+        ([*GRAD[:3], '{"id": "g1", "prediction": NaN}'], "dev_pred_grad.jsonl:4: not a row: NaN is not a JSON number; one JSON object a line"),
+        ([*GRAD[:3], {"id": "g1", "prediction": "4"}], 'dev_pred_grad.jsonl:4: prediction "4" must be a number'),
+        (["id,prediction"], "dev_pred_grad.jsonl:1: not a row: Expecting value at character 1; one JSON object a line"),
+        ([], "dev_pred_grad.jsonl:1: the file is empty; it needs a prediction for each row"),
         (
             [{"prediction": 1}, {"prediction": 2}],
             "dev_pred_grad.jsonl:2: 2 predictions for the 4 rows of data/grad/dev.jsonl; without ids, each row has one, in their order",
         ),
     ],
-)
+)  # fmt: skip
 def test_bad_lines_are_refused(
     lines: list[Line | str], error: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,16 +154,6 @@ def test_two_files_with_predictions_of_the_same_rows_are_refused(
     write("dev_pred_par.tsv", "label", *PAR)
     error = "theirs/dev_pred_par.tsv: dev_pred_par.jsonl has predictions of the same rows; leave one out"
     assert refused(capsys) == error
-
-
-def test_a_finished_run_is_not_that_of_other_predictions(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write("dev_pred_grad.jsonl", *GRAD)
-    assert imported() == imported() == 0
-    before = summary()
-    write("dev_pred_grad.jsonl", *({**line, "prediction": 0} for line in GRAD))
-    assert imported() == 2
-    assert "was made from other inputs: predictions of seed 1" in capsys.readouterr().err
-    assert summary() == before
 
 
 def test_answers_are_read_as_labels_and_those_that_fit_none_count_as_wrong(home: Path) -> None:
@@ -251,10 +211,7 @@ def test_labels_may_stand_on_the_command_line(home: Path) -> None:
         ("par: {yes: yes}", "labels.yaml: par.yes: unknown label 'yes', expected one of ja, nej"),
         ("grad: {six: 6}", "labels.yaml: grad.six: target 6 is outside 0 to 5"),
         ("val: {A: a}", "labels.yaml: val.A: target 'a' is not the index of a candidate (0, 1, …)"),
-        (
-            "par: {yes: ja, Yes: nej}",
-            "labels.yaml: par.Yes: stands twice, with different labels; letter case does not count",
-        ),
+        ("par: {yes: ja, Yes: nej}", "labels.yaml: par.Yes: stands twice, with different labels; letter case does not count"),
         ("par:\n  yes: ja\n  yes: nej", "labels.yaml:3: yes: the key stands twice"),
         ("par: yes", "labels.yaml:1: par: must hold keys and values"),
         ("par: {yes: [ja]}", "labels.yaml:1: par.yes: must be a single value"),
@@ -262,12 +219,9 @@ def test_labels_may_stand_on_the_command_line(home: Path) -> None:
         ("- par", "labels.yaml:1: must hold sections of keys and values"),
         ("par: {", "labels.yaml:2: not YAML: did not find expected node content"),
         ('par: {"a\\nb": ja}', "labels.yaml: par.'a\\nb': a spelling has only printable characters, and no '${'"),
-        (
-            "par: {" + ", ".join(f"s{i}: ja" for i in range(5001)) + "}",
-            "labels.yaml: has too many keys; leave out what is not needed",
-        ),
+        ("par: {" + ", ".join(f"s{i}: ja" for i in range(5001)) + "}", "labels.yaml: has too many keys; leave out what is not needed"),
     ],
-)
+)  # fmt: skip
 def test_bad_labels_are_refused(content: str, error: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "labels.yaml").write_text(f"{content}\n", encoding="utf-8")
     write("dev_pred_par.tsv", "label", *PAR)

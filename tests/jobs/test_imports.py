@@ -137,11 +137,7 @@ def relabel(lines: list[str]) -> list[str]:
     ],
 )
 def test_rows_that_are_wrong_are_one_line_and_nothing_is_written(
-    change: Callable[[list[str]], list[str]],
-    line: str,
-    rows: Path,
-    home: Path,
-    capsys: pytest.CaptureFixture[str],
+    change: Callable[[list[str]], list[str]], line: str, rows: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = submission(rows, home) / "swewic/dev.jsonl"
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)

@@ -93,10 +93,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("seeds=true", "seeds=True: must be a list"),
         ("tasks=cbd", "tasks=cbd: must be a list"),
         ("tasks=[cbd,[dyk]]", "tasks.1=['dyk']: must be a text"),
-        (
-            "embeddings.path=v.vec",
-            "embeddings.path: random embeddings have no path; set embeddings=fasttext or glove or elmo",
-        ),
+        ("embeddings.path=v.vec", "embeddings.path: random embeddings have no path; set embeddings=fasttext or glove or elmo"),
         ("embeddings.cache=true", "embeddings.cache: random embeddings have no cache; set embeddings=elmo"),
         ("embeddings.nonsense=1", "unknown key 'embeddings.nonsense'"),
         ("embeddings.init_std=null", "embeddings.init_std=None: "),
@@ -110,14 +107,11 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("head.projection=0", "head.projection=0: must lie between 1 and 65,536"),
         ("finetune.token_outputs=int8", "finetune.token_outputs=int8: must be one of float32, float16, recompute"),
         ("embeddings.missing=random", "embeddings.missing: random embeddings have no missing; set embeddings=fasttext"),
-        (
-            "method=bayes",
-            "method=bayes: unknown; known: constant, ensemble, fasttext, forest, imported, lead, logistic, lstm, majority, ",
-        ),
+        ("method=bayes", "method=bayes: unknown; known: constant, ensemble, fasttext, forest, imported, lead, logistic, lstm, majority, "),
         ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
         ("cache_dir=${nowhere}", "cache_dir: holds '${', a reference to another value; write the value itself"),
     ],
-)
+)  # fmt: skip
 def test_bad_settings_are_one_line(suite_file: Path, setting: str, complaint: str) -> None:
     with pytest.raises(InputError) as caught:
         load_job({"suite": str(suite_file), **parse_settings([setting])})
@@ -168,22 +162,16 @@ def test_a_suite_has_settings_for_single_methods(suite_file: Path) -> None:
 @pytest.mark.parametrize(
     ("methods", "complaint"),
     [
-        (
-            "{bayes: {max_length: 1}}",
-            "config.methods.bayes: unknown method; known: lstm, transformer, random, constant",
-        ),
+        ("{bayes: {max_length: 1}}", "config.methods.bayes: unknown method; known: lstm, transformer, random, constant"),
         ("{svm: {encoder: {hidden_size: 1}}}", "config.methods.svm: encoder.hidden_size: the method does not read it"),
         ("{svm: {data_dir: x}}", "config.methods.svm: data_dir: only the command line says where files are"),
         ("{lstm: {variant: frozen}}", "config.methods.lstm: variant: only the command line and sweeps choose it"),
         ("{svm: 3}", "config.methods: must hold settings for methods, as in {svm: "),
         ("[svm]", "config.methods: must hold settings for methods, as in {svm: "),
         ("{svm: {floor: {min_count: x}}}", "config.methods.svm: floor.min_count=x: must be a whole number"),
-        (
-            "{svm: {floor: {mincount: 3}}}",
-            "config.methods.svm: unknown key 'floor.mincount'; did you mean floor.min_count?",
-        ),
+        ("{svm: {floor: {mincount: 3}}}", "config.methods.svm: unknown key 'floor.mincount'; did you mean floor.min_count?"),
     ],
-)
+)  # fmt: skip
 def test_bad_settings_for_single_methods(suite_file: Path, methods: str, complaint: str) -> None:
     with suite_file.open("a", encoding="utf-8") as file:
         file.write(f"config: {{methods: {methods}}}\n")
@@ -194,8 +182,7 @@ def test_bad_settings_for_single_methods(suite_file: Path, methods: str, complai
 
 @pytest.mark.parametrize("key", ["embeddings", "method", "variant", "architecture", "preset"])
 @pytest.mark.parametrize(
-    ("content", "complaint"),
-    [("a: [", "not YAML: "), ("- 1\n", "must hold keys and values"), ("a: \xff", "not UTF-8")],
+    ("content", "complaint"), [("a: [", "not YAML: "), ("- 1\n", "must hold keys and values"), ("a: \xff", "not UTF-8")]
 )
 def test_a_broken_file_of_the_user_is_named(tmp_path: Path, key: str, content: str, complaint: str) -> None:
     (tmp_path / "own.yaml").write_bytes(content.encode("latin-1"))
@@ -231,8 +218,7 @@ def test_a_file_of_the_user_must_set_every_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "key", "other"),
-    [("frozen", "finetune.train_encoder", True), ("attention", "head.attention", False)],
+    ("variant", "key", "other"), [("frozen", "finetune.train_encoder", True), ("attention", "head.attention", False)]
 )
 def test_a_variant_is_what_its_name_says(variant: str, key: str, other: bool) -> None:
     with pytest.raises(InputError, match=rf"{key}={other}: variant {variant} has {key}=.*; choose another"):
@@ -252,10 +238,7 @@ JIANT_PARTS = {
     ("embeddings", "parts"),
     [
         ("random", {"embeddings.max_words": 30000}),
-        (
-            "fasttext",
-            {"embeddings.max_words": 30000, "embeddings.trainable": False, "embeddings.missing": "random"},
-        ),
+        ("fasttext", {"embeddings.max_words": 30000, "embeddings.trainable": False, "embeddings.missing": "random"}),
         ("elmo", {}),
     ],
 )
@@ -304,34 +287,19 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
         ("preset: a/b", r"own\.yaml: preset: must be its name"),
         ("{preset: x, architecture: jiant}", r"own\.yaml: architecture: only the command line and sweeps choose it"),
         ("{preset: x, suite: klej}", r"own\.yaml: suite: only the command line and sweeps choose it"),
-        (
-            "{preset: paper, max_length: 3}",
-            r"own\.yaml: paper is the name of a shipped architecture; choose another name",
-        ),
+        ("{preset: paper, max_length: 3}", r"own\.yaml: paper is the name of a shipped architecture; choose another name"),
         ("{preset: jiant}", r"own\.yaml: jiant is the name of a shipped architecture"),
         ("{preset: laptop, max_length: 3}", r"own\.yaml: laptop is the name of a shipped preset"),
         ("{preset: x, embeddings: random}", r"own\.yaml: embeddings: must hold a section for each kind"),
         ("{preset: x, embeddings: {random: 3}}", r"own\.yaml: embeddings: must hold a section for each kind"),
-        (
-            "{preset: x, embeddings: {elmo: {dim: 3}}}",
-            r"own\.yaml: unknown key 'embeddings\.elmo\.dim'; known keys: embeddings\.elmo\.cache, ",
-        ),
-        (
-            "{preset: x, embeddings: {cove: {dim: 3}}}",
-            r"own\.yaml: unknown key 'embeddings\.cove'; did you mean embeddings\.glove\?",
-        ),
-        (
-            "{preset: x, embeddings: {random: {missing: random}}}",
-            r"own\.yaml: unknown key 'embeddings\.random\.missing'; known keys: ",
-        ),
+        ("{preset: x, embeddings: {elmo: {dim: 3}}}", r"own\.yaml: unknown key 'embeddings\.elmo\.dim'; known keys: embeddings\.elmo\.cache, "),
+        ("{preset: x, embeddings: {cove: {dim: 3}}}", r"own\.yaml: unknown key 'embeddings\.cove'; did you mean embeddings\.glove\?"),
+        ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: unknown key 'embeddings\.random\.missing'; known keys: "),
         ("{preset: x, embeddings: {random: {name: fasttext}}}", r"embeddings\.random\.name: only the command line and"),
         ("{preset: x, data_dir: x}", r"own\.yaml: data_dir: only the command line says where files are"),
-        (
-            "{preset: x, encoder: {width: 3}}",
-            r"own\.yaml: unknown key 'encoder\.width'; known keys: encoder\.dropout, ",
-        ),
+        ("{preset: x, encoder: {width: 3}}", r"own\.yaml: unknown key 'encoder\.width'; known keys: encoder\.dropout, "),
     ],
-)
+)  # fmt: skip
 def test_a_bad_preset_is_one_line(tmp_path: Path, content: str, complaint: str) -> None:
     (tmp_path / "own.yaml").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=complaint) as caught:

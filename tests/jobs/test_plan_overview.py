@@ -156,15 +156,3 @@ def test_the_command_runs_nothing(
         finish(tmp_path / "runs/liten" / name / "seed-1", 3.0)
     assert main([*command, "--plan"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "2 seeds in all, 2 finished"
-
-
-def test_every_finished_run_is_read_once(settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = job([*settings, "seeds=[1]", f"run_dir={tmp_path / 'runs/done'}"])
-    done.folder.path.mkdir(parents=True)
-    done.folder.config.write_text("pretrain: {max_steps: 10}\n", encoding="utf-8")
-    write_json(done.folder.summary, {"title": "LSTM, random, frozen"})
-    read: list[Path] = []
-    monkeypatch.setattr("mtl.jobs.plan.read_yaml", lambda path: read.append(path) or {})
-    for name in ("second", "third", "fourth"):
-        seconds_of(job([*settings, f"run_dir={tmp_path / 'runs' / name}"]))
-    assert read == [done.folder.config]

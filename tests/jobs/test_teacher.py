@@ -107,37 +107,6 @@ def test_outputs_alone_teach_a_task(folder: Path) -> None:
     assert target_kind(task).head.outputs([]) == teacher.shape[1]
 
 
-@pytest.mark.parametrize("settings", [["held_out=0.3"], ["tasks=[mood]"]], ids=["held out", "no task"])
-def test_teachers_that_cannot_be_asked(folder: Path, tmp_path: Path, settings: list[str]) -> None:
-    run_baseline(made(folder, str(tmp_path / "run"), "seeds=[1]", "pretrain.max_steps=10", *settings))
-    run = made(folder, "other", f"distill.run={tmp_path / 'run'}", "tasks=[stars]")
-    with raises_input_error():
-        ask_teacher(run, dataset_of(run))
-
-
-def test_a_floor_without_models(folder: Path, tmp_path: Path) -> None:
-    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"run_dir={tmp_path / 'run'}"]
-    run_baseline(job([*own, "method=constant", "seeds=[1]"]))
-    run = made(folder, "other", f"distill.run={tmp_path / 'run'}", "tasks=[stars]")
-    with raises_input_error(file="run"):
-        ask_teacher(run, dataset_of(run))
-
-
-def test_a_folder_that_is_no_run(folder: Path, tmp_path: Path) -> None:
-    run = made(folder, "other", f"distill.run={tmp_path}")
-    with raises_input_error(key="distill.run"):
-        ask_teacher(run, dataset_of(run))
-
-
-def test_a_run_on_other_rows(folder: Path, tmp_path: Path) -> None:
-    write_kinds_suite(tmp_path)
-    train = tmp_path / "data/mood/train.jsonl"
-    train.write_text("".join(train.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
-    run = made(folder, "other", f"distill.run={folder / 'run'}", f"data_dir={tmp_path / 'data'}")
-    with raises_input_error(key="distill.run"):
-        ask_teacher(run, dataset_of(run))
-
-
 def kept(folder: Path, run: Path, method: str, *settings: str) -> Path:
     own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"run_dir={run}", "seeds=[1]"]
     run_baseline(job([*own, f"method={method}", "floor.keep=true", "floor.min_count=1", *settings]))
@@ -166,8 +135,21 @@ def test_a_kept_floor_teaches_with_its_probabilities(folder: Path, tmp_path: Pat
             np.testing.assert_allclose(np.exp(outputs).sum(axis=1), 1, atol=1e-3)
 
 
-def test_a_kept_floor_without_probabilities(folder: Path, tmp_path: Path) -> None:
-    floor = kept(folder, tmp_path / "svm", "svm", "tasks=[mood]")
-    run = made(folder, "other", f"distill.run={floor}", "tasks=[mood]")
-    with raises_input_error(key="method"):
-        ask_teacher(run, dataset_of(run))
+def test_teachers_that_cannot_be_asked(folder: Path, tmp_path: Path) -> None:
+    def refused(run: Path, *settings: str, **where: str) -> None:
+        pupil = made(folder, "other", f"distill.run={run}", *settings)
+        with raises_input_error(**where):
+            ask_teacher(pupil, dataset_of(pupil))
+
+    refused(tmp_path, key="distill.run")  # no run
+    for name, setting in (("rows", "held_out=0.3"), ("task", "tasks=[mood]")):
+        run_baseline(made(folder, str(tmp_path / name), "seeds=[1]", "pretrain.max_steps=10", setting))
+        refused(tmp_path / name, "tasks=[stars]")
+    floors = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"run_dir={tmp_path / 'floor'}"]
+    run_baseline(job([*floors, "method=constant", "seeds=[1]"]))
+    refused(tmp_path / "floor", "tasks=[stars]", file="floor")  # no models are kept
+    refused(kept(folder, tmp_path / "svm", "svm", "tasks=[mood]"), "tasks=[mood]", key="method")  # no probabilities
+    write_kinds_suite(tmp_path)
+    train = tmp_path / "data/mood/train.jsonl"
+    train.write_text("".join(train.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    refused(folder / "run", f"data_dir={tmp_path / 'data'}", key="distill.run")  # other rows

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from command_line import content, job
 from input_errors import raises_input_error
+from small_suite import small_settings
 
 from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError
@@ -16,7 +17,7 @@ from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Done, Unit
 from mtl.jobs.job import NamedRun, parse_settings
 from mtl.jobs.sweep import load_sweep
-from mtl.jobs.together import ordered_units, run_together
+from mtl.jobs.together import needs, ordered_units, run_together
 
 RUNS = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: other, encoder.dropout: 0.3}]"
 
@@ -175,3 +176,18 @@ def test_errors_of_runs(
     assert ended == [name for name in "abc" if name not in failed]
     every = {f"{name}, {part}" for name in "abc" for part in ("preparation", "seed 1", "seed 2")}
     assert set(engine.called) == every - untouched
+
+
+def test_a_gpu_is_asked_for_where_one_is_used(tmp_path: Path) -> None:
+    lstm = [*small_settings(tmp_path), "engine=ray"]
+    floor = [setting for setting in lstm if setting.startswith(("suite=", "data_dir=", "engine="))] + [
+        "method=constant"
+    ]
+    for settings, asked in (
+        (lstm, None),
+        ([*lstm, "resources.gpu=0.25"], 0.25),
+        ([*lstm, "resources.gpu=0"], 0.0),
+        ([*lstm, "resources.gpu=0.25", "trainer.accelerator=cpu"], 0.0),
+        ([*floor, "resources.gpu=0.25"], 0.0),
+    ):
+        assert needs(job(settings).config).gpu == asked

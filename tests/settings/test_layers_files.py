@@ -93,3 +93,20 @@ def test_a_configuration_without_one_of_the_keys_is_refused(tmp_path: Path) -> N
     path.write_text("".join(line for line in lines if not line.startswith("boundary_words:")), encoding="utf-8")
     with raises_input_error(file="config.yaml"):
         read(path)
+
+
+def test_deleted_options_of_an_earlier_version_are_ignored_where_they_changed_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    save_config(config(), path)
+    plain = path.read_text(encoding="utf-8")
+    for section, option, ignored, value in (
+        ("pretrain", "average", "0.0", "0.25"),
+        ("encoder", "variational_dropout", "false", "true"),
+        ("loss", "r_drop", "0.0", "1.0"),
+    ):
+        path.write_text(plain.replace(f"{section}:\n", f"{section}:\n  {option}: {ignored}\n"), encoding="utf-8")
+        assert read(path) == config() and differences(path, config()) == []
+        path.write_text(plain.replace(f"{section}:\n", f"{section}:\n  {option}: {value}\n"), encoding="utf-8")
+        for call in (lambda: read(path), lambda: differences(path, config())):
+            with raises_input_error(file="config.yaml", key=f"{section}.{option}"):
+                call()

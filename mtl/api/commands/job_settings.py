@@ -8,30 +8,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
-
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
-NAMED = (
-    "suite",
-    "method",
-    "embeddings",
-    "variant",
-    "architecture",
-    "preset",
-)  # keys whose values are names of files in configs/
+# Keys whose values are names of files in configs/.
+NAMED = ("suite", "method", "embeddings", "variant", "architecture", "preset")
 KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"
 
 
 def add_runs_dir(command: argparse.ArgumentParser) -> None:
     """The argument of commands that read a folder of runs."""
-    command.add_argument(
-        "runs_dir",
-        type=Path,
-        nargs="?",
-        default=Path("runs"),
-        metavar="RUNS_DIR",
-        help="the folder of runs; default: runs",
-    )
+    text = "the folder of runs; default: runs"
+    command.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help=text)
+
+
+def add_report_dir(command: argparse.ArgumentParser, text: str) -> None:
+    """The option of commands that write a report."""
+    command.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help=f"{text}; default: report")
 
 
 def job_of(settings: Sequence[str]) -> "Job":

@@ -1,4 +1,4 @@
-"""Commands about predictions and scores."""
+"""Commands that use runs and predictions, or list them; and completion in a shell."""
 
 import argparse
 import logging
@@ -6,18 +6,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mtl.api.commands.job_settings import Commands, add_runs_dir, job_of
+from mtl.api.commands.job_settings import Commands, add_report_dir, add_runs_dir, job_of
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
+from mtl.base.files import counted
 
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
-
 CACHE = Path("cache")  # as cache_dir in configs/baseline.yaml
+SHELLS = ("bash", "zsh", "fish")
 
 
 def add_results(commands: Commands) -> None:
-    """Commands about predictions and scores."""
+    """Add the commands of this file."""
+    predict = commands.add_parser("predict", help="predict a task's targets for new rows")
+    predict.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
+    rows = "a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
+    predict.add_argument("file", type=Path, metavar="FILE", help=rows)
+    predict.add_argument("--task", required=True, help="the id of the task that the rows are of")
+    seed = "a seed of the run; default: the one with the best score on the task's dev split"
+    predict.add_argument("--seed", type=int, help=seed)
+    predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
+    predict.add_argument("--device", default="cpu", help="cpu (default), cuda, or auto: a GPU if there is one")
+    predict.set_defaults(run=_predict)
+
     check = commands.add_parser("check-submission", help="check whether the leaderboard can take a submission")
     check.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
     check.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER")
@@ -38,20 +51,27 @@ def add_results(commands: Commands) -> None:
 
     report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
     add_runs_dir(report)
-    report.add_argument(
-        "--out", type=Path, default=Path("report"), metavar="DIR", help="the folder to write; default: report"
-    )
-    report.add_argument(
-        "--cache", type=Path, default=CACHE, metavar="DIR", help="keeps the resamples of known predictions; else cache"
-    )
-    report.add_argument(
-        "--reference",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a run to test every run against, may be given several times; else every pair of runs, or of many runs each against the best",
-    )
+    add_report_dir(report, "the folder to write")
+    cache = "keeps the resamples of known predictions; else cache"
+    report.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help=cache)
+    reference = "a run to test every run against, may be given several times; else every pair of runs, or of many runs each against the best"
+    report.add_argument("--reference", action="append", default=[], metavar="NAME", help=reference)
     report.set_defaults(run=_report)
+
+    runs = commands.add_parser("runs", help="list runs: suite, seeds that are done, average, age, size on disk")
+    add_runs_dir(runs)
+    runs.set_defaults(run=_runs)
+
+    completion = commands.add_parser("completion", help="print what lets a shell complete commands and settings")
+    completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
+    completion.set_defaults(run=_completion)
+
+
+def _predict(arguments: argparse.Namespace) -> None:
+    from mtl.methods.predictor import Predictor
+
+    predictor = Predictor.load(arguments.run_dir, arguments.seed, arguments.task, arguments.device)
+    predictor.predict_file(arguments.task, arguments.file, arguments.out)
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:
@@ -66,10 +86,8 @@ def _check_submission(arguments: argparse.Namespace) -> None:
     for line in problems or [*checked.notes, *checked.remarks]:
         print(line)
     if problems:
-        raise InputError(
-            f"the leaderboard of suite {job.suite.name} would refuse it ({len(problems)} problem{('s' if len(problems) > 1 else '')})",
-            path=arguments.submission,
-        )
+        refusal = f"the leaderboard of suite {job.suite.name} would refuse it ({counted(len(problems), 'problem')})"
+        raise InputError(refusal, path=arguments.submission)
     if checked.remarks:
         print(f"{arguments.submission}: valid for the rows in {job.data_dir}, which are not the official ones")
     else:
@@ -85,10 +103,8 @@ def _rejoin(arguments: argparse.Namespace) -> None:
     for line in done.problems or done.remarks:
         print(line)
     if done.problems:
-        raise InputError(
-            f"its predictions cannot be put to the rows of {job.data_dir}; nothing is written; tasks=[…] names the tasks to put together",
-            path=arguments.submission,
-        )
+        problem = f"its predictions cannot be put to the rows of {job.data_dir}; nothing is written"
+        raise InputError(f"{problem}; tasks=[…] names the tasks to put together", path=arguments.submission)
     print(arguments.out)
 
 
@@ -116,5 +132,18 @@ def _score(arguments: argparse.Namespace) -> None:
 def _report(arguments: argparse.Namespace) -> None:
     from mtl.reports.report import write_report
 
-    settings = (arguments.runs_dir, arguments.out, arguments.command, arguments.cache, arguments.reference)
-    print(write_report(*settings))
+    places = (arguments.runs_dir, arguments.out, arguments.command, arguments.cache)
+    print(write_report(*places, arguments.reference))
+
+
+def _runs(arguments: argparse.Namespace) -> None:
+    from mtl.runs.stored import runs_text, stored_runs
+
+    print(runs_text(stored_runs(arguments.runs_dir)))
+
+
+def _completion(arguments: argparse.Namespace) -> None:
+    check_installed("completion")
+    import argcomplete
+
+    print(argcomplete.shellcode(["mtl"], shell=arguments.shell))

@@ -1,4 +1,4 @@
-"""Commands that train: runs, sweeps, word embeddings, transformers."""
+"""Commands that make what is kept: runs, sweeps, data, word embeddings."""
 
 import argparse
 import time
@@ -6,7 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mtl.api.commands.job_settings import KEYS, Commands, complete_settings, completed_by, job_of, names_of
+from mtl.api.commands.job_settings import (
+    KEYS,
+    Commands,
+    add_report_dir,
+    complete_settings,
+    completed_by,
+    job_of,
+    names_of,
+)
 from mtl.base.wings import Importer, wings
 
 if TYPE_CHECKING:
@@ -16,24 +24,16 @@ if TYPE_CHECKING:
 
 
 def add_training(commands: Commands) -> None:
-    """Commands that train."""
+    """Add the commands of this file."""
     baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job")
     completed_by(baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS), complete_settings)
     baseline.set_defaults(run=_baseline)
 
     imported = commands.add_parser("import", help="make a run of the predictions of another system")
     imported.add_argument("name", metavar="NAME", help="name of the run and of the system")
-    imported.add_argument(
-        "settings",
-        nargs="+",
-        metavar="PREDICTIONS | key=value",
-        help="; or ".join(
-            [
-                "a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir=",
-                *(importer.help for importer in _importers()),
-            ]
-        ),
-    )
+    files = "a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir="
+    text = "; or ".join([files, *(importer.help for importer in _importers())])
+    imported.add_argument("settings", nargs="+", metavar="PREDICTIONS | key=value", help=text)
     imported.set_defaults(run=_import)
 
     ensemble = commands.add_parser("ensemble", help="make a run of the averaged outputs of finished runs")
@@ -53,10 +53,30 @@ def add_training(commands: Commands) -> None:
     completed_by(settings, complete_settings)
     sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
     sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
-    sweep.add_argument(
-        "--out", type=Path, default=Path("report"), metavar="DIR", help="the folder of the report; default: report"
-    )
+    add_report_dir(sweep, "the folder of the report")
     sweep.set_defaults(run=_sweep)
+
+    data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
+    completed_by(
+        data.add_argument("suite", help="a suite's name, or a path to a suite file"), partial(names_of, "suite")
+    )
+    text = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
+    data.add_argument("settings", nargs="*", metavar="key=value", help=text)
+    data.set_defaults(run=_data)
+
+    embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
+    actions = embeddings.add_subparsers(metavar="ACTION", required=True)
+    text = "train fastText vectors or an ELMo on text files and on a suite's training text"
+    train = actions.add_parser("train", help=text)
+    train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
+    text = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"
+    train.add_argument("settings", nargs="*", metavar="key=value", help=text)
+    train.set_defaults(run=_train_embeddings)
+    fetch = actions.add_parser("fetch", help="download pretrained vectors")
+    fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove")
+    text = "recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
+    fetch.add_argument("settings", nargs="*", metavar="key=value", help=text)
+    fetch.set_defaults(run=_fetch_embeddings)
 
 
 def _importers() -> list[Importer]:
@@ -75,7 +95,7 @@ def _import(arguments: argparse.Namespace) -> None:
     words = arguments.settings
     paths = [Path(word) for word in words if "=" not in word or _is_path(word)]
     settings = parse_settings([word for word in words if Path(word) not in paths])
-    importer = next((one for one in _importers() if any(map(one.takes, paths))), None)
+    importer = next((importer for importer in _importers() if any(map(importer.takes, paths))), None)
     if importer is None:
         _run(import_job(arguments.name, paths, settings), arguments.command)
         return
@@ -91,9 +111,8 @@ def _ensemble(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
 
     runs = [word for word in arguments.settings if "=" not in word or _is_path(word)]
-    _run(
-        ensemble_job(runs, parse_settings([word for word in arguments.settings if word not in runs])), arguments.command
-    )
+    settings = parse_settings([word for word in arguments.settings if word not in runs])
+    _run(ensemble_job(runs, settings), arguments.command)
 
 
 def _is_path(word: str) -> bool:
@@ -162,37 +181,21 @@ def _sweep(arguments: argparse.Namespace) -> None:
         )
 
 
-def add_embeddings(commands: Commands) -> None:
-    """Commands about word embeddings."""
-    embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
-    actions = embeddings.add_subparsers(metavar="ACTION", required=True)
-    train = actions.add_parser(
-        "train", help="train fastText vectors or an ELMo on text files and on a suite's training text"
-    )
-    train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
-    train.add_argument(
-        "settings",
-        nargs="*",
-        metavar="key=value",
-        help="out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md",
-    )
-    train.set_defaults(run=_train_embeddings)
-    fetch = actions.add_parser("fetch", help="download pretrained vectors")
-    fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove")
-    fetch.add_argument(
-        "settings", nargs="*", metavar="key=value", help="recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
-    )
-    fetch.set_defaults(run=_fetch_embeddings)
+def _data(arguments: argparse.Namespace) -> None:
+    from mtl.data.fetching.fetch import fetch_suite
+
+    job = job_of([f"suite={arguments.suite}", *arguments.settings])
+    fetch_suite(job.suite, job.tasks, job.data_dir)
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
     from mtl.jobs.text_training import TrainingText, string, train_embeddings
 
-    given = parse_settings(arguments.settings)
-    text = TrainingText.take(given)
-    out, accelerator = string(given.pop("out", None)), str(given.pop("accelerator", "auto"))
-    print(train_embeddings(arguments.embeddings, text, given, out, accelerator))
+    settings = parse_settings(arguments.settings)
+    text = TrainingText.take(settings)
+    out, accelerator = string(settings.pop("out", None)), str(settings.pop("accelerator", "auto"))
+    print(train_embeddings(arguments.embeddings, text, settings, out, accelerator))
 
 
 def _fetch_embeddings(arguments: argparse.Namespace) -> None:
@@ -200,6 +203,6 @@ def _fetch_embeddings(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
     from mtl.jobs.text_training import fetch_embeddings
 
-    given = parse_settings(arguments.settings)
-    check_known(given, {"recipe", "embeddings_dir"})
-    print(fetch_embeddings(arguments.embeddings, **{key: str(value) for key, value in given.items()}))
+    settings = parse_settings(arguments.settings)
+    check_known(settings, {"recipe", "embeddings_dir"})
+    print(fetch_embeddings(arguments.embeddings, **{key: str(value) for key, value in settings.items()}))

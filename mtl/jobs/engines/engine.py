@@ -67,11 +67,7 @@ class Engine(Protocol):
 
 
 def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:
-    """The first of the waiting units that may begin.
-
-    Args:
-        ended: the names of the units that have ended.
-    """
+    """The first of the waiting units that may begin, where those with these names have ended."""
     return next((unit for unit in waiting if unit.after <= ended), None)
 
 
@@ -96,23 +92,15 @@ def _result_or_error(call: Callable[..., Any], *arguments: Any) -> Any:
 
 
 class Failures:
-    """The errors of several runs."""
+    """The errors of several runs, of which there are `runs`."""
 
     def __init__(self, runs: int) -> None:
-        """
-        Args:
-            runs: how many there are.
-        """
         self.runs = runs
         self.failed: set[str] = set()  # the names of runs
         self.errors: dict[str, UserError] = {}  # by the name of what failed: a run or a unit of it
 
     def add(self, run: str, name: str, error: UserError) -> None:
-        """Count the run as failed.
-
-        Args:
-            name: the name of what has failed, the run or one of its units. The error will contain this name.
-        """
+        """Count the run as failed. `name` is that of what has failed, the run or one of its units, and stands in the error."""
         part = f"{run}, {error.unit}" if run and error.unit else error.unit
         named = error.located(unit=part or name)
         if self.runs > 1:
@@ -127,6 +115,5 @@ class Failures:
             raise errors[0]
         if errors:
             kind = DivergedError if all(isinstance(error, DivergedError) for error in errors) else InputError
-            raise kind(
-                f"{len(self.failed)} of {counted(self.runs, 'run')} failed ({'; '.join(self.errors)}); the first: {errors[0]}"
-            )
+            failed = f"{len(self.failed)} of {counted(self.runs, 'run')} failed"
+            raise kind(f"{failed} ({'; '.join(self.errors)}); the first: {errors[0]}")

@@ -61,7 +61,8 @@ class Processes:
                     printed, its_errors = context.Pipe(duplex=False)
                     process = context.Process(target=_execute, args=(unit, its_end, its_errors))
                     slot = slots.pop(0)
-                    with _environment(_share(slot, unit.needs.threads or _threads(shares[unit.name]))):
+                    threads = unit.needs.threads or max(1, torch.get_num_threads() // shares[unit.name])
+                    with _environment(_share(slot, threads)):
                         process.start()
                     its_end.close()  # so that the pipes end with the process
                     its_errors.close()
@@ -90,17 +91,12 @@ def _places(unit: Unit, at_a_time: int) -> int:
     return min(at_a_time, machine_memory() // memory)
 
 
-def _threads(share: int) -> int:
-    """The CPU threads of one of so many units."""
-    return max(1, torch.get_num_threads() // share)
-
-
 def _share(slot: int, threads: int) -> dict[str, str]:
     """The environment variables of one of the processes: its CPU threads, its GPU."""
     share = {"OMP_NUM_THREADS": str(threads)}
     if torch.cuda.is_available():
-        given = os.environ.get("CUDA_VISIBLE_DEVICES")
-        gpus = given.split(",") if given else [str(number) for number in range(torch.cuda.device_count())]
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        gpus = visible.split(",") if visible else [str(number) for number in range(torch.cuda.device_count())]
         share["CUDA_VISIBLE_DEVICES"] = gpus[slot % len(gpus)]
     return share
 
@@ -121,8 +117,7 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 
 def _execute(unit: Unit, report: Any, errors: Any) -> None:
-    """The main function of a child process. It reports the unit's result, or the UserError that it raises; `errors` becomes its standard
-    error."""
+    """The main function of a child process, which reports the unit's result or the UserError that it raises; `errors` becomes its stderr."""
     if RELAYED:
         os.dup2(errors.fileno(), 2)
     errors.close()
@@ -148,7 +143,18 @@ def _result(report: Any, running: Running) -> Any:
     except EOFError:
         running.process.join()
         running.relay.join()
-        raise _exit_error(running.unit, running.process.exitcode) from None
+        name, status = running.unit.name, running.process.exitcode
+        if status < 0:  # the negative number of a signal
+            raise InputError(
+                f"{name}: its process was killed ({signal.Signals(-status).name}); "
+                "if memory ran out, set a smaller seeds_in_parallel=; run the same command again to continue"
+            ) from None
+        if status == LOST:
+            raise InputError(
+                f"{name}: another process has taken over its lock, because this one was cut off for a while; run the same command"
+                " again to continue"
+            ) from None
+        raise RuntimeError(f"{name}: its process ended with status {status}; its error message is above") from None
     running.process.join()
     running.relay.join()
     if error is not None:
@@ -164,39 +170,18 @@ def _exit_with_parent() -> None:
     os._exit(1)
 
 
-def _exit_error(unit: Unit, status: int) -> Exception:
-    """The error for a process that ended with this exit status; the negative number of a signal if one killed it."""
-    if status < 0:
-        return InputError(
-            f"{unit.name}: its process was killed ({signal.Signals(-status).name}); "
-            "if memory ran out, set a smaller seeds_in_parallel=; run the same command again to continue"
-        )
-    if status == LOST:
-        return InputError(
-            f"{unit.name}: another process has taken over its lock, because this one was cut off for a while; run the same command again"
-            " to continue"
-        )
-    return RuntimeError(f"{unit.name}: its process ended with status {status}; its error message is above")
-
-
 def _stop(processes: Sequence[Any]) -> None:
     """End these processes and wait until they have ended; ignore Ctrl-C and SIGTERM meanwhile."""
-    if processes and threading.current_thread() is threading.main_thread():
-        before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
-            _terminate(processes)
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-    else:
-        _terminate(processes)
-
-
-def _terminate(processes: Sequence[Any]) -> None:
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join(EXIT_TIMEOUT)
-        if process.is_alive():
-            process.kill()
-            process.join()
+    ignored = [signal.SIGTERM, signal.SIGINT] if threading.current_thread() is threading.main_thread() else []
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in ignored if processes}
+    try:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join(EXIT_TIMEOUT)
+            if process.is_alive():
+                process.kill()
+                process.join()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

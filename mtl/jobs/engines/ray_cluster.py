@@ -23,6 +23,13 @@ RETRIES = 3  # of a unit whose process or node is lost
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
 CONNECT_TIMEOUT = 10.0  # seconds within which something must listen at the cluster's address
 CONNECT_EVERY = 1.0  # seconds between two attempts
+ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
+    "RAY_AUTH_MODE": "token",  # Ray's own default only since 2.60
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DEDUP_LOGS": "0",  # seeds log alike lines
+    "RAY_worker_niceness": "0",  # Ray's 15 leaves training a few per cent of a CPU that others use, too
+    "RAY_COLOR_PREFIX": "0",  # standard output shows control characters as text
+}
 
 
 class RayCluster:
@@ -34,16 +41,11 @@ class RayCluster:
 
     def __init__(self) -> None:
         """Raises InputError if Ray is not installed."""
-        os.environ.setdefault("RAY_AUTH_MODE", "token")  # Ray's own default only since 2.60
         if starts_cluster() and "ray" not in sys.modules:
             # Despite its name also on Linux: without other machines, Ray's processes listen on the loopback address alone.
             os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # seeds log alike lines
-        os.environ.setdefault(
-            "RAY_worker_niceness", "0"
-        )  # Ray's 15 leaves training a few per cent of a CPU that others use, too
-        os.environ.setdefault("RAY_COLOR_PREFIX", "0")  # standard output shows control characters as text
+        for name, value in ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
         check_installed("ray", key="engine", value="ray")
         import ray
 
@@ -55,7 +57,10 @@ class RayCluster:
         begun = self._connect()
         running: dict[Any, Unit] = {}
         try:
-            self._check_nodes(units)
+            nodes = [node for node in self.ray.nodes() if node["Alive"]]
+            self._check_needs(units, nodes)
+            for folder in sorted({unit.folder for unit in units if unit.folder is not None}):
+                self._check_folder(folder, nodes)
             waiting, ended = list(units), set[str]()
             while waiting or running:
                 while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
@@ -119,28 +124,20 @@ class RayCluster:
                 " run the same command again to continue"
             ) from None
 
-    def _check_nodes(self, units: Sequence[Unit]) -> None:
-        """Raise InputError if no node has what a unit needs, or if one lacks the folder of the results or has other versions."""
-        nodes = [node for node in self.ray.nodes() if node["Alive"]]
-        self._check_needs(units, nodes)
-        for folder in sorted({unit.folder for unit in units if unit.folder is not None}):
-            self._check_folder(folder, nodes)
-
     def _check_needs(self, units: Sequence[Unit], nodes: Sequence[Any]) -> None:
+        """Raise InputError if no node has what a unit needs."""
         for unit in units:
             memory = unit.needs.memory or 0
             wanted = {"CPU": unit.needs.threads or 1, "GPU": self._gpu(unit.needs.gpu), "memory": memory}
-            if not any(
-                all(node["Resources"].get(resource, 0) >= size for resource, size in wanted.items()) for node in nodes
-            ):
-                asked = [f"{size:g} {resource}" for resource, size in wanted.items() if size and resource != "memory"]
-                asked += [f"{format_bytes(memory)} of memory"] if memory else []
-                raise InputError(
-                    f"{unit.name}: no node of the cluster has what it asks for ({', '.join(asked)}); see trainer.threads and resources"
-                )
+            if any(all(node["Resources"].get(name, 0) >= size for name, size in wanted.items()) for node in nodes):
+                continue
+            asked = [f"{size:g} {name}" for name, size in wanted.items() if size and name != "memory"]
+            asked += [f"{format_bytes(memory)} of memory"] if memory else []
+            problem = f"no node of the cluster has what it asks for ({', '.join(asked)})"
+            raise InputError(f"{unit.name}: {problem}; see trainer.threads and resources")
 
     def _check_folder(self, folder: Path, nodes: Sequence[Any]) -> None:
-        """Let each node read a file that this process writes into the folder."""
+        """Let each node read a file that this process writes into the folder. Raise InputError if one does not, or has other versions."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -148,12 +145,10 @@ class RayCluster:
         probe.write_text(probe.name, encoding="utf-8")
         try:
             ask = self.ray.remote(max_calls=1, num_cpus=0)(_describe)
-            asked = {
-                ask.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)).remote(
-                    str(probe)
-                ): node["NodeManagerHostname"]
-                for node in nodes
-            }
+            asked = {}
+            for node in nodes:
+                strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                asked[ask.options(scheduling_strategy=strategy).remote(str(probe))] = node["NodeManagerHostname"]
             answered, silent = self.ray.wait(list(asked), num_returns=len(asked), timeout=PROBE_TIMEOUT)
             if silent:
                 raise InputError(f"node {asked[silent[0]]}: does not answer; see `ray status`")
