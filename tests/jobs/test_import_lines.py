@@ -235,7 +235,7 @@ def test_bad_labels_are_refused(content: str, error: str, home: Path, capsys: py
         ("labels={par: 3}", 'labels.par: must map spellings to labels, as in {"yes": 1, "no": 0}'),
         ("labels=3", "labels=3: must be the path of a YAML file, or its content as keys and values"),
         ("labels=none.yaml", "none.yaml: no such file"),
-        ("imported.labels.par=3", "imported.labels.par=3: "),
+        ("imported.labels.par=3", "imported.labels.par: "),
     ],
 )
 def test_bad_labels_on_the_command_line_are_refused(
