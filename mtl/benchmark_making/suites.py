@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
+COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 Frame: TypeAlias = Any
 """The rows of one split: a DataFrame, or a dictionary with a list of values for each column."""
@@ -171,23 +172,20 @@ class Suite:
     @property
     def tasks(self) -> "DataFrame":
         """The columns task, kind, metric, text, target, and the rows of train, dev and test. Raises InputError without pandas."""
-        return frame(_COLUMNS, self._rows)
+        return frame(COLUMNS, self._rows)
 
     def table(self) -> MarkdownText:
         """The tasks as a table, and the notes."""
         body = [[inert("" if cell is None else str(cell)) for cell in row] for row in self._rows]
         notes = "\n".join(f"- {inert(line)}" for line in self.notes.splitlines())
         heading = f"## {inert(self.content.title or self.name)}"
-        return MarkdownText("\n\n".join(filter(None, [heading, markdown_table([_COLUMNS, *body], left=5), notes])))
+        return MarkdownText("\n\n".join(filter(None, [heading, markdown_table([COLUMNS, *body], left=5), notes])))
 
     def __repr__(self) -> str:
         return f"Suite({self.name}: {', '.join(self.content.tasks)})"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
-
-
-_COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)
 
 
 class AuditReport:
@@ -307,7 +305,7 @@ def _cell(value: Any, where: str, column: str, row: int) -> Any:
     if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     if isinstance(value, list | tuple):
-        return [_cell(each, where, column, row) for each in value]
+        return [_cell(item, where, column, row) for item in value]
     raise InputError(
         f"column {column}, row {row}: {value!r} is not a text, a number, a truth value or a list", key=f"frames.{where}"
     )

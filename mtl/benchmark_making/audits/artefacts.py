@@ -39,19 +39,27 @@ SEED = 1
 EVERYTHING, CONSTANT = "everything", "constant"
 FIRST, SECOND, CANDIDATES = "first text alone", "second text alone", "candidates alone"
 SHUFFLED, LENGTHS, OVERLAP = "shuffled words", "lengths alone", "overlap alone"
+READ_BY_FLOORS = (EVERYTHING, FIRST, SECOND, SHUFFLED)
+# By the method of a floor that reads parts of rows: its settings, beside those of `configs/method`.
+READERS: dict[str, dict[str, object]] = {
+    "svm": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]},
+    "logistic": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [1.0, 10.0]},
+    "naive_bayes": {"floor.features": "pair", "floor.choice": "candidates"},
+    "fasttext": {},
+    "static": {},
+}
+# What a floor reads: changes a task and its dataset, or returns None where the part does not exist.
+Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
 
 
 @dataclass(frozen=True)
 class PartScore:
-    """How a floor scores that reads a part of each row.
+    """How a floor scores that reads a part of each row, × 100.
 
     Args:
-        part: what it reads.
         floor: the method that reads it; "" for the parts that one floor reads in every audit (lengths, overlap, nothing).
-        score: × 100.
         interval: of the score, over the scored rows (of groups, where rows belong together).
-        gain: the interval of the difference to the constant answer, on the same rows.
-    """
+        gain: the interval of the difference to the constant answer, on the same rows."""
 
     part: str
     floor: str
@@ -76,20 +84,16 @@ class Artefacts:
 def find_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> list[Artefacts]:
     """Train floors, and test words and splits, for each task that has its files, texts, training rows and targets to score.
 
-    Args:
-        floors: the methods that read everything, one text of a pair, and shuffled words.
-
     Raises:
-        InputError: for data that cannot be read, if no task has its files, and for methods that are no such floors.
-    """
+        InputError: for data that cannot be read, if no task has its files, and for methods that are no such floors."""
     if isinstance(floors, str) or not floors:
         raise InputError("must be a list of methods", key="floors", value=floors)
     for name in floors:
         if name not in READERS:
             raise InputError(f"no such floor; there are {', '.join(READERS)}", key="floors", value=name)
     present = {task.id for task in present_tasks(job.suite, job.data_dir)}
-    found = [task for task in job.tasks if task.id in present]
-    dataset = load_dataset(job.suite, found or job.tasks, job.data_dir, job.config.held_out)
+    chosen = [task for task in job.tasks if task.id in present] or job.tasks
+    dataset = load_dataset(job.suite, chosen, job.data_dir, job.config.held_out)
     readers = {
         task.id: [name for name in dict.fromkeys(floors) if METHODS[name].answers(task)]
         for task in dataset.trained_tasks
@@ -97,28 +101,20 @@ def find_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> list[Artefacts
     }
     tasks = [task for task in dataset.trained_tasks if readers.get(task.id)]
     if not tasks:
-        raise InputError(
-            f"no task has files, texts and targets that {' or '.join(floors)} can learn; choose others", key="tasks"
-        )
+        problem = f"no task has files, texts and targets that {' or '.join(floors)} can learn; choose others"
+        raise InputError(problem, key="tasks")
     configs = {name: _config(job, {"method": name, **READERS[name], **_vectors(job, name)}) for name in floors}
     for name, config in configs.items():
         METHODS[name].check(config, job.suite)
     texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))
     with TemporaryDirectory(prefix="mtl-artefacts-") as cache:
-        return [
-            _of_task(Audited(job, dataset, texts, configs, Path(cache)), task, readers[task.id])
-            for task in progress(tasks, "artefacts", "tasks")
-        ]
+        audited = Audited(job, dataset, texts, configs, Path(cache))
+        return [_of_task(audited, task, readers[task.id]) for task in progress(tasks, "artefacts", "tasks")]
 
 
 @dataclass(frozen=True)
 class Audited:
-    """What all tasks of an audit share.
-
-    Args:
-        configs: by floor.
-        cache: a folder for texts with shuffled words.
-    """
+    """What all tasks of an audit share; `configs` are by floor, and `cache` is a folder for texts with shuffled words."""
 
     job: Job
     dataset: Dataset
@@ -130,9 +126,9 @@ class Audited:
 def _of_task(audited: Audited, task: Task, floors: Sequence[str]) -> Artefacts:
     dataset, texts = audited.dataset, audited.texts
     splits = dataset.splits[task.id]
-    others = {name: split for name, split in splits.items() if name != "train"}
-    shifts = [split_shift(dataset, splits["train"], split, name) for name, split in others.items()]
-    repeated = [repeats(splits["train"], split, name) for name, split in others.items()]
+    scored = {name: split for name, split in splits.items() if name != "train"}
+    shifts = [split_shift(dataset, splits["train"], split, name) for name, split in scored.items()]
+    repeated = [repeats(splits["train"], split, name) for name, split in scored.items()]
     words = telling_words(task, splits["train"], texts.words) if task.labels or task.candidates else None
     classes = class_shares(task, splits, texts.lengths) if task.labels else None
     predicted: dict[tuple[str, str], dict[str, np.ndarray]] = {}
@@ -141,12 +137,8 @@ def _of_task(audited: Audited, task: Task, floors: Sequence[str]) -> Artefacts:
             for name in floors if part in READ_BY_FLOORS else [""]:
                 predicted[part, name] = _predictions(audited, part, name, *changed)
     gap = _gap(audited.job, dataset, task, predicted[EVERYTHING, floors[0]])
-    scores = _part_scores(dataset, task, {key: own[task.scored_split] for key, own in predicted.items()})
+    scores = _part_scores(dataset, task, {key: by_split[task.scored_split] for key, by_split in predicted.items()})
     return Artefacts(task, scores, words, classes, list(filter(None, shifts)), list(filter(None, repeated)), gap)
-
-
-# What a floor reads: changes a task and its dataset, or returns None where the part does not exist.
-Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
 
 
 def _side(side: int) -> Change:
@@ -166,12 +158,12 @@ def _side(side: int) -> Change:
     return change
 
 
-def _whole(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
+def _everything(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
     return task, replace(dataset, tasks=[task], splits={task.id: dataset.splits[task.id]})
 
 
 def _pairs(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
-    return _whole(task, dataset) if task.is_pair else None
+    return _everything(task, dataset) if task.is_pair else None
 
 
 def _shuffled(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
@@ -202,7 +194,6 @@ class LengthFeatures:
     problem = "its training texts are empty"
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
-        """The features of training rows: nothing is learned from them."""
         return self.transform(rows)
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
@@ -216,23 +207,13 @@ class LengthFeatures:
 
 
 CHANGES: dict[str, Change] = {
-    EVERYTHING: _whole,
+    EVERYTHING: _everything,
     FIRST: _side(0),
     SECOND: _side(1),
     SHUFFLED: _shuffled,
-    LENGTHS: _whole,
+    LENGTHS: _everything,
     OVERLAP: _pairs,
-    CONSTANT: _whole,
-}
-READ_BY_FLOORS = (EVERYTHING, FIRST, SECOND, SHUFFLED)
-
-# By the method of a floor that reads parts of rows: its settings, beside those of `configs/method`.
-READERS: dict[str, dict[str, object]] = {
-    "svm": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]},
-    "logistic": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [1.0, 10.0]},
-    "naive_bayes": {"floor.features": "pair", "floor.choice": "candidates"},
-    "fasttext": {},
-    "static": {},
+    CONSTANT: _everything,
 }
 # The floors of the other parts, with their settings.
 OTHERS: dict[str, tuple[Callable[[BuildRequest], Method], dict[str, object]]] = {
@@ -243,14 +224,10 @@ OTHERS: dict[str, tuple[Callable[[BuildRequest], Method], dict[str, object]]] = 
 
 
 def _part_scores(dataset: Dataset, task: Task, predicted: dict[tuple[str, str], np.ndarray]) -> list[PartScore]:
-    """The scores of floors on the scored rows. All are resampled together, so that differences are of the same rows.
-
-    Args:
-        predicted: by part and floor, the targets of these rows, (rows,).
-    """
+    """The scores of floors whose targets of the scored rows, (rows,), are given. All are resampled together, on the same rows."""
     rows = dataset.scored(task).scored
     groups = _scored_groups(dataset, task)
-    points = {key: resampled_scores(task, own[None], rows, groups)[0] for key, own in predicted.items()}
+    points = {key: resampled_scores(task, targets[None], rows, groups)[0] for key, targets in predicted.items()}
     return [
         PartScore(
             CANDIDATES if task.candidates is not None and part == SECOND else part,
@@ -275,11 +252,7 @@ def _interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray]) -> Gap | None:
-    """How far a floor's scores on dev and test differ. None without test targets, as in most published data.
-
-    Args:
-        predicted: its predictions by split.
-    """
+    """How far a floor's scores on dev and test differ. None without test targets, as in most published data."""
     path = task.path("test", job.data_dir)
     if task.scored_split != "dev" or "test" not in predicted or path is None:
         return None
@@ -287,15 +260,16 @@ def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray
         rows = read_examples(task, path, True)
     except InputError:
         return None
-    test = replace(dataset.splits[task.id]["test"], targets=np.array([row.target for row in rows])).scored
+    dev, test = (
+        dataset.scored(task).scored,
+        replace(dataset.splits[task.id]["test"], targets=np.array([row.target for row in rows])).scored,
+    )
     names = [str(number) if row.group is None else row.group for number, row in enumerate(rows)]
     groups = row_groups(f"{task.id} test", np.unique(names, return_inverse=True)[1])
-    (of_dev,) = resampled_scores(
-        task, predicted["dev"][None], dataset.scored(task).scored, _scored_groups(dataset, task)
-    )
+    (of_dev,) = resampled_scores(task, predicted["dev"][None], dev, _scored_groups(dataset, task))
     (of_test,) = resampled_scores(task, predicted["test"][None], test, groups)
-    dev = score(task, predicted["dev"], dataset.scored(task).scored)
-    return Gap(dev, score(task, predicted["test"], test), _interval(of_dev - of_test))
+    scores = score(task, predicted["dev"], dev), score(task, predicted["test"], test)
+    return Gap(*scores, _interval(of_dev - of_test))
 
 
 def _predictions(audited: Audited, part: str, floor: str, task: Task, dataset: Dataset) -> dict[str, np.ndarray]:
@@ -317,20 +291,20 @@ def _predictions(audited: Audited, part: str, floor: str, task: Task, dataset: D
 
 
 def _config(job: Job, settings: dict[str, object]) -> Config:
-    own = job.config
-    shared = {"suite": own.suite, "max_length": own.max_length, "cache_dir": own.cache_dir}
+    config = job.config
+    shared = {"suite": config.suite, "max_length": config.max_length, "cache_dir": config.cache_dir}
     return load_job({**shared, **settings}).config
 
 
 def _vectors(job: Job, floor: str) -> dict[str, object]:
     """The settings that say which static vectors a floor reads."""
-    own = flatten_config(job.config)
+    settings = flatten_config(job.config)
     if floor != "static":
         return {}
-    if own["static.path"] is not None:
-        return {key: value for key, value in own.items() if key.startswith("static.")}
+    if settings["static.path"] is not None:
+        return {key: value for key, value in settings.items() if key.startswith("static.")}
     named = ("embeddings_dir", "embeddings.path", "static.weighting")
-    return {"embeddings": own["embeddings.name"], **{key: own[key] for key in named if key in own}}
+    return {"embeddings": settings["embeddings.name"], **{key: settings[key] for key in named if key in settings}}
 
 
 @contextmanager

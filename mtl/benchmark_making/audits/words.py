@@ -21,12 +21,10 @@ class Word:
 
     Args:
         word: with "1: " or "2: " before it, which of a pair's texts it stands in.
-        answer: the class.
         rows: how many training rows have the word.
         share: how many of these are of the class.
         base: the share of the class in all rows.
-        z: how many standard deviations the share is away from the base.
-    """
+        z: how many standard deviations the share is away from the base."""
 
     word: str
     answer: str
@@ -38,29 +36,21 @@ class Word:
 
 @dataclass(frozen=True)
 class Words:
-    """The words that tell a class by more than chance, the most certain first.
+    """The words that tell a class by more than chance, the most certain first, of so many tested ones.
 
     Args:
-        tested: how many words were tested.
-        threshold: for z, corrected for the number of words and classes (Bonferroni).
-    """
+        threshold: for z, corrected for the number of words and classes (Bonferroni)."""
 
-    found: list[Word]
+    telling: list[Word]
     tested: int
     threshold: float
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> Words:
     """The words that tell a class, by the z-score of Gardner et al. 2021: the class's share among the rows that have the word, against its
-    share among all rows.
+    share among all rows. The rows of a choice are its candidates, which are right or wrong.
 
-    A rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
-
-    The rows of a choice are its candidates, which are right or wrong.
-
-    Args:
-        words: returns the tokens of a text of the dataset.
-    """
+    A rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too."""
     if task.candidates is not None:
         codes = target_kind(task).simple.fit_targets(train.targets, train.sizes)
         answers, sides = ["wrong", "right"], train.texts[:, -1:]
@@ -90,7 +80,7 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     chance = binom.sf(counts - 1, having[:, None], base)
     z_told = np.where((z > threshold) & (chance < LEVEL / (2 * z.size)), z, 0)
     best = [(word, int(np.argmax(z_told[word]))) for word in np.flatnonzero(z_told.any(axis=1)).tolist()]
-    found = [
+    telling = [
         Word(
             str(named[word]),
             answers[answer],
@@ -101,4 +91,4 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
         )
         for word, answer in best
     ]
-    return Words(sorted(found, key=lambda word: (-word.z, word.word)), len(named), threshold)
+    return Words(sorted(telling, key=lambda word: (-word.z, word.word)), len(named), threshold)

@@ -5,14 +5,14 @@ The labels stay hidden: messages are about the submissions alone, scores are rou
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.files import counted
 from mtl.base.progress import progress
-from mtl.benchmark_making.leaderboard.rows import TaskRows, read_labelled_rows, read_public_rows
+from mtl.benchmark_making.leaderboard.rows import PredictedRows, read_labelled_rows, read_public_rows
 from mtl.benchmark_making.leaderboard.scoring import Scored, Scorer
 from mtl.benchmark_making.leaderboard.site import write_site
 from mtl.benchmark_making.leaderboard.submission import (
@@ -30,41 +30,32 @@ from mtl.tasks.metrics import lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Suite
 
 logger = logging.getLogger("mtl")
+SYSTEMS_NOTE = (
+    "A system is what it answers: intervals and tests say how it would answer other rows of the same kind, not how it would be if it were "
+    "trained again. The variance over rows comes from bootstrap resamples of the rows, the same for all systems. Every pair of systems is "
+    "tested on every task and the average, with Holm's correction for all tests together. Systems that no test separates share their ranks; all "
+    "ranks hold at once with a probability of at least 95 %."
+)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a leaderboard asks of submissions.
-
-    Args:
-        split: the split that they predict, dev or test.
-        limit: the most submissions of a team in a month; None: any number.
-    """
+    """What a leaderboard asks of submissions: the split that they predict, and how many a team may make in a month (None: any number)."""
 
     split: str = "test"
     limit: int | None = None
 
 
 def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) -> dict[str, str]:
-    """Check the submissions in a folder without labels.
+    """By name, why a submission in a folder is refused, checked without labels; an empty text for one that is valid.
 
-    Returns:
-        by name, why a submission is refused; an empty text for one that is valid.
-
-    Raises:
-        InputError: if there is no submission, or no data to compare with.
-    """
+    Raises InputError if there is no submission, or no data to compare with."""
     tasks = read_public_rows(suite, data_dir, rules.split)
-    described, refused = _describe(folder)
-    limit = _Limit(rules.limit)
-    for path, about in progress(described, "checking", "submissions"):
-        try:
-            limit.check(path, about)
-            read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
-            limit.count(about)
-        except InputError as error:
-            refused[path.name] = str(error)
-    return {path.name: refused.get(path.name, "") for path in find_submissions(folder)}
+
+    def check(path: Path, about: Entrant) -> None:
+        read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
+
+    return _refusals(folder, rules, "checking", check)
 
 
 def make_leaderboard(
@@ -95,68 +86,58 @@ def make_leaderboard(
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
     scorer = Scorer(suite, rules.split, tasks, cache)
-    described, refused = _describe(folder)
-    limit = _Limit(rules.limit)
-    scored = []
-    for path, about in progress(described, "scoring", "submissions"):
-        try:
-            limit.check(path, about)
-            scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
-            limit.count(about)
-        except InputError as error:
-            refused[path.name] = str(error)
-    scored.sort(key=lambda each: each.name)
+    scored: list[Scored] = []
+    reasons = _refusals(
+        folder,
+        rules,
+        "scoring",
+        lambda path, about: scored.append(scorer.score(read_submission(path, about, suite, rules.split))),
+    )
+    scored.sort(key=lambda system: system.name)
     board = build_board(suite, tasks, scored, rules.split)
+    refused = {name: reason for name, reason in reasons.items() if reason}
     write_site(f"{suite.title} leaderboard", board, scored, refused, out, url)
-    return {path.name: refused.get(path.name, "") for path in find_submissions(folder)}
+    return reasons
 
 
-def _describe(folder: Path) -> tuple[list[tuple[Path, Entrant]], dict[str, str]]:
-    """The submissions whose descriptions can be read, the earliest first; and by name, why the others are refused."""
-    refused: dict[str, str] = {}
+def _refusals(folder: Path, rules: Rules, title: str, accept: Callable[[Path, Entrant], None]) -> dict[str, str]:
+    """Hand over the submissions, the earliest first; return by name why one is refused, or an empty text."""
+    paths = find_submissions(folder)
+    reasons = dict.fromkeys((path.name for path in paths), "")
     described: list[tuple[Path, Entrant]] = []
-    for path in find_submissions(folder):
+    for path in paths:
         try:
             described.append((path, read_about(path)))
         except InputError as error:
-            refused[path.name] = str(error)
-    return sorted(described, key=lambda each: (each[1].date or "", each[0].name)), refused
+            reasons[path.name] = str(error)
+    described.sort(key=lambda entry: (entry[1].date or "", entry[0].name))
+    made: Counter[tuple[str, str]] = Counter()  # submissions of a team in a month that are not refused
+    for path, about in progress(described, title, "submissions"):
+        team = (about.team or "").strip().casefold(), (about.date or "")[:7]
+        try:
+            if rules.limit is not None:
+                _check_limit(path, about, made[team], rules.limit)
+            accept(path, about)
+            made[team] += 1
+        except InputError as error:
+            reasons[path.name] = str(error)
+    return reasons
 
 
-class _Limit:
-    """How many submissions of each team in a month are on the board. Those that are refused do not count."""
-
-    def __init__(self, most: int | None) -> None:
-        """
-        Args:
-            most: of a team in a month; None: any number.
-        """
-        self.most = most
-        self.made: Counter[tuple[str, str]] = Counter()
-
-    def check(self, path: Path, about: Entrant) -> None:
-        """Raise InputError if the submission is one too many, or does not say whose and when it is."""
-        if self.most is None:
-            return
-        if about.team is None or about.date is None:
-            raise InputError("needs team and date, as this leaderboard limits a team's submissions", path=path / ABOUT)
-        if self.made[self._key(about)] >= self.most:
-            limit = counted(self.most, "submission")
-            raise InputError(
-                f"team {about.team} may make {limit} a month, and this is one more in {about.date[:7]}", path=path
-            )
-
-    def count(self, about: Entrant) -> None:
-        """Count a submission that is not refused."""
-        self.made[self._key(about)] += 1
-
-    def _key(self, about: Entrant) -> tuple[str, str]:
-        return (about.team or "").strip().casefold(), (about.date or "")[:7]
+def _check_limit(path: Path, about: Entrant, made: int, limit: int) -> None:
+    """Raise InputError if the submission is one too many, or does not say whose and when it is."""
+    if about.team is None or about.date is None:
+        raise InputError("needs team and date, as this leaderboard limits a team's submissions", path=path / ABOUT)
+    if made >= limit:
+        most = counted(limit, "submission")
+        raise InputError(
+            f"team {about.team} may make {most} a month, and this is one more in {about.date[:7]}", path=path
+        )
 
 
-def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Scored], split: str) -> Leaderboard:
+def build_board(suite: Suite, tasks: Mapping[str, PredictedRows], scored: Sequence[Scored], split: str) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
-    rows = [_row(suite, each, split) for each in scored]
+    rows = [_row(suite, system, split) for system in scored]
     scale = suite.shown
     ranks = column_ranks(rows)
     for column in (AVERAGE, *tasks):  # a single system has the first rank
@@ -169,7 +150,8 @@ def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Sc
         "A system without one of these has no average."
     ]
     marks += [f"* AVG is without {', '.join(partial)}, which have no labels here."] if partial else []
-    columns = {id: each.task for id, each in tasks.items() if any(id in row.scores for row in rows)}
+    columns = {id: rows_of.task for id, rows_of in tasks.items() if any(id in row.scores for row in rows)}
+    index = {row: number for number, row in enumerate(by_family(rows))}
     return Leaderboard(
         suite.name,
         f"{suite.title}, {split}",
@@ -184,28 +166,14 @@ def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Sc
         by_family(rows),
         marks=marks,
         facts=[SYSTEMS_NOTE],
-        tests=PairTests(ranks=_reordered(rows, ranks)),
+        tests=PairTests(
+            ranks={
+                column: {index[rows[number]]: interval for number, interval in intervals.items()}
+                for column, intervals in ranks.items()
+            }
+        ),
         noun="system",
     )
-
-
-SYSTEMS_NOTE = (
-    "A system is what it answers: intervals and tests say how it would answer other rows of the same kind, not how it would be if it were "
-    "trained again. The variance over rows comes from bootstrap resamples of the rows, the same for all systems. Every pair of systems is "
-    "tested on every task and the average, with Holm's correction for all tests together. Systems that no test separates share their ranks; all "
-    "ranks hold at once with a probability of at least 95 %."
-)
-
-
-def _reordered(
-    rows: Sequence[Row], ranks: Mapping[str, Mapping[int, tuple[int, int]]]
-) -> dict[str, dict[int, tuple[int, int]]]:
-    """Ranks by the index of a row in the order of families."""
-    index = {row: number for number, row in enumerate(by_family(rows))}
-    return {
-        column: {index[rows[number]]: interval for number, interval in intervals.items()}
-        for column, intervals in ranks.items()
-    }
 
 
 def _row(suite: Suite, scored: Scored, split: str) -> Row:
@@ -234,7 +202,7 @@ def _row(suite: Suite, scored: Scored, split: str) -> Row:
 
 
 def _score(suite: Suite, sample: Sample, lowest: float) -> Score:
-    """A score × 100 and its interval, both rounded as the suite shows them. lowest: × 100, of the metric."""
+    """A score × 100 and its interval, both rounded as the suite shows them; the metric's lowest score is × 100, too."""
     scale = suite.shown
 
     def rounded(score: float) -> float:

@@ -22,13 +22,7 @@ from mtl.tasks.task import ScoredRows, Task
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """The gold targets of a task's rows.
-
-    Args:
-        rows: what metrics read.
-        groups: the groups that resamples draw.
-        key: a hash of the texts, the groups and the targets.
-    """
+    """The gold targets of a task's rows as metrics read them, the groups that resamples draw, and a hash of all that is scored."""
 
     rows: ScoredRows
     groups: RowGroups
@@ -36,7 +30,7 @@ class LabelledRows:
 
 
 @dataclass(frozen=True, eq=False)
-class TaskRows:
+class PredictedRows:
     """The rows of one task that a submission predicts.
 
     Args:
@@ -52,7 +46,7 @@ class TaskRows:
     labelled: LabelledRows | None = None
 
 
-def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRows]:
+def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, PredictedRows]:
     """The rows of the tasks that the folder has labels of, by task id.
 
     Args:
@@ -77,7 +71,7 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRo
     return tasks
 
 
-def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, TaskRows]:
+def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, PredictedRows]:
     """The rows of the tasks that the folder has, by task id; labels are not read. Raises InputError as `read_labelled_rows`."""
     tasks = {}
     for task in suite.tasks.values():
@@ -91,9 +85,9 @@ def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, Task
 
 def _rows(
     task: Task, path: Path, examples: Sequence[Example], file: RowFile | None, labelled: LabelledRows | None = None
-) -> TaskRows:
+) -> PredictedRows:
     candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
-    return TaskRows(task, DataRows(path, np.full(len(examples), np.nan), candidates), file, labelled)
+    return PredictedRows(task, DataRows(path, np.full(len(examples), np.nan), candidates), file, labelled)
 
 
 def _row_file(task: Task, split: str, path: Path) -> RowFile | None:

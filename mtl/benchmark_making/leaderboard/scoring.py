@@ -11,8 +11,8 @@ import numpy as np
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.version import VERSION
-from mtl.benchmark_making.leaderboard.rows import LabelledRows, TaskRows
-from mtl.benchmark_making.leaderboard.submission import Entrant, Submission, read_predictions
+from mtl.benchmark_making.leaderboard.rows import LabelledRows, PredictedRows
+from mtl.benchmark_making.leaderboard.submission import Entrant, UnreadSubmission, read_predictions
 from mtl.stats.comparison import Sample, over_tasks
 from mtl.stats.resampling import RESAMPLES, resampled_scores
 from mtl.tasks.metrics import score
@@ -26,13 +26,11 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A submission with its scores.
+    """A submission with its scores × 100, by task id.
 
     Args:
         digest: SHA-256 of its predictions, equal for submissions with the same ones in whatever form.
-        scores: × 100, by task id.
-        samples: what tests resample, by task id, and by AVERAGE if the submission has every averaged task that the labels are of.
-    """
+        samples: what tests resample, by task id, and by AVERAGE if the submission has every averaged task that the labels are of."""
 
     name: str
     system: Entrant
@@ -40,27 +38,17 @@ class Scored:
     scores: Mapping[str, float]
     samples: Mapping[str, Sample]
 
-    @property
-    def average(self) -> float | None:
-        """The mean × 100 over the averaged tasks; None if the submission lacks one that others have."""
-        return float(self.samples[AVERAGE].by_seed[0]) if AVERAGE in self.samples else None
-
 
 class Scorer:
-    """Scores submissions on the same labelled rows."""
+    """Scores submissions on the same labelled rows, and keeps the arrays of each as a file in the cache, if there is one."""
 
-    def __init__(self, suite: Suite, split: str, tasks: Mapping[str, TaskRows], cache: Path | None) -> None:
-        """
-        Args:
-            tasks: by task id, with their labels.
-            cache: the folder of the files; None: nothing is remembered.
-        """
+    def __init__(self, suite: Suite, split: str, tasks: Mapping[str, PredictedRows], cache: Path | None) -> None:
         self._suite, self._split, self._tasks, self._cache = suite, split, tasks, cache
         keys = [(id, rows.task.fingerprint(), _labels(rows).key) for id, rows in tasks.items()]
         self._key = repr((FORMAT, VERSION, np.__version__, RESAMPLES, split, suite.submission.ids, keys))
         self.averaged = [id for id in suite.averaged if id in tasks]
 
-    def score(self, submission: Submission) -> Scored:
+    def score(self, submission: UnreadSubmission) -> Scored:
         """The submission's scores. Raises InputError as `read_predictions`; it says nothing of labels."""
         key = hashlib.sha256(f"{self._key} {submission.digest}".encode()).hexdigest()
         path = self._cache / f"{key}.npz" if self._cache else None
@@ -83,7 +71,7 @@ class Scorer:
             samples[AVERAGE] = Sample(mean, over_tasks(parts, divisors), 0.0, True)
         return Scored(submission.name, submission.system, str(stored["digest"]), scores, samples)
 
-    def _computed(self, submission: Submission) -> dict[str, np.ndarray]:
+    def _computed(self, submission: UnreadSubmission) -> dict[str, np.ndarray]:
         """The arrays of a file: `tasks`, `scores` × 100 (tasks,), `means` on each resample, of the tasks and of their parts of the average
         (2, tasks, RESAMPLES), and `digest`."""
         predicted = read_predictions(submission, self._suite, self._split, self._tasks)
@@ -95,10 +83,11 @@ class Scorer:
             groups, predictions = labelled.groups, predicted[id][None]
             means.append(resampled_scores(task, predictions, labelled.rows, groups)[0])
             part = groups.in_average
-            same = part is groups
-            means_in_average.append(means[-1] if same else resampled_scores(task, predictions, labelled.rows, part)[0])
-        answers = repr([(id, predicted[id].tolist()) for id in ids])
-        digest = hashlib.sha256(answers.encode()).hexdigest()
+            is_all = part is groups
+            means_in_average.append(
+                means[-1] if is_all else resampled_scores(task, predictions, labelled.rows, part)[0]
+            )
+        digest = hashlib.sha256(repr([(id, predicted[id].tolist()) for id in ids]).encode()).hexdigest()
         return {
             "tasks": np.array(ids),
             "scores": np.array(scores),
@@ -130,6 +119,6 @@ class Scorer:
         return arrays
 
 
-def _labels(rows: TaskRows) -> LabelledRows:
+def _labels(rows: PredictedRows) -> LabelledRows:
     assert rows.labelled is not None
     return rows.labelled

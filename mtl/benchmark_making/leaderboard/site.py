@@ -5,6 +5,7 @@ All texts of submissions are shown as text. No file names a time at which it was
 
 import html
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +26,8 @@ MOST_TIED = 20  # systems that a page names; the others are counted
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
-    """A system on the board.
-
-    Args:
-        ranks: the intervals of its ranks by column.
-        alike: the names of the other systems with the same predictions.
-    """
+class BoardEntry:
+    """A system on the board, with the intervals of its ranks by column, and the names of those with the same predictions."""
 
     row: Row
     scored: Scored
@@ -40,20 +36,9 @@ class Entry:
 
 
 def write_site(
-    title: str,
-    board: Leaderboard,
-    scored: Sequence[Scored],
-    refused: Mapping[str, str],
-    out: Path,
-    url: str | None = None,
+    title: str, board: Leaderboard, scored: Sequence[Scored], refused: Mapping[str, str], out: Path, url: str | None
 ) -> None:
-    """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml.
-
-    Args:
-        title: of the site.
-        refused: by name, why a submission is not on the board.
-        url: the address of the site, for the feed's links.
-    """
+    """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml, whose links need the site's address."""
     entries = _best_first(board, scored)
     files = {
         "index.html": render_page(document([board], "", "", title=title)),
@@ -69,26 +54,26 @@ def write_site(
             path.unlink()
 
 
-def _best_first(board: Leaderboard, scored: Sequence[Scored]) -> list[Entry]:
+def _best_first(board: Leaderboard, scored: Sequence[Scored]) -> list[BoardEntry]:
     """The systems by their average, those without one last; equal ones by name."""
-    systems = {each.name: each for each in scored}
+    systems = {system.name: system for system in scored}
     alike: dict[str, list[str]] = {}
-    for each in scored:
-        alike.setdefault(each.digest, []).append(each.name)
+    for system in scored:
+        alike.setdefault(system.digest, []).append(system.name)
     entries = []
     for number, row in enumerate(board.rows):
         system = systems[row.name]
         ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
-        entries.append(Entry(row, system, ranks, [name for name in alike[system.digest] if name != row.name]))
+        entries.append(BoardEntry(row, system, ranks, [name for name in alike[system.digest] if name != row.name]))
 
-    def place(entry: Entry) -> tuple[bool, float, str]:
+    def place(entry: BoardEntry) -> tuple[bool, float, str]:
         average = entry.row.average
         return average is None, -average.median if average else 0.0, entry.row.name
 
     return sorted(entries, key=place)
 
 
-def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
+def _content(board: Leaderboard, entries: Sequence[BoardEntry], refused: Mapping[str, str]) -> dict[str, Any]:
     """The content of leaderboard.json."""
     return {
         "suite": board.name,
@@ -116,11 +101,10 @@ def _shown(board: Leaderboard, score: float) -> float:
     return round(board.scale.value(score), board.scale.decimals)
 
 
-def _lines(board: Leaderboard, entries: Sequence[Entry]) -> list[Sequence[Any]]:
+def _lines(board: Leaderboard, entries: Sequence[BoardEntry]) -> list[Sequence[Any]]:
     """The lines of leaderboard.csv: one for each system and task, and for its average."""
-    lines: list[Sequence[Any]] = [
-        ["name", "title", "team", "date", "task", "score", "low", "high", "rank_low", "rank_high"]
-    ]
+    header = ["name", "title", "team", "date", "task", "score", "low", "high", "rank_low", "rank_high"]
+    lines: list[Sequence[Any]] = [header]
     for entry in entries:
         system = entry.scored.system
         about = [entry.row.name, entry.row.label, system.team or "", system.date or ""]
@@ -131,7 +115,7 @@ def _lines(board: Leaderboard, entries: Sequence[Entry]) -> list[Sequence[Any]]:
     return lines
 
 
-def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> str:
+def _system_page(board: Leaderboard, entries: Sequence[BoardEntry], entry: BoardEntry) -> str:
     """The page of one system."""
     row, system = entry.row, entry.scored.system
     about = {
@@ -149,8 +133,8 @@ def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> 
     facts.append(("Link", f'<a href="{link}" rel="nofollow noopener">{link}</a>' if link else "not stated"))
     facts.append(("Predictions (SHA-256)", f"<code>{entry.scored.digest}</code>"))
     if entry.alike:
-        same = ", ".join(f'<a href="{name}.html">{name}</a>' for name in entry.alike)
-        facts.append(("The same predictions", same))
+        links = ", ".join(f'<a href="{name}.html">{name}</a>' for name in entry.alike)
+        facts.append(("The same predictions", links))
     scores = [_cells(board, entry, column) for column in board.columns]
     body = [
         '<p><a href="../index.html">All systems</a></p>',
@@ -159,26 +143,25 @@ def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> 
         _table(["", "score", "95 % interval", "rank"], scores),
         f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
     ]
-    if own := entry.ranks.get(AVERAGE):
-        body.append(
-            f"<p>Systems whose ranks by the average overlap with {rank_text(own)}: {_tied(entries, entry, own)}.</p>"
-        )
+    if ranks := entry.ranks.get(AVERAGE):
+        tied = _tied(entries, entry, ranks)
+        body.append(f"<p>Systems whose ranks by the average overlap with {rank_text(ranks)}: {tied}.</p>")
     body += ["<h2>The system</h2>", _table(None, facts)]
     return render_static(row.label, "\n".join(body))
 
 
-def _tied(entries: Sequence[Entry], entry: Entry, own: tuple[int, int]) -> str:
-    """Links to the other systems whose ranks by the average overlap with these; the first MOST_TIED, and the number of the others."""
-    tied = [
-        other.row
-        for other in entries
-        if other is not entry and (ranks := other.ranks.get(AVERAGE)) and ranks[0] <= own[1] and own[0] <= ranks[1]
-    ]
+def _tied(entries: Sequence[BoardEntry], entry: BoardEntry, ranks: tuple[int, int]) -> str:
+    """Links to the systems whose ranks by the average overlap with these; the first MOST_TIED, and the number of the others."""
+    tied = []
+    for candidate in entries:
+        low, high = candidate.ranks.get(AVERAGE, (math.inf, 0))
+        if candidate is not entry and low <= ranks[1] and ranks[0] <= high:
+            tied.append(candidate.row)
     links = [f'<a href="{row.name}.html">{html.escape(row.label)}</a>' for row in tied[:MOST_TIED]]
     return ", ".join([*links, *([f"{len(tied) - MOST_TIED} more"] if len(tied) > MOST_TIED else [])]) or "none"
 
 
-def _cells(board: Leaderboard, entry: Entry, column: str) -> tuple[str, ...]:
+def _cells(board: Leaderboard, entry: BoardEntry, column: str) -> tuple[str, ...]:
     """The name of a column, and the system's score, interval and rank in it."""
     title = html.escape(f"{board.columns[column].title}, {board.columns[column].metric}")
     score, show = entry.row.score(column), board.scale.show
@@ -200,11 +183,11 @@ def _table(header: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:
     return f'<div class="scroller"><table class="static">{head}<tbody>{body}</tbody></table></div>'
 
 
-def _feed(board: Leaderboard, entries: Sequence[Entry], url: str | None) -> str:
+def _feed(board: Leaderboard, entries: Sequence[BoardEntry], url: str | None) -> str:
     """An Atom feed of the systems that state their date, the newest first (RFC 4287)."""
     base = html.escape(f"{url.rstrip('/')}/" if url else "", quote=True)
     dated = [(entry.scored.system.date, entry) for entry in entries if entry.scored.system.date]
-    newest = sorted(dated, key=lambda each: (each[0], each[1].row.name), reverse=True)[:NEWEST]
+    newest = sorted(dated, key=lambda item: (item[0], item[1].row.name), reverse=True)[:NEWEST]
     items = []
     for date, entry in newest:
         row, average = entry.row, entry.row.average

@@ -12,7 +12,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.untrusted import check_plain_folder, is_web_address
 from mtl.base.untrusted_yaml import read_yaml, typed_content
-from mtl.benchmark_making.leaderboard.rows import TaskRows
+from mtl.benchmark_making.leaderboard.rows import PredictedRows
 from mtl.jobs.imports import System
 from mtl.runs.predictions import read_files
 from mtl.submissions.check import rows_name, submitted_rows
@@ -41,14 +41,8 @@ class Entrant(System):
 
 
 @dataclass(frozen=True, eq=False)
-class Submission:
-    """A submission whose predictions are not read yet.
-
-    Args:
-        name: of its folder.
-        path: where its predictions are: the folder, or the zip in it.
-        contents: the content of its files of predictions for the leaderboard's split, by name.
-    """
+class UnreadSubmission:
+    """A submission whose predictions are not read yet: the contents of the leaderboard's files in its folder, or the zip in it, by name."""
 
     name: str
     path: Path
@@ -66,10 +60,10 @@ def find_submissions(folder: Path) -> list[Path]:
     """The folders in a folder, each a submission, in order of their names. Raises InputError if there are none."""
     if not folder.is_dir():
         raise InputError("no such folder; it must hold a folder for each submission", path=folder)
-    found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    if not found:
+    submissions = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if not submissions:
         raise InputError("holds no submission: a folder with predictions", path=folder)
-    return found
+    return submissions
 
 
 def read_about(folder: Path) -> Entrant:
@@ -99,7 +93,7 @@ def read_about(folder: Path) -> Entrant:
     return about
 
 
-def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> Submission:
+def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> UnreadSubmission:
     """The submission in a folder. Raises InputError that says why it is refused."""
     archives = sorted(folder.glob("*.zip"))
     if len(archives) > 1:
@@ -107,8 +101,8 @@ def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> S
     path = archives[0] if archives else folder
     names = prediction_names(suite)
     of_split = {name for name, (_, split_of_file) in names.items() if split_of_file == split}
-    contents, others = read_files(path, of_split.__contains__)
-    for name in others:
+    contents, remaining = read_files(path, of_split.__contains__)
+    for name in remaining:
         if name not in names and not OTHERS.fullmatch(name):
             raise InputError(
                 f"is no file of predictions of suite {suite.name}; such files are called "
@@ -117,21 +111,19 @@ def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> S
             )
     if not contents:
         raise InputError(f"has no predictions for {split}", path=folder)
-    return Submission(folder.name, path, about, contents)
+    return UnreadSubmission(folder.name, path, about, contents)
 
 
 def read_predictions(
-    submission: Submission, suite: Suite, split: str, tasks: Mapping[str, TaskRows]
+    submission: UnreadSubmission, suite: Suite, split: str, tasks: Mapping[str, PredictedRows]
 ) -> dict[str, np.ndarray]:
     """The predictions for the rows of each task that the submission has, (rows,) by task id.
 
-    Raises:
-        InputError: for predictions that do not fit the rows, or if there are none of these tasks. It says nothing of labels.
-    """
+    Raises InputError for predictions that do not fit the rows, or if there are none of these tasks. It says nothing of labels."""
     predicted = {}
-    places = prediction_names(suite)
+    names = prediction_names(suite)
     for name in submission.contents:
-        id, _ = places[name]
+        id, _ = names[name]
         if id not in tasks:
             continue
         if id in predicted:
@@ -147,7 +139,7 @@ def read_predictions(
     return predicted
 
 
-def _rejoined(submission: Submission, suite: Suite, split: str, rows: TaskRows) -> np.ndarray:
+def _rejoined(submission: UnreadSubmission, suite: Suite, split: str, rows: PredictedRows) -> np.ndarray:
     """The predictions in a file of rows, (rows,): each row gets that of the row with its texts and id."""
     file = submitted_rows(rows.task, submission.contents, submission.path)[split]
     if rows.file is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from omegaconf import MISSING
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.make.table import Row, Table, Work
+from mtl.benchmark_making.make.table import SourceRow, Table, Work
 from mtl.benchmark_making.similarity.mining import near_duplicates
 from mtl.data.columns import LIST
 from mtl.settings.bounds import AT_LEAST_ONE, PART, bounded, one_of
@@ -16,16 +16,14 @@ Range = list[float | None]
 
 def check_one_of(options: object, *names: str) -> None:
     """Raise InputError unless exactly one of these options is given."""
-    given = [name for name in names if getattr(options, name) is not None]
-    if len(given) != 1:
-        raise InputError(f"give exactly one of {', '.join(names)}", key=given[1] if given else names[0])
+    set_names = [name for name in names if getattr(options, name) is not None]
+    if len(set_names) != 1:
+        raise InputError(f"give exactly one of {', '.join(names)}", key=set_names[1] if set_names else names[0])
 
 
 def check_range(name: str, ends: Range | None) -> None:
     """Raise InputError unless this is a lower and an upper end, either of which may be null."""
-    if ends is None:
-        return
-    low, high = ends if len(ends) == 2 else (1, 0)
+    low, high = (None, None) if ends is None else ends if len(ends) == 2 else (1, 0)
     if low is not None and high is not None and low > high:
         raise InputError("must be the smallest and the largest, as in [3, 50] or [3, null]", key=name, value=ends)
 
@@ -69,7 +67,7 @@ def keep(work: Work, options: Keep, table: Table) -> Table:
     return table.with_rows(work.chosen(table.rows, [_reason(options, row) for row in table.rows]))
 
 
-def _reason(options: Keep, row: Row) -> str | None:
+def _reason(options: Keep, row: SourceRow) -> str | None:
     """Why a row is dropped, or None."""
     if options.values is not None or options.without is not None:
         items = row.items(options.column)
@@ -126,12 +124,12 @@ def duplicates(work: Work, options: Duplicates, table: Table) -> Table:
     return table.with_rows(work.chosen(table.rows, reasons))
 
 
-def _place(row: Row) -> str:
+def _place(row: SourceRow) -> str:
     return " and ".join(f"{origin.file}:{origin.line}" for origin in row.origins)
 
 
 @dataclass
-class Sample:
+class SampleOptions:
     """
     Args:
         column: with `values`, the rows to draw from; all others are kept. Without them, rows are drawn from all.
@@ -151,7 +149,7 @@ class Sample:
             raise InputError("is given together with values", key="column")
 
 
-def sample(work: Work, options: Sample, table: Table) -> Table:
+def sample(work: Work, options: SampleOptions, table: Table) -> Table:
     """Draw some of the rows of a class, or of all rows, at random."""
     column, values = options.column, set(options.values or ())
     if column is not None:
@@ -226,7 +224,7 @@ def explode(work: Work, options: Explode, table: Table) -> Table:
         if not items:
             work.drop(row, f"no item in {options.column}")
         common = {name: row.values.get(name) for name in columns}
-        rows += [Row({**common, options.item: item}, row.origins) for item in items]
+        rows += [SourceRow({**common, options.item: item}, row.origins) for item in items]
     return Table(table.name, list(dict.fromkeys([*columns, options.item])), rows)
 
 

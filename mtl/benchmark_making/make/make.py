@@ -1,7 +1,7 @@
 """`mtl make`: run a recipe, from its sources to a folder with data, suite file, sheets and provenance."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +10,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import check_new_folder, counted, new_folder, sha256
 from mtl.benchmark_making.audits.artefacts import find_artefacts
 from mtl.benchmark_making.audits.artefacts_report import artefact_summary
-from mtl.benchmark_making.make.recipe import Recipe, Use, load_recipe
+from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe
 from mtl.benchmark_making.make.sources import read_source
 from mtl.benchmark_making.make.table import Table, Work
 from mtl.benchmark_making.make.writing import Done, write_all
@@ -24,13 +24,7 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Made:
-    """What was made.
-
-    Args:
-        folder: of all files.
-        suite: as its file declares it.
-        steps: in their order.
-    """
+    """The folder of all files, the suite as its file declares it, and the steps in their order."""
 
     folder: Path
     suite: Suite
@@ -39,7 +33,7 @@ class Made:
     @property
     def summary(self) -> str:
         """The steps, the rows of each task, and what can be done next, for people."""
-        lines = [each.line for each in self.steps]
+        lines = [step.line for step in self.steps]
         for id, task in self.suite.tasks.items():
             lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
         path = self.folder / "suite.yaml"
@@ -49,31 +43,28 @@ class Made:
     def artefacts(self) -> str:
         """What the tasks give away: the findings of `mtl audit --artefacts`, for people."""
         with TemporaryDirectory(prefix="mtl-make-") as cache:
-            found = find_artefacts(load_job({"suite": str(self.folder / "suite.yaml"), "cache_dir": cache}))
-        return artefact_summary(self.suite, found)
+            artefacts = find_artefacts(load_job({"suite": str(self.folder / "suite.yaml"), "cache_dir": cache}))
+        return artefact_summary(self.suite, artefacts)
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
-    """Make the tasks of a recipe. The same recipe and sources give the same bytes.
+    """Make the tasks of a recipe, by its path or the name of a shipped one. The same recipe and sources give the same bytes.
 
     Args:
-        name: the path of a recipe, or the name of a shipped one.
         out: a new folder. It appears when all of its files are complete.
-        data_dir: where the sources are; default: the recipe's folder, or for a recipe of embedded corpora data/NAME, where they are
-            written.
+        data_dir: where the sources are; default: the recipe's folder, or data/NAME, where embedded corpora are written.
 
     Raises:
-        InputError: for a recipe, a source or a row that is not as it should be.
-    """
+        InputError: for a recipe, a source or a row that is not as it should be."""
     path = find_yaml("recipe", name, shipped("configs") / "recipe")
     recipe = load_recipe(path)
     check_new_folder(out)
     folder = _data_dir(recipe, data_dir)
-    tables = {each: read_source(each, source, folder) for each, source in recipe.sources.items()}
+    tables = {source: read_source(source, form, folder) for source, form in recipe.sources.items()}
     rows = [row for table in tables.values() for row in table.rows]
     sources = {
-        each: {"file": source.file, "rows": len(tables[each].rows), "sha256": sha256(folder / source.file)}
-        for each, source in recipe.sources.items()
+        source: {"file": form.file, "rows": len(tables[source].rows), "sha256": sha256(folder / form.file)}
+        for source, form in recipe.sources.items()
     }
     try:
         done = _run_steps(recipe, tables)
@@ -87,7 +78,7 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
     return Made(out, suite, done)
 
 
-def _data_dir(recipe: Recipe, data_dir: Path | None) -> Path:
+def _data_dir(recipe: TaskRecipe, data_dir: Path | None) -> Path:
     """Where the sources are. Embedded corpora are written if need be."""
     if data_dir is not None or recipe.form.sample is None:
         return data_dir or recipe.path.parent
@@ -98,7 +89,7 @@ def _data_dir(recipe: Recipe, data_dir: Path | None) -> Path:
     return folder
 
 
-def _run_steps(recipe: Recipe, tables: dict[str, Table]) -> list[Done]:
+def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
     """Do all steps; `tables` gets their tables."""
     done, last = list[Done](), ""
     for place, use in enumerate(recipe.uses):
@@ -109,11 +100,10 @@ def _run_steps(recipe: Recipe, tables: dict[str, Table]) -> list[Done]:
         work = Work(recipe.path, use.number, use.name, recipe.form.seed)
         table = use.step.run(work, use.options, *taken)
         if not table.rows:
-            raise work.error(
-                f"no row is left of {_rows(use.tables, tables)}; give other options, or check the step before"
-            )
+            sizes = " and ".join(f"{counted(len(tables[name].rows), 'row')} of {name}" for name in use.tables)
+            raise work.error(f"no row is left of {sizes}; give other options, or check the step before")
         tables[use.into] = Table(use.into, table.columns, table.rows)
-        rows = dict(zip(use.tables, (len(each.rows) for each in taken), strict=False))
+        rows = dict(zip(use.tables, (len(source.rows) for source in taken), strict=False))
         # Rows that a step does not choose for a new table are dropped only if nothing reads their own table later.
         readers = [*(name for later in recipe.uses[place + 1 :] for name in later.tables), *recipe.task_tables]
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
@@ -124,14 +114,10 @@ def _run_steps(recipe: Recipe, tables: dict[str, Table]) -> list[Done]:
 def _note_changes(use: Use, done: Sequence[Done]) -> None:
     """Say that a step which goes back to a source gets it as earlier steps left it."""
     (source,) = use.tables
-    changes = [str(each.use.number) for each in done if each.use.into == source]
+    changes = [str(step.use.number) for step in done if step.use.into == source]
     if changes:
         steps = f"step {changes[0]}" if len(changes) == 1 else f"steps {', '.join(changes)}"
         logger.warning(
             "step %d, %s: reads %s after %s replaced it; give %s into_table: to keep the source",
             *(use.number, use.name, source, steps, steps),
         )
-
-
-def _rows(names: list[str], tables: Mapping[str, Table]) -> str:
-    return " and ".join(f"{counted(len(tables[name].rows), 'row')} of {name}" for name in names)

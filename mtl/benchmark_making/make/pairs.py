@@ -9,8 +9,8 @@ import numpy as np
 from omegaconf import MISSING
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.make.table import Row, Table, Work
-from mtl.benchmark_making.similarity.comparison import Comparison, SimilarityOptions, Units, sentences, units_of
+from mtl.benchmark_making.make.table import SourceRow, Table, Work
+from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, Units, sentences, units_of
 from mtl.benchmark_making.similarity.mining import Pairs, joined, most_similar, within_groups
 from mtl.settings.bounds import AT_LEAST_ONE, Interval, bounded, one_of
 
@@ -69,18 +69,18 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
     ]
     ids = {name: number for number, name in enumerate(dict.fromkeys([*names[0], *names[1]]))}
     groups = (np.array([ids[name] for name in names[0]]), np.array([ids[name] for name in names[1]]))
-    found = joined(
-        [_found(work, options, (first, second), groups, block) for block in _blocks(work, options, first, second)]
+    mined = joined(
+        [_block_pairs(work, options, (first, second), groups, block) for block in _blocks(work, options, first, second)]
     )
-    if len(found.lefts) > MOST_PAIRS:
-        raise work.error(f"makes {len(found.lefts):,} pairs; ask for fewer, at most {MOST_PAIRS:,}", "most")
+    if len(mined.lefts) > MOST_PAIRS:
+        raise work.error(f"makes {len(mined.lefts):,} pairs; ask for fewer, at most {MOST_PAIRS:,}", "most")
     columns = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
     rows = [
-        _pair(pair, first, second, columns, options.into) for pair in zip(*map(np.ndarray.tolist, found), strict=True)
+        _pair(pair, first, second, columns, options.into) for pair in zip(*map(np.ndarray.tolist, mined), strict=True)
     ]
     if options.one_per_groups:
-        rows = work.chosen(rows, _repeated(found, groups))
-    for table, used in ((first, found.lefts), (second, found.rights)):
+        rows = work.chosen(rows, _repeated(mined, groups))
+    for table, used in ((first, mined.lefts), (second, mined.rights)):
         for number in sorted(set(range(len(table.rows))) - set(used.tolist())):
             work.drop(table.rows[number], "in no pair")
     work.facts |= {"pairs": len(rows), "similarity": _range([row.number(options.into) for row in rows])}
@@ -93,7 +93,7 @@ def _blocks(work: Work, options: PairOptions, first: Table, second: Table) -> li
     for numbers, table in ((ours, first), (theirs, second)):
         for number, value in enumerate(_same_values(work, options, table)):
             numbers[value].append(number)
-    return [(np.array(own), np.array(theirs[value])) for value, own in ours.items() if value in theirs]
+    return [(np.array(numbers), np.array(theirs[value])) for value, numbers in ours.items() if value in theirs]
 
 
 def _same_values(work: Work, options: PairOptions, table: Table) -> list[str]:
@@ -104,53 +104,48 @@ def _same_values(work: Work, options: PairOptions, table: Table) -> list[str]:
     return table.texts(options.same)
 
 
-def _found(
+def _block_pairs(
     work: Work,
     options: PairOptions,
     tables: tuple[Table, Table],
     groups: tuple[np.ndarray, np.ndarray],
     block: tuple[np.ndarray, np.ndarray],
 ) -> Pairs:
-    """The pairs among some rows. block: their numbers in both tables."""
+    """The pairs among the rows of a block, which has their numbers in both tables."""
     title = f"step {work.number}, pairs"
     lefts, rights = (
         [table.rows[number].cell(column) for number in numbers.tolist()]
         for table, column, numbers in zip(tables, options.texts, block, strict=True)
     )
-    own_groups = (groups[0][block[0]], groups[1][block[1]])
-    comparison = Comparison(lefts, rights, options, title)
+    block_groups = (groups[0][block[0]], groups[1][block[1]])
+    comparison = TextComparison(lefts, rights, options, title)
     low = -np.inf if options.at_least is None else options.at_least
     high = np.inf if options.at_most is None else options.at_most
-    same = tables[0] is tables[1] and options.texts[0] == options.texts[1]
+    is_one_side = tables[0] is tables[1] and options.texts[0] == options.texts[1]
     if options.scope == "across":
-        found = most_similar(comparison, own_groups, options.most or 1, low, high, title)
+        pairs = most_similar(comparison, block_groups, options.most or 1, low, high, title)
     else:
         least = options.order == "least_similar"
-        found = within_groups(comparison, own_groups, options.most, least, low, high, same)
-    if same:
-        found = _once(found)
-    return Pairs(block[0][found.lefts], block[1][found.rights], found.values)
+        pairs = within_groups(comparison, block_groups, options.most, least, low, high, is_one_side)
+    if is_one_side:  # without pairs that stand there before, the other way round
+        both = np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0)
+        _, first = np.unique(both, axis=1, return_index=True)
+        pairs = Pairs(*(part[np.sort(first)] for part in pairs))
+    return Pairs(block[0][pairs.lefts], block[1][pairs.rights], pairs.values)
 
 
-def _once(found: Pairs) -> Pairs:
-    """The pairs of a table with itself without those that stand there before, the other way round."""
-    both = np.sort(np.stack([found.lefts, found.rights]), axis=0)
-    _, first = np.unique(both, axis=1, return_index=True)
-    return Pairs(*(each[np.sort(first)] for each in found))
+def _pair(pair: Sequence[float], first: Table, second: Table, columns: dict[str, str], into: str) -> SourceRow:
+    left, right = first.rows[int(pair[0])], second.rows[int(pair[1])]
+    further = {new: right.values.get(old) for old, new in columns.items()}
+    return SourceRow({**left.values, **further, into: pair[2]}, (*left.origins, *right.origins))
 
 
-def _pair(pair: Sequence[float], first: Table, second: Table, columns: dict[str, str], into: str) -> Row:
-    one, other = first.rows[int(pair[0])], second.rows[int(pair[1])]
-    further = {new: other.values.get(old) for old, new in columns.items()}
-    return Row({**one.values, **further, into: pair[2]}, (*one.origins, *other.origins))
-
-
-def _repeated(found: Pairs, groups: tuple[np.ndarray, np.ndarray]) -> list[str | None]:
+def _repeated(mined: Pairs, groups: tuple[np.ndarray, np.ndarray]) -> list[str | None]:
     """Why a pair is dropped: a more similar pair, or an earlier one that is as similar, has the same two groups."""
-    ours, theirs = groups[0][found.lefts], groups[1][found.rights]
+    ours, theirs = groups[0][mined.lefts], groups[1][mined.rights]
     both = list(zip(np.minimum(ours, theirs).tolist(), np.maximum(ours, theirs).tolist(), strict=True))
     best: dict[tuple[int, int], int] = {}
-    for number in np.argsort(-found.values, kind="stable").tolist():
+    for number in np.argsort(-mined.values, kind="stable").tolist():
         best.setdefault(both[number], number)
     return [
         None if best[pair] == number else "a more similar pair has the same two groups"
@@ -160,9 +155,7 @@ def _repeated(found: Pairs, groups: tuple[np.ndarray, np.ndarray]) -> list[str |
 
 def _range(values: Sequence[float]) -> dict[str, float]:
     """The smallest, the middle and the largest value, for the provenance."""
-    if not values:
-        return {}
-    return {"min": min(values), "median": float(median(values)), "max": max(values)}
+    return {"min": min(values), "median": float(median(values)), "max": max(values)} if values else {}
 
 
 @dataclass
@@ -185,7 +178,7 @@ def similarity(work: Work, options: Similarity, table: Table) -> Table:
     """Compute the similarity of two texts of each row, as of a question and a possible answer."""
     work.check_columns(table, "columns", *options.columns, lists=False)
     lefts, rights = (table.texts(column) for column in options.columns)
-    comparison = Comparison(lefts, rights, options, f"step {work.number}, similarity")
+    comparison = TextComparison(lefts, rights, options, f"step {work.number}, similarity")
     every = np.arange(len(table.rows))
     values = comparison.pairs(every, every).tolist()
     work.facts["similarity"] = _range(values)
@@ -229,19 +222,20 @@ def cut(work: Work, options: Cut, table: Table) -> Table:
 
 
 def _best_run(parts: Sequence[str], wanted: set[str], units: Units, options: Cut) -> str:
-    own = [set(units(part)) for part in parts]
+    part_units = [set(units(part)) for part in parts]
     best, value = (0, 1), -1.0
-    divisor = 1.0
+    penalty = 1.0
     for size in range(1, min(options.most, len(parts)) + 1):
-        divisor *= options.penalty
+        penalty *= options.penalty
         for start in range(len(parts) - size + 1):
-            run = set().union(*own[start : start + size])
+            run = set().union(*part_units[start : start + size])
             shared = len(wanted & run)
-            whole = {
+            divisor = {
                 "containment": len(wanted),
                 "dice": (len(wanted) + len(run)) / 2,
                 "jaccard": len(wanted) + len(run) - shared,
             }[options.measure]
-            if shared / max(1, whole) / divisor > value:
-                best, value = (start, start + size), shared / max(1, whole) / divisor
+            similarity = shared / max(1, divisor) / penalty
+            if similarity > value:
+                best, value = (start, start + size), similarity
     return " ".join(parts[slice(*best)])

@@ -11,14 +11,12 @@ from omegaconf import MISSING
 from mtl.base.errors import InputError
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.sheets.form import ORDER, TEMPLATE
-from mtl.benchmark_making.make.sources import Source, Tokens
+from mtl.benchmark_making.make.sources import RecipeSource, TokenColumns
 from mtl.benchmark_making.make.steps import STEPS, Step
 from mtl.data.records import FORMATS
 from mtl.settings.bounds import check_known, one_of, typed_settings
-from mtl.tasks.suite import Suite, suite_from
+from mtl.tasks.suite import suite_from
 from mtl.tasks.task import SPLITS
-
-__all__ = ["Recipe", "Use", "Written", "load_recipe"]
 
 Options = TypeVar("Options")
 
@@ -51,19 +49,13 @@ class Form:
 
 @dataclass(frozen=True)
 class Use:
-    """A step as a recipe uses it.
-
-    Args:
-        given: the options as the recipe has them.
-        tables: the tables that it takes.
-        into: the name of the table that it returns.
-    """
+    """A step as a recipe uses it, with its options as the recipe has them (`raw`), the tables that it takes, and the one that it returns."""
 
     number: int
     name: str
     step: Step
     options: Any
-    given: Mapping[str, Any]
+    raw: Mapping[str, Any]
     tables: list[str]
     into: str
 
@@ -84,7 +76,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TaskRecipe:
     """A recipe whose keys are checked.
 
     Args:
@@ -95,7 +87,7 @@ class Recipe:
 
     path: Path
     form: Form
-    sources: dict[str, Source]
+    sources: dict[str, RecipeSource]
     uses: list[Use]
     keys: dict[str, dict[str, Any]]
     written: dict[str, Written]
@@ -104,14 +96,10 @@ class Recipe:
     @property
     def task_tables(self) -> list[str]:
         """The tables whose rows are written."""
-        return [own.table for own in self.written.values()]
+        return [written.table for written in self.written.values()]
 
     def suite(self, files: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-        """The content of the suite file.
-
-        Args:
-            files: by task and split, the number of rows.
-        """
+        """The content of the suite file whose tasks have these numbers of rows, by task and split."""
         tasks = {}
         for id, keys in self.keys.items():
             names = {name: f"{name}.{self.written[id].format}" if name in files[id] else None for name in SPLITS}
@@ -120,120 +108,101 @@ class Recipe:
         return {**head, "data": "data", **self.form.suite, "tasks": tasks}
 
 
-def load_recipe(path: Path) -> Recipe:
-    """Read and check a recipe, which is not trusted.
-
-    Raises:
-        InputError: that names the file and the key: for an unknown key, step or table, a bad option, a table that nothing reads, and
-            an error in what is for the suite file.
-    """
-    raw = read_yaml(path)
+def load_recipe(path: Path) -> TaskRecipe:
+    """Read and check a recipe, which is not trusted. Raises InputError that names the file and the key."""
+    content = read_yaml(path)
     try:
-        form = typed_settings(Form, raw)
+        form = typed_settings(Form, content)
         if not form.sources or not form.tasks:
             raise InputError("must name at least one", key="sources" if not form.sources else "tasks")
-        sources = {str(name): _source(str(name), given) for name, given in form.sources.items()}
+        sources = {str(name): _source(str(name), raw) for name, raw in form.sources.items()}
         uses = _uses(form, list(sources))
-        tasks = {str(id): _section(given, f"tasks.{id}") for id, given in form.tasks.items()}
+        tasks = {str(id): _section(raw, f"tasks.{id}") for id, raw in form.tasks.items()}
         last = uses[-1].into if uses else next(iter(sources))
         written = {id: _written(id, dict(keys), last) for id, keys in tasks.items()}
         sheets = {id: _sheet(id, keys.get("sheet", {})) for id, keys in tasks.items()}
         _check_tables(sources, uses, written)
     except InputError as error:
         raise error.located(path=path) from None
-    keys = {id: {key: value for key, value in own.items() if key not in ("data", "sheet")} for id, own in tasks.items()}
-    for id, own in keys.items():
-        if own_files := sorted({"files", "rows", "folder", "source", "hub"} & set(own)):
-            raise InputError("is written by mtl make; leave it out", path=path, key=f"tasks.{id}.{own_files[0]}")
-    recipe = Recipe(path, form, sources, uses, keys, written, sheets)
-    suite_of(recipe, dict.fromkeys(recipe.keys, dict.fromkeys(SPLITS, 0)))
+    keys = {
+        id: {key: value for key, value in task.items() if key not in ("data", "sheet")} for id, task in tasks.items()
+    }
+    for id, task in keys.items():
+        if fixed := sorted({"files", "rows", "folder", "source", "hub"} & set(task)):
+            raise InputError("is written by mtl make; leave it out", path=path, key=f"tasks.{id}.{fixed[0]}")
+    recipe = TaskRecipe(path, form, sources, uses, keys, written, sheets)
+    suite_from(recipe.suite(dict.fromkeys(keys, dict.fromkeys(SPLITS, 0))), path)  # raises what a suite file would
     return recipe
 
 
-def suite_of(recipe: Recipe, files: Mapping[str, Mapping[str, int]]) -> Suite:
-    """The suite that a recipe makes. Raises InputError for what `mtl.tasks.suite.load_suite` refuses, with the recipe's path.
-
-    Args:
-        files: by task and split, the number of rows.
-    """
-    return suite_from(recipe.suite(files), recipe.path)
-
-
-def _typed(kind: type[Options], given: Mapping[str, Any], section: str) -> Options:
-    """An instance of a dataclass of options. Errors of its own `check` name their key without the section, which is added.
-
-    Raises:
-        InputError: as `typed_settings` does, and for options of a step that has none.
-    """
-    if given and not fields(kind):  # type: ignore[arg-type]
-        raise InputError("this step has no such option", key=f"{section}{next(iter(given))}")
+def _typed(kind: type[Options], raw: Mapping[str, Any], section: str) -> Options:
+    """An instance of a dataclass of options. Raises InputError as `typed_settings` does, also for options of a step that has none."""
+    if raw and not fields(kind):  # type: ignore[arg-type]
+        raise InputError("this step has no such option", key=f"{section}{next(iter(raw))}")
     try:
-        return typed_settings(kind, given, section)
+        return typed_settings(kind, raw, section)
     except InputError as error:
         if error.key is None or error.key.startswith(section):
             raise
-        raise error.located(key=f"{section}{error.key}") from None
+        raise error.located(key=f"{section}{error.key}") from None  # of the dataclass's `check`
 
 
-def _section(given: Any, key: str) -> dict[str, Any]:
-    if not isinstance(given, dict):
+def _section(raw: Any, key: str) -> dict[str, Any]:
+    if not isinstance(raw, dict):
         raise InputError("must hold keys and values", key=key)
-    return given
+    return raw
 
 
-def _source(name: str, given: Any) -> Source:
-    source = _typed(Source, _section(given, f"sources.{name}"), f"sources.{name}.")
+def _source(name: str, raw: Any) -> RecipeSource:
+    source = _typed(RecipeSource, _section(raw, f"sources.{name}"), f"sources.{name}.")
     if source.tokens is not None:
-        source.tokens = _typed(Tokens, _section(source.tokens, f"sources.{name}.tokens"), f"sources.{name}.tokens.")
+        source.tokens = _typed(
+            TokenColumns, _section(source.tokens, f"sources.{name}.tokens"), f"sources.{name}.tokens."
+        )
     return source
 
 
 def _uses(form: Form, tables: list[str]) -> list[Use]:
-    """The steps, whose options are checked. tables: the names of the sources."""
+    """The steps, whose options are checked, of a recipe with sources of these names."""
     uses, known = list[Use](), list(tables)
-    for number, raw in enumerate(form.steps, start=1):
-        given = dict(_section(raw, f"steps.{number}"))
-        name = str(given.pop("step", None))
+    for number, step_content in enumerate(form.steps, start=1):
         key = f"steps.{number}"
+        raw = dict(_section(step_content, key))
+        name = str(raw.pop("step", None))
         if name not in STEPS:
-            raise InputError(unknown_step(name), key=f"{key}.step")
+            close = difflib.get_close_matches(name, STEPS, 1)
+            advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(STEPS)}"
+            raise InputError(f"no step {name!r}; {advice}", key=f"{key}.step")
         step, section = STEPS[name], f"{key}.{name}."
         last = uses[-1].into if uses else tables[0]
-        inputs = _inputs(given, step, last, section, bool(uses) or len(tables) == 1)
+        inputs = _inputs(raw, step, last, section, bool(uses) or len(tables) == 1)
         if unknown := [table for table in inputs if table not in known]:
             raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}table")
-        into = str(given.pop("into_table", inputs[0] if len(inputs) == 1 else ""))
+        into = str(raw.pop("into_table", inputs[0] if len(inputs) == 1 else ""))
         if not into:
             raise InputError("several tables become one: name it", key=f"{section}into_table")
-        _refuse_truth_values(given, section)
-        options = _typed(step.options, given, section)
-        uses.append(Use(number, name, step, options, given, inputs, into))
+        _refuse_truth_values(raw, section)
+        options = _typed(step.options, raw, section)
+        uses.append(Use(number, name, step, options, raw, inputs, into))
         known.append(into)
     return uses
 
 
-def unknown_step(name: str) -> str:
-    """What to say of a step that does not exist: the one that is most like it; if none is, all."""
-    close = difflib.get_close_matches(name, STEPS, 1)
-    return f"no step {name!r}; " + (f"did you mean {close[0]}?" if close else f"there are {', '.join(STEPS)}")
-
-
-def _inputs(given: dict[str, Any], step: Step, last: str, section: str, has_last: bool) -> list[str]:
-    """The tables that a step takes, which its key `table` or `tables` names. last: the table of the step before."""
-    key = "table" if step.tables == 1 else "tables"
-    if key == "table":
-        if "table" not in given and not has_last:
+def _inputs(raw: dict[str, Any], step: Step, last: str, section: str, has_last: bool) -> list[str]:
+    """The tables that a step takes, which its key `table` or `tables` names; else the last one, of the step before."""
+    if step.tables == 1:
+        if "table" not in raw and not has_last:
             raise InputError("there are several sources: name the table", key=f"{section}table")
-        return [str(given.pop("table", last))]
-    named = given.pop("tables", None)
+        return [str(raw.pop("table", last))]
+    named = raw.pop("tables", None)
     if not isinstance(named, list) or len(named) != (step.tables or max(2, len(named))):
         raise InputError(f"must be a list of {'two' if step.tables else 'at least two'} tables", key=f"{section}tables")
     return [str(name) for name in named]
 
 
-def _refuse_truth_values(given: Mapping[str, Any], section: str) -> None:
+def _refuse_truth_values(raw: Mapping[str, Any], section: str) -> None:
     """Raise InputError for a truth value inside a list or a section, where a text is meant."""
-    for key, value in given.items():
+    for key, value in raw.items():
         parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
         if any(isinstance(part, bool) for part in parts):
             raise InputError(
@@ -244,12 +213,12 @@ def _refuse_truth_values(given: Mapping[str, Any], section: str) -> None:
 
 
 def _written(id: str, keys: dict[str, Any], last: str) -> Written:
-    given = {"table": last, **_section(keys.get("data", {}), f"tasks.{id}.data")}
-    return _typed(Written, given, f"tasks.{id}.data.")
+    section = f"tasks.{id}.data"
+    return _typed(Written, {"table": last, **_section(keys.get("data", {}), section)}, f"{section}.")
 
 
-def _sheet(id: str, given: Any) -> dict[str, str]:
-    fields = _section(given, f"tasks.{id}.sheet")
+def _sheet(id: str, raw: Any) -> dict[str, str]:
+    fields = _section(raw, f"tasks.{id}.sheet")
     starred = {str(name): f"{name}*" if f"{name}*" in ORDER else str(name) for name in fields}
     check_known(starred.values(), set(ORDER) - set(TEMPLATE), f"tasks.{id}.sheet.")
     if len(set(starred.values())) < len(starred):
@@ -257,7 +226,7 @@ def _sheet(id: str, given: Any) -> dict[str, str]:
     return {starred[str(name)]: str(value) for name, value in fields.items()}
 
 
-def _check_tables(sources: Mapping[str, Source], uses: list[Use], written: Mapping[str, Written]) -> None:
+def _check_tables(sources: Mapping[str, RecipeSource], uses: list[Use], written: Mapping[str, Written]) -> None:
     """Raise InputError for a table of a task that does not exist, and for one that nothing reads."""
     made: dict[str, str] = {name: f"sources.{name}" for name in sources}
     unread = set(sources)
@@ -269,9 +238,9 @@ def _check_tables(sources: Mapping[str, Source], uses: list[Use], written: Mappi
             )
         made[use.into] = f"steps.{use.number}.{use.name}"
         unread.add(use.into)
-    for id, own in written.items():
-        if own.table not in made:
-            raise InputError(f"no table {own.table!r}; there are {', '.join(made)}", key=f"tasks.{id}.data.table")
-    if unread := unread - {own.table for own in written.values()}:
+    for id, task in written.items():
+        if task.table not in made:
+            raise InputError(f"no table {task.table!r}; there are {', '.join(made)}", key=f"tasks.{id}.data.table")
+    if unread := unread - {task.table for task in written.values()}:
         name = min(unread)
         raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=made[name])

@@ -10,7 +10,7 @@ from omegaconf import MISSING
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import is_inside
-from mtl.benchmark_making.make.table import Origin, Row, Table, Values
+from mtl.benchmark_making.make.table import Origin, SourceRow, Table, Values
 from mtl.data.columns import LIST
 from mtl.data.files import read_lines
 from mtl.data.records import column_names, read_records
@@ -25,7 +25,7 @@ RANGE = re.compile(
 
 
 @dataclass
-class Tokens:
+class TokenColumns:
     """Where the cells of a token file are: columns by number, from 1.
 
     Args:
@@ -38,7 +38,7 @@ class Tokens:
 
 
 @dataclass
-class Source:
+class RecipeSource:
     """One source of a recipe.
 
     Args:
@@ -49,7 +49,7 @@ class Source:
 
     file: str = MISSING
     header: list[str] | None = None
-    tokens: Any = None  # keys of `Tokens`
+    tokens: Any = None  # keys of `TokenColumns`
 
     def check(self) -> None:
         """Raise InputError for a path outside the data folder."""
@@ -57,27 +57,26 @@ class Source:
             raise InputError("must be a path below the data folder, without '..'", key="file", value=self.file)
 
 
-def read_source(name: str, source: Source, data_dir: Path) -> Table:
-    """The rows of a source with all of its columns, those of lists included. A row may lack values.
+def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
+    """The rows of a source with all of its columns, those of lists included. A row may lack values. Raises InputError as `read_records`.
 
-    A token file has one row for each sentence, with the columns text, tokens[], tags[] and document.
-
-    Raises:
-        InputError: as `mtl.data.records.read_records` does.
-    """
+    A token file has one row for each sentence, with the columns text, tokens[], tags[] and document."""
     path = data_dir / source.file
     if source.tokens is not None:
-        rows = [Row(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
+        rows = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
         if not rows:
             raise InputError("no sentences", path=path)
         return Table(name, ["text", TOKENS, TAGS, "document"], rows)
     columns = column_names(path, source.header)
     records = read_records(path, [], columns, source.header)
-    rows = [Row(dict(zip(columns, each.values, strict=True)), (Origin(source.file, each.line),)) for each in records]
+    rows = [
+        SourceRow(dict(zip(columns, record.values, strict=True)), (Origin(source.file, record.line),))
+        for record in records
+    ]
     return Table(name, columns, rows)
 
 
-def _sentences(path: Path, tokens: Tokens) -> Iterator[tuple[int, Values]]:
+def _sentences(path: Path, tokens: TokenColumns) -> Iterator[tuple[int, Values]]:
     """The sentences of a token file, each with the line of its first token. An empty line ends a sentence.
 
     Comments stand before a sentence. A "#" may begin a token, too, so a comment is `# key = value`, or a line without tabs in a file with tabs.
@@ -85,14 +84,15 @@ def _sentences(path: Path, tokens: Tokens) -> Iterator[tuple[int, Values]]:
     The sentence's text stands in a line `# text = …`; without it, the text is the tokens with spaces between them, but for those
     after a token with SpaceAfter=No. A new document begins with `# newdoc id = …` or with the token -DOCSTART-.
     """
-    first, forms, tags, text, document, documents, glue = 0, list[str](), list[str](), "", "", 0, ""
+    documents, document = 0, ""
+    forms, tags, first = list[str](), list[str](), 0  # of the sentence, and the line of its first token
+    text, glue = "", ""  # what a comment says, and the tokens put together
     lines = read_lines(path)
     has_tabs = any("\t" in line for line in lines)
     for number, line in enumerate([*lines, ""], start=1):
         if not line.strip():
             if forms:
-                values: Values = {"text": text or glue.rstrip(), TOKENS: forms, TAGS: tags, "document": document}
-                yield first, values
+                yield first, {"text": text or glue.rstrip(), TOKENS: forms, TAGS: tags, "document": document}
             forms, tags, text, glue = [], [], "", ""
         elif line.startswith("#") and not forms and (COMMENT.match(line) or (has_tabs and "\t" not in line)):
             if match := DOCUMENT.fullmatch(line.strip()):
@@ -109,12 +109,9 @@ def _sentences(path: Path, tokens: Tokens) -> Iterator[tuple[int, Values]]:
             if tokens.form > 1 and RANGE.fullmatch(cells[0]):
                 continue
             if len(cells) < max(tokens.form, tokens.tag):
-                raise InputError(
-                    f"{len(cells)} cells, but tokens: names column {max(tokens.form, tokens.tag)}; an empty line stands"
-                    " between sentences",
-                    path=path,
-                    line=number,
-                )
+                names = f"tokens: names column {max(tokens.form, tokens.tag)}"
+                problem = f"{len(cells)} cells, but {names}; an empty line stands between sentences"
+                raise InputError(problem, path=path, line=number)
             first = first if forms else number
             forms.append(cells[tokens.form - 1])
             tags.append(cells[tokens.tag - 1])

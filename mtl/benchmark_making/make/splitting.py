@@ -9,7 +9,7 @@ from omegaconf import MISSING
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.make.filtering import check_one_of
-from mtl.benchmark_making.make.table import SPLIT, Row, Table, Work
+from mtl.benchmark_making.make.table import SPLIT, SourceRow, Table, Work
 from mtl.tasks.task import SPLITS
 
 logger = logging.getLogger("mtl")
@@ -19,7 +19,7 @@ MOST_OFF = 0.1  # a split whose number of rows is further off than this share is
 
 
 @dataclass
-class Split:
+class SplitOptions:
     """
     Args:
         shares: by split, its share of the rows; the sum is at most 1, and the rest is dropped.
@@ -37,23 +37,23 @@ class Split:
     def check(self) -> None:
         check_one_of(self, "shares", "numbers")
         name = "shares" if self.shares is not None else "numbers"
-        given: dict[str, float] = {**(self.shares or {}), **(self.numbers or {})}
-        check_splits(name, given)
-        if min(given.values()) <= 0:
+        sizes: dict[str, float] = {**(self.shares or {}), **(self.numbers or {})}
+        check_splits(name, sizes)
+        if min(sizes.values()) <= 0:
             raise InputError("must be greater than 0; leave out a split without rows", key=name)
         if self.shares is not None and sum(self.shares.values()) > 1 + 1e-9:
             raise InputError("the shares are more than 1 together", key=name)
 
 
-def check_splits(name: str, given: dict[str, float] | dict[str, list[str]]) -> None:
+def check_splits(name: str, options: dict[str, float] | dict[str, list[str]]) -> None:
     """Raise InputError unless the keys are splits, at least one."""
-    if unknown := sorted(set(given) - set(SPLITS)):
+    if unknown := sorted(set(options) - set(SPLITS)):
         raise InputError(f"must be one of {', '.join(SPLITS)}", key=f"{name}.{unknown[0]}")
-    if not given:
+    if not options:
         raise InputError(f"names at least one of {', '.join(SPLITS)}", key=name)
 
 
-def split(work: Work, options: Split, table: Table) -> Table:
+def split(work: Work, options: SplitOptions, table: Table) -> Table:
     """Divide rows at random so that a key stands in one split only.
 
     Groups of rows with common keys are assigned one by one, the largest first, each to the split where it brings the numbers of rows,
@@ -83,7 +83,7 @@ def split(work: Work, options: Split, table: Table) -> Table:
     return table.with_rows(work.chosen(rows, reasons), SPLIT)
 
 
-def _asked(work: Work, options: Split, table: Table) -> dict[str, int]:
+def _asked(work: Work, options: SplitOptions, table: Table) -> dict[str, int]:
     """The numbers of rows asked for, by split, and the rest."""
     total = len(table.rows)
     if options.shares is not None:
@@ -102,7 +102,7 @@ def _asked(work: Work, options: Split, table: Table) -> dict[str, int]:
     return {**asked, **({REST: rest} if rest else {})}
 
 
-def _groups(rows: Sequence[Row], keys: Sequence[str]) -> list[list[int]]:
+def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
     """The numbers of the rows that stay together, in the order of each group's first row."""
     if not keys:
         return [[number] for number in range(len(rows))]
@@ -117,8 +117,8 @@ def _groups(rows: Sequence[Row], keys: Sequence[str]) -> list[list[int]]:
     first: dict[str, int] = {}
     for number, row in enumerate(rows):
         for value in filter(None, (value for key in keys for value in row.items(key))):
-            one, other = root(first.setdefault(value, number)), root(number)
-            parents[max(one, other)] = min(one, other)
+            roots = root(first.setdefault(value, number)), root(number)
+            parents[max(roots)] = min(roots)
     groups = defaultdict[int, list[int]](list)
     for number in range(len(rows)):
         groups[root(number)].append(number)
@@ -126,30 +126,27 @@ def _groups(rows: Sequence[Row], keys: Sequence[str]) -> list[list[int]]:
 
 
 def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dict[str, int]) -> list[str]:
-    """The split of each row.
-
-    A split takes no group that brings it over its number, as long as another one has room for it.
-    """
+    """The split of each row. A split takes no group that brings it over its number, as long as another one has room for it."""
     totals, size = Counter(strata), len(strata)
     wanted = {(name, stratum): asked[name] * totals[stratum] / size for name in asked for stratum in totals}
     held = {name: Counter[str]() for name in asked}
     sizes = dict.fromkeys(asked, 0)
     places = [""] * size
     for group in groups:
-        more = Counter(strata[number] for number in group)
+        counts = Counter(strata[number] for number in group)
 
-        def cost(name: str, more: Counter[str] = more, rows: int = len(group)) -> float:
+        def cost(name: str, counts: Counter[str] = counts, rows: int = len(group)) -> float:
             """How much the statistic grows if this split takes the group."""
             parts = (
                 (rows, sizes[name], float(asked[name])),
-                *((n, held[name][s], wanted[name, s]) for s, n in more.items()),
+                *((n, held[name][s], wanted[name, s]) for s, n in counts.items()),
             )
             return sum(new * (2 * (old - goal) + new) / goal for new, old, goal in parts)
 
         room = [name for name in asked if sizes[name] + len(group) <= asked[name]]
         best = min(room or asked, key=cost)
         sizes[best] += len(group)
-        held[best].update(more)
+        held[best].update(counts)
         for number in group:
             places[number] = best
     return places
@@ -191,7 +188,7 @@ class SplitByValue:
 
     def check(self) -> None:
         check_splits("splits", self.splits)
-        values = [value for own in self.splits.values() for value in own]
+        values = [value for split_values in self.splits.values() for value in split_values]
         if twice := sorted({value for value in values if values.count(value) > 1}):
             raise InputError(f"{twice[0]!r} is a value of two splits", key="splits")
 

@@ -22,7 +22,7 @@ class Origin(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SourceRow:
     """The values of a row by column, and the rows of sources that it is made of: one, or two for a pair.
 
     Values are shared between rows and never changed in place.
@@ -31,7 +31,7 @@ class Row:
     values: Values
     origins: tuple[Origin, ...]
 
-    def with_values(self, **values: Value | None) -> "Row":
+    def with_values(self, **values: Value | None) -> "SourceRow":
         """The same row with these values, new or in place of others."""
         return replace(self, values={**self.values, **values})
 
@@ -72,9 +72,9 @@ class Table:
 
     name: str
     columns: list[str]
-    rows: list[Row]
+    rows: list[SourceRow]
 
-    def with_rows(self, rows: Iterable[Row], *new: str) -> "Table":
+    def with_rows(self, rows: Iterable[SourceRow], *new: str) -> "Table":
         """The table with other rows, which have these further columns."""
         return Table(self.name, list(dict.fromkeys([*self.columns, *new])), list(rows))
 
@@ -86,20 +86,13 @@ class Table:
 class Dropped(NamedTuple):
     """A row that a step dropped, and why."""
 
-    row: Row
+    row: SourceRow
     reason: str
 
 
 @dataclass
 class Work:
-    """One step at work: it draws rows, says which rows it drops, and notes what a reader of the provenance should know.
-
-    Args:
-        path: of the recipe.
-        number: of the step, from 1.
-        name: of the step.
-        seed: of the recipe.
-    """
+    """One step of a recipe at work: it draws rows, says which rows it drops, and notes what a reader of the provenance should know."""
 
     path: Path
     number: int
@@ -108,11 +101,11 @@ class Work:
     dropped: list[Dropped] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def drop(self, row: Row, reason: str) -> None:
+    def drop(self, row: SourceRow, reason: str) -> None:
         """Note that this step drops a row."""
         self.dropped.append(Dropped(row, reason))
 
-    def chosen(self, rows: Sequence[Row], reasons: Sequence[str | None]) -> list[Row]:
+    def chosen(self, rows: Sequence[SourceRow], reasons: Sequence[str | None]) -> list[SourceRow]:
         """The rows without a reason to drop them; the others are noted as dropped."""
         for row, reason in zip(rows, reasons, strict=True):
             if reason is not None:
@@ -120,10 +113,7 @@ class Work:
         return [row for row, reason in zip(rows, reasons, strict=True) if reason is None]
 
     def shuffled(self, numbers: Iterable[int]) -> list[int]:
-        """These numbers in an order that depends on nothing but the recipe's seed and the step's place in the recipe.
-
-        It is the order of hashes, which every version of every library computes alike.
-        """
+        """These numbers in the order of hashes of the recipe's seed, the step's number and theirs, which is the same on every machine."""
         return sorted(numbers, key=lambda n: hashlib.sha256(f"{self.seed} {self.number} {n}".encode()).digest())
 
     def error(self, message: str, option: str | None = None) -> InputError:
@@ -132,11 +122,7 @@ class Work:
         return InputError(message, path=self.path, key=key)
 
     def check_columns(self, table: Table, option: str, *columns: str, lists: bool = True) -> None:
-        """Raise InputError unless the table has these columns, which an option names.
-
-        Args:
-            lists: whether they may be columns of lists.
-        """
+        """Raise InputError unless the table has these columns, which an option names, and none is of lists where they may not be."""
         for column in columns:
             if column not in table.columns:
                 known = listed(table.columns)

@@ -63,10 +63,7 @@ class Design:
     Args:
         groups: of scored rows; of an average, of all its sets of rows.
         least_groups: those of the smallest set of rows.
-        rows_variance: the part of the variance that rows give at these numbers.
-        rows_freedom: its degrees of freedom.
-        systems: the spread of each system's seeds.
-    """
+        rows_variance: the part of the variance that rows give at these numbers."""
 
     groups: int
     least_groups: int
@@ -81,33 +78,28 @@ class Design:
             groups: of scored rows in place of the present ones, which may be infinite; sets of rows keep their proportions.
             seeds: of each system in place of the present ones, which may be infinite.
         """
-        more = 1.0 if groups is None else groups / self.groups
-        if self.least_groups * more < LEAST_GROUPS:
+        ratio = 1.0 if groups is None else groups / self.groups
+        if self.least_groups * ratio < LEAST_GROUPS:
             return NEVER
         present = sum(system.own_errors / system.seeds for system in self.systems)
         own_errors = min(present, self.rows_variance)
         common = self.rows_variance - own_errors
         if seeds is not None and present:
             own_errors *= sum(system.own_errors / seeds for system in self.systems) / present
-        rows = (common + own_errors) / more
-        variance, whole, spread = rows, rows, rows**2 / (self.rows_freedom * more)
+        rows = (common + own_errors) / ratio
+        subtracted, total, spread = rows, rows, rows**2 / (self.rows_freedom * ratio)
         for system in self.systems:
             count = system.seeds if seeds is None else seeds
-            variance += system.skill / count
-            total = system.skill + min(system.variance, system.own_errors) / more
-            whole += total / count
-            spread += (total / count) ** 2 / (count - 1)
-        variance = float(total_variance(variance, whole, spread))
+            subtracted += system.skill / count
+            part = (system.skill + min(system.variance, system.own_errors) / ratio) / count
+            total += part
+            spread += part**2 / (count - 1)
+        variance = float(total_variance(subtracted, total, spread))
         freedom = variance**2 / spread if spread else MOST_FREEDOM
         return _noncentrality(freedom) * variance**0.5
 
     def groups_for(self, difference: float, seeds: int | None = None) -> float:
-        """The fewest groups of rows with which the smallest difference is at most this one, a whole number or NEVER.
-
-        Args:
-            difference: × 100.
-            seeds: as in `smallest_difference`.
-        """
+        """The fewest groups of rows with which the smallest difference × 100 is at most this one, a whole number or NEVER."""
         return _fewest(lambda groups: self.smallest_difference(groups, seeds) <= difference, 1)
 
     def seeds_for(self, difference: float) -> float:
@@ -116,7 +108,7 @@ class Design:
 
 
 def held_difference(
-    one: Sample, other: Sample, seeds: tuple[float, float, float], tests: int, fewer_errors: float = 0.0
+    first: Sample, second: Sample, seeds: tuple[float, float, float], tests: int, fewer_errors: float = 0.0
 ) -> float:
     """The smallest difference × 100 of two runs on the same rows whose verdict holds with Holm's correction in 80 % of the cases, or NEVER.
 
@@ -124,12 +116,10 @@ def held_difference(
 
     Args:
         seeds: of the two runs, the variance over seeds, its degrees of freedom, and the part of it that rows include (`SeedParts.of_pairs`).
-        tests: the number of tests that the correction is for, as if no other verdict held.
-        fewer_errors: the variance of errors on own rows that the runs have more, with their present seeds, than with those that are asked for.
-    """
-    if 2.0 ** (1 - min(rows.count for rows in one.means)) * tests >= LEVEL:
+        fewer_errors: the variance of errors on own rows that the runs have more, with their present seeds, than with those that are asked for."""
+    if 2.0 ** (1 - min(rows.count for rows in first.means)) * tests >= LEVEL:
         return NEVER
-    parts = rows_parts(one, other)
+    parts = rows_parts(first, second)
     rows = sum(part for part, _ in parts)
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
     rows_freedom = rows**2 / spread if spread else math.inf
@@ -143,14 +133,14 @@ def held_difference(
     return float(nctdtrinc(freedom, 1 - POWER, variance.critical(LEVEL / tests) / error)) * error
 
 
-def same_rows(one: Sample, other: Sample) -> Design:
+def same_rows(first: Sample, second: Sample) -> Design:
     """The comparison of two runs on their rows, which are the same. Each is one system or has three seeds or more."""
-    return _sampled(one, other, rows_parts(one, other))
+    return _sampled(first, second, rows_parts(first, second))
 
 
-def other_rows(one: Sample, other: Sample) -> Design:
+def other_rows(first: Sample, second: Sample) -> Design:
     """The comparison of two runs that are each scored on as many rows of the same kind, but not on the same."""
-    return _sampled(one, other, [*rows_parts(one), *rows_parts(other)])
+    return _sampled(first, second, [*rows_parts(first), *rows_parts(second)])
 
 
 @dataclass
@@ -174,19 +164,13 @@ class Expectation:
     def check(self) -> None:
         """Raise InputError for shares that contradict each other, and for seeds without their deviation or the reverse."""
         if len(self.accuracy) not in (1, 2) or not all(Interval(0, 100).holds(share) for share in self.accuracy):
-            raise InputError(
-                "must be one share in per cent, or one for each system, as in [80,83]",
-                key="accuracy",
-                value=self.accuracy,
-            )
-        one, other = self.accuracy[0], self.accuracy[-1]
-        possible = Interval(abs(one + other - 100), 100 - abs(one - other))
+            problem = "must be one share in per cent, or one for each system, as in [80,83]"
+            raise InputError(problem, key="accuracy", value=self.accuracy)
+        first, second = self.accuracy[0], self.accuracy[-1]
+        possible = Interval(abs(first + second - 100), 100 - abs(first - second))
         if not possible.holds(self.agreement):
-            raise InputError(
-                f"{possible.problem} where the systems answer {one:g} and {other:g} % of the rows right",
-                key="agreement",
-                value=self.agreement,
-            )
+            problem = f"{possible.problem} where the systems answer {first:g} and {second:g} % of the rows right"
+            raise InputError(problem, key="agreement", value=self.agreement)
         if (self.seeds is None) != (self.seed_deviation is None):
             raise InputError("seeds= and seed_deviation= go together; give both, or drop both")
 
@@ -195,8 +179,8 @@ class Expectation:
 
         The rows' own part of the difference is that of a single seed. Of several seeds it is smaller if they err on different rows.
         """
-        one, other = (share / 100 for share in (self.accuracy[0], self.accuracy[-1]))
-        return self._design([1 - self.agreement / 100 - (one - other) ** 2])
+        first, second = (share / 100 for share in (self.accuracy[0], self.accuracy[-1]))
+        return self._design([1 - self.agreement / 100 - (first - second) ** 2])
 
     def other_rows(self) -> Design:
         """The comparison of the systems' scores on as many other rows of the same kind."""
@@ -204,24 +188,23 @@ class Expectation:
         return self._design([share * (1 - share) for share in shares])
 
     def _design(self, variances: Sequence[float]) -> Design:
-        """variances: of a row's contribution to each of the scores that are compared, not × 100."""
+        """The comparison of scores to which a row contributes these variances, not × 100."""
         parts = [(100**2 * variance / self.rows, self.rows - 1) for variance in variances]
         systems = [SeedSpread(self.seeds, (self.seed_deviation or 0.0) ** 2, 0.0)] * 2 if self.seeds else []
         return _design(parts, [self.rows], systems)
 
 
-def _sampled(one: Sample, other: Sample, parts: Sequence[tuple[float, int]]) -> Design:
+def _sampled(first: Sample, second: Sample, parts: Sequence[tuple[float, int]]) -> Design:
     systems = []
-    for run in (one, other):
-        if run.is_one_system:  # which has no seeds
-            continue
-        seeds = len(run.by_seed)
-        systems.append(SeedSpread(seeds, seeds * run.seed_variance, seeds * run.counted_with_rows))
-    return _design(parts, [rows.count for rows in one.means], systems)
+    for run in (first, second):
+        if not run.is_one_system:  # which has no seeds
+            seeds = len(run.by_seed)
+            systems.append(SeedSpread(seeds, seeds * run.seed_variance, seeds * run.counted_with_rows))
+    return _design(parts, [rows.count for rows in first.means], systems)
 
 
 def _design(parts: Sequence[tuple[float, int]], groups: Sequence[int], systems: Sequence[SeedSpread]) -> Design:
-    """parts: of the rows' variance, each with its degrees of freedom. groups: of each set of rows."""
+    """The comparison with these parts of the rows' variance and their degrees of freedom, and the groups of each set of rows."""
     variance = sum(part for part, _ in parts)
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
     return Design(sum(groups), min(groups), variance, variance**2 / spread if spread else 1.0, systems)

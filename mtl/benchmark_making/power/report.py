@@ -13,7 +13,6 @@ from mtl.benchmark_making.power.design import NEVER, POWER, Expectation, held_di
 from mtl.benchmark_making.power.note import (
     median_of,
     median_smallest,
-    sample_pairs,
     shown_difference,
     tested_pairs,
     told_apart,
@@ -52,12 +51,7 @@ class PowerSettings:
 def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:
     """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite.
 
-    Args:
-        cache_dir: as in `write_report`.
-
-    Raises:
-        InputError: if there is no finished run, or none of the suite, or if a run's files cannot be read.
-    """
+    Raises InputError if there is no finished run, or none of the suite, or if a run's files cannot be read."""
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
     if not runs:
@@ -70,51 +64,37 @@ def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None
         raise InputError(
             f"no finished run below {runs_dir}; there are runs of {names}", key="suite", value=settings.suite
         )
-    return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(chosen))
+    return "\n\n".join(power_text(leaderboard(of_suite, cache), settings) for of_suite in by_suite(chosen))
 
 
-def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation | None]:
-    """The settings of `mtl power`, and what is expected of a benchmark that does not exist yet, if they describe one.
-
-    Raises:
-        InputError: for an unknown key, a bad value, and keys that do not go together.
-    """
+def read_settings(settings: Mapping[str, Any]) -> tuple[PowerSettings, Expectation | None]:
+    """The settings of `mtl power`, and what is expected of a benchmark that does not exist yet, if they describe one. Raises InputError."""
     of_runs, expected = (set(kind.__dataclass_fields__) for kind in (PowerSettings, Expectation))
-    check_known(given, of_runs | expected)
-    if not (expected - set(SHARED)) & set(given):
-        return typed_settings(PowerSettings, given), None
-    if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
+    check_known(settings, of_runs | expected)
+    if not (expected - set(SHARED)) & set(settings):
+        return typed_settings(PowerSettings, settings), None
+    if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if settings.get(key) is None]:
         raise InputError(
             f"a benchmark that does not exist yet needs rows=, accuracy= and agreement=; add {' and '.join(missing)}"
         )
-    if "suite" in given:
+    if "suite" in settings:
         raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="suite")
-    shares = given["accuracy"]
-    own = {key: value for key, value in given.items() if key in expected}
-    expectation = typed_settings(Expectation, {**own, "accuracy": shares if isinstance(shares, list) else [shares]})
-    return typed_settings(PowerSettings, {key: given[key] for key in SHARED if key in given}), expectation
+    shares = settings["accuracy"]
+    values = {key: value for key, value in settings.items() if key in expected}
+    expectation = typed_settings(Expectation, {**values, "accuracy": shares if isinstance(shares, list) else [shares]})
+    return typed_settings(PowerSettings, {key: settings[key] for key in SHARED if key in settings}), expectation
 
 
 def power_text(board: Leaderboard, settings: PowerSettings) -> str:
-    """The table of a suite in Markdown, with a line for the average and each task that runs were tested on, and the tasks that cannot tell
-    them apart."""
+    """The table of a suite in Markdown, with a line for the average and each task with tests, and the tasks that tell no runs apart."""
     title, counts = f"# {escaped(board.title)}", told_apart(board.tests)
     if not counts:
         return (
             f"{title}\n\nNo two runs have {LEAST_SEEDS} seeds or more and the same scored rows, so there are no tests."
         )
     wanted = board.scale.show(settings.difference)
-    header = [
-        "",
-        "metric",
-        "rows",
-        "seeds",
-        "same rows",
-        "corrected",
-        "other rows",
-        f"rows for {wanted}",
-        f"seeds for {wanted}",
-    ]
+    names = ["", "metric", "rows", "seeds", "same rows", "corrected", "other rows"]
+    header = [*names, f"rows for {wanted}", f"seeds for {wanted}", "told apart"]
     held = held_differences(board, settings.seeds)
     body = [
         [*_line(board, column, settings, held.get(column)), f"{apart} of {made}"]
@@ -126,17 +106,12 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     verdict = "Every task tells some of the runs apart."
     if undecided:
         verdict = f"Tasks that cannot tell the runs apart: {', '.join(undecided)}."
-    table = markdown_table([[*header, "told apart"], *body], left=2)
+    table = markdown_table([header, *body], left=2)
     return "\n\n".join([title, table, legend(board.scale, wanted, board.tests.family), escaped(verdict)])
 
 
 def legend(scale: Scale, wanted: str, tests: int) -> str:
-    """What the columns of the table mean.
-
-    Args:
-        wanted: the difference that rows and seeds are counted for, as shown.
-        tests: the number of tests that Holm's correction is for.
-    """
+    """What the columns of the table mean, for the shown difference and the number of tests that Holm's correction is for."""
     return (
         f"Same rows, other rows: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, "
         "where two runs are scored on the same rows, or each on as many other rows. Corrected: one on the same rows that holds with Holm's "
@@ -149,11 +124,7 @@ def legend(scale: Scale, wanted: str, tests: int) -> str:
 
 
 def expectation_text(expectation: Expectation, difference: float) -> str:
-    """The table of a benchmark that does not exist yet, in Markdown: a line for each kind of comparison.
-
-    Args:
-        difference: × 100.
-    """
+    """The table of a benchmark that does not exist yet, in Markdown, for a difference × 100: a line for each kind of comparison."""
     wanted, most = PERCENT.show(difference), 100 - expectation.agreement
     header = ["", "smallest difference", f"rows for {wanted}", *([f"seeds for {wanted}"] if expectation.seeds else [])]
     body = []
@@ -173,53 +144,49 @@ def expectation_text(expectation: Expectation, difference: float) -> str:
 
 
 def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, float]:
-    """By column with tests, the smallest difference × 100 whose verdict holds with Holm's correction (the median over pairs of runs).
-
-    Args:
-        seeds: of each run in place of those that it has.
-    """
+    """By column with tests, the smallest difference × 100 whose verdict holds with Holm's correction (the median over pairs of runs)."""
     groups = comparable_samples(board.rows)
     places = {group: {run: place for place, run in enumerate(samples)} for group, samples in groups.items()}
     parts = seed_parts(groups)
-    present = {group: own.of_pairs() for group, own in parts.items()}
+    present = {group: part.of_pairs() for group, part in parts.items()}
     asked = present
     if seeds is not None:
-        asked = {group: own.with_seeds(seeds).of_pairs() for group, own in parts.items()}
+        asked = {group: part.with_seeds(seeds).of_pairs() for group, part in parts.items()}
     differences: dict[str, list[float]] = {}
     for pair, by_column in board.tests.comparisons.items():
-        one, other = (board.rows[number] for number in pair)
+        first, second = (board.rows[number] for number in pair)
         for column, test in by_column.items():
             if test.p is not None:
-                group = column, one.comparable[column]
+                group = column, first.comparable[column]
                 i, j = (places[group][number] for number in pair)
                 variance, freedom, counted = (float(part[i, j]) for part in asked[group])
-                found = held_difference(
-                    one.samples[column],
-                    other.samples[column],
+                difference = held_difference(
+                    first.samples[column],
+                    second.samples[column],
                     (variance, freedom, counted),
                     board.tests.family,
                     float(present[group][2][i, j]) - counted,
                 )
-                if found > NEGLIGIBLE:  # runs with equal answers say nothing about others
-                    differences.setdefault(column, []).append(found)
-    return {column: median(each) for column, each in differences.items()}
+                if difference > NEGLIGIBLE:  # runs with equal answers say nothing about others
+                    differences.setdefault(column, []).append(difference)
+    return {column: median(values) for column, values in differences.items()}
 
 
 def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float | None) -> list[str]:
     """The cells of a column of the leaderboard, but for the verdicts."""
     pairs = tested_pairs(board.rows, board.tests, column)
-    samples = sample_pairs(pairs, column)
-    same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
+    samples = [(first.samples[column], second.samples[column]) for first, second in pairs]
+    on_same, on_other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
     seeds = sorted({len(sample.by_seed) for pair in samples for sample in pair})
-    varying = varying_designs(same)
+    varying = varying_designs(on_same)
     return [
         escaped(board.columns[column].title),
         escaped(board.columns[column].metric),
-        _rows_text(pairs[0][0], column, same[0].groups),
+        _rows_text(pairs[0][0], column, on_same[0].groups),
         str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
-        shown_difference(median_smallest(same, settings.seeds), board.scale),
+        shown_difference(median_smallest(on_same, settings.seeds), board.scale),
         shown_difference(held, board.scale),
-        shown_difference(median_smallest(other, settings.seeds), board.scale),
+        shown_difference(median_smallest(on_other, settings.seeds), board.scale),
         _count(median_of([design.groups_for(settings.difference, settings.seeds) for design in varying])),
         _count(median_of([design.seeds_for(settings.difference) for design in varying])),
     ]

@@ -90,7 +90,7 @@ def test_a_task_that_needs_both_texts_gives_nothing_away_but_its_overlap(tmp_pat
     assert all(score.interval[0] <= score.score <= score.interval[1] for score in pair.scores)
     assert scores[CONSTANT].gain == (0, 0) and scores[EVERYTHING].gain[0] > 30
     assert kinds(pair) == ["artefact: overlap alone"] and kinds(single) == []
-    assert pair.words is not None and not pair.words.found
+    assert pair.words is not None and not pair.words.telling
 
 
 def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path) -> None:
     scores = {score.part: score for score in pair.scores}
     assert scores["second text alone"].score == 100 and scores["first text alone"].score < 70
     assert pair.words is not None
-    (word,) = pair.words.found
+    (word,) = pair.words.telling
     assert (word.word, word.answer, word.rows, word.share, word.base) == ("2: inte", "no", 150, 1.0, 0.5)
     assert word.z == pytest.approx((150 - 75) / np.sqrt(150 * 0.25))
     assert {"artefact: second text alone", "artefact: words"} <= set(kinds(pair))
@@ -180,7 +180,7 @@ def test_the_words_of_candidates() -> None:
     inputs = np.array([[0, number + side * 60 + 1] for number in range(60) for side in (0, 1)])
     train = Split(inputs, np.zeros(60), np.full(60, 2))
     found = telling_words(task, train, lambda text: texts[text].split())
-    assert [(word.word, word.answer, word.rows) for word in found.found] == [
+    assert [(word.word, word.answer, word.rows) for word in found.telling] == [
         ("aldrig", "wrong", 60),
         ("svar", "right", 60),
     ]
@@ -190,7 +190,7 @@ def test_the_words_of_candidates() -> None:
 def test_too_few_rows_test_no_word() -> None:
     task = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
     found = telling_words(task, Split(np.array([[0], [1]]), np.array([0.0, 1.0])), lambda text: ["ett", "ord"])
-    assert (found.found, found.tested) == ([], 0)
+    assert (found.telling, found.tested) == ([], 0)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,7 +250,7 @@ def test_a_rare_class_has_large_scores_by_chance() -> None:
     task = Task("t", kind="labels", text=["x"], target="y", labels=["ofta", "sällan"], metric="accuracy")
     found = telling_words(task, Split(inputs, targets), lambda text: [texts[text]])
     z = (3 - 0.2) / np.sqrt(20 * 0.01 * 0.99)
-    assert found.tested == 61 and z > found.threshold and found.found == []
+    assert found.tested == 61 and z > found.threshold and found.telling == []
 
 
 def test_rows_that_are_in_train_are_found(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def suite_job(folder: Path, dev: str = "dev.tsv") -> Job:
 
 def lines(near: list[Near], split: str, source: str) -> list[tuple[int, int]]:
     hits = [each for each in near if (each.part.split, each.source.split) == (split, source)]
-    return [(each.row.line, each.other.line) for each in hits]
+    return [(each.row.line, each.match.line) for each in hits]
 
 
 def test_rows_that_are_nearly_the_same(tmp_path: Path) -> None:

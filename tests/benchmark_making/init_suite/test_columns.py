@@ -11,16 +11,16 @@ from mtl.benchmark_making.init_suite.columns import (
     target_column,
     text_columns,
 )
-from mtl.benchmark_making.init_suite.files import Column, Table
+from mtl.benchmark_making.init_suite.files import FileColumn, FileTable
 
 ROWS = 40
 LABELS = ["yes", "no"] * (ROWS // 2)
 WORDS = [a + b for a in "abcde" for b in "klmnopqr"]
 
 
-def table(columns: dict[str, list[str]], incomplete: dict[str, str] | None = None) -> Table:
-    return Table(
-        Path("train.tsv"), ROWS, {name: Column(name, cells) for name, cells in columns.items()}, incomplete or {}
+def table(columns: dict[str, list[str]], incomplete: dict[str, str] | None = None) -> FileTable:
+    return FileTable(
+        Path("train.tsv"), ROWS, {name: FileColumn(name, cells) for name, cells in columns.items()}, incomplete or {}
     )
 
 
@@ -149,8 +149,10 @@ def test_candidates_are_lists_or_columns_named_so() -> None:
     main = table({"sentence1": WORDS, "sentence2": WORDS, "choice1": WORDS, "choice2": WORDS, "option_a": LABELS})
     assert [column.name for column in candidate_columns(main, {"option_a"})] == ["choice1", "choice2"]
     assert candidate_columns(table({"sentence1": WORDS, "sentence2": WORDS, "answer1": WORDS}), set()) == []
-    lists = Column("answers[]", [], [["x"]] * ROWS)
-    assert candidate_columns(Table(Path("x.jsonl"), ROWS, {"answers[]": lists, **main.columns}, {}), set()) == [lists]
+    lists = FileColumn("answers[]", [], [["x"]] * ROWS)
+    assert candidate_columns(FileTable(Path("x.jsonl"), ROWS, {"answers[]": lists, **main.columns}, {}), set()) == [
+        lists
+    ]
 
 
 def test_an_id_that_repeats_groups_rows() -> None:

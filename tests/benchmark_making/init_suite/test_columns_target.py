@@ -3,14 +3,14 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.columns import Target, guess_target
-from mtl.benchmark_making.init_suite.files import Column
+from mtl.benchmark_making.init_suite.files import FileColumn
 
 
 def guess(
-    cells: list[str], name: str = "label", candidates: list[Column] | None = None, more: tuple[str, ...] = ()
+    cells: list[str], name: str = "label", candidates: list[FileColumn] | None = None, more: tuple[str, ...] = ()
 ) -> Target:
     """The guess for training targets, with more targets in another file."""
-    return guess_target(Column(name, cells), Column(name, [*cells, *more]), candidates or [])
+    return guess_target(FileColumn(name, cells), FileColumn(name, [*cells, *more]), candidates or [])
 
 
 def test_labels_in_order_with_figures() -> None:
@@ -93,7 +93,7 @@ def test_texts_to_write_are_no_target() -> None:
 
 def test_an_index_of_a_list_is_a_choice() -> None:
     lists = [["x", "y", "z"], ["x", "y"], ["x", "y"], ["u", "v", "w"]]
-    found = guess(["2", "0", "1", "0"], candidates=[Column("answers[]", [], lists)])
+    found = guess(["2", "0", "1", "0"], candidates=[FileColumn("answers[]", [], lists)])
     assert found.kind == "choice"
     assert found.keys == {"candidates": ["answers[]"], "metric": "accuracy"}
     assert found.why["candidates"].startswith("2 to 3 candidates")
@@ -101,7 +101,7 @@ def test_an_index_of_a_list_is_a_choice() -> None:
 
 
 def test_an_index_of_columns_is_a_choice() -> None:
-    columns = [Column(name, ["w", "x", "y", "z"]) for name in ("choice1", "choice2")]
+    columns = [FileColumn(name, ["w", "x", "y", "z"]) for name in ("choice1", "choice2")]
     assert guess(["1", "0", "0", "1"], candidates=columns).keys["candidates"] == ["choice1", "choice2"]
 
 
@@ -109,13 +109,13 @@ def test_an_index_of_columns_is_a_choice() -> None:
     ("cells", "problem"), [(["1", "2", "2", "1"], "counts from 1"), (["A", "B", "B", "A"], "a letter")]
 )
 def test_a_choice_that_does_not_count_from_0_is_a_problem(cells: list[str], problem: str) -> None:
-    columns = [Column(name, ["w", "x", "y", "z"]) for name in ("option1", "option2")]
+    columns = [FileColumn(name, ["w", "x", "y", "z"]) for name in ("option1", "option2")]
     with pytest.raises(InputError, match=problem):
         guess(cells, candidates=columns)
 
 
 def test_lists_of_which_the_target_is_no_index_are_said() -> None:
-    found = guess(["yes", "no"] * 2, candidates=[Column("tags[]", [], [["x"]] * 4)])
+    found = guess(["yes", "no"] * 2, candidates=[FileColumn("tags[]", [], [["x"]] * 4)])
     assert found.kind == "labels"
     assert '"tags[]"' in found.doubts[0]
 

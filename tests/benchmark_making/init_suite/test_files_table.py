@@ -5,7 +5,7 @@ from data_files import write_jsonl, write_table
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
-from mtl.benchmark_making.init_suite.files import Column, name_words, read_headless, read_table, renamed
+from mtl.benchmark_making.init_suite.files import FileColumn, name_words, read_headless, read_table, renamed
 from mtl.tasks.suite import load_suite
 
 
@@ -56,12 +56,12 @@ def test_no_columns(tmp_path: Path) -> None:
     ],
 )
 def test_numbers(cells: list[str], numbers: list[float] | None) -> None:
-    assert Column("n", cells).numbers == numbers
+    assert FileColumn("n", cells).numbers == numbers
 
 
 @pytest.mark.parametrize(("cells", "blank"), [(["", " "], True), (["-1", "-1"], True), (["-1", "0"], False)])
 def test_blank(cells: list[str], blank: bool) -> None:
-    assert Column("label", cells).is_blank is blank
+    assert FileColumn("label", cells).is_blank is blank
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from typing import Any
 
-from mtl.benchmark_making.init_suite.init_suite import Guess, choose_answering_tasks
+from mtl.benchmark_making.init_suite.guessing import Guess, choose_answering_tasks
 
 PAIR = ["premise", "hypothesis"]
 NLI = ["contradiction", "entailment", "neutral"]

@@ -4,7 +4,8 @@ import pytest
 import yaml
 from omegaconf import OmegaConf
 
-from mtl.benchmark_making.init_suite.init_suite import Guess, scalar, suite_document
+from mtl.benchmark_making.init_suite.guessing import Guess
+from mtl.benchmark_making.init_suite.init_suite import scalar, suite_document
 
 # Texts that YAML reads as something else, or not at all, when they stand there without quotes.
 NASTY = [

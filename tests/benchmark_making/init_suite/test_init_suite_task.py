@@ -4,7 +4,7 @@ import pytest
 from data_files import sentences, write_jsonl, write_table
 
 from mtl.benchmark_making.init_suite.files import find_tasks
-from mtl.benchmark_making.init_suite.init_suite import Guess, guess_task
+from mtl.benchmark_making.init_suite.guessing import Guess, guess_task
 
 TEXTS = sentences(12)
 LABELS = ["glad", "sad"] * 6

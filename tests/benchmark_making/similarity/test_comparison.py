@@ -9,8 +9,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from mtl.benchmark_making.similarity.comparison import (
     BytePairs,
-    Comparison,
     SimilarityOptions,
+    TextComparison,
     ngrams,
     sentences,
     units_of,
@@ -70,7 +70,7 @@ def test_byte_pairs_are_those_of_a_plain_computation() -> None:
 @pytest.mark.parametrize("units", ["bpe", "words", "characters"])
 def test_overlaps_are_those_of_sets(measure: str, units: str) -> None:
     options = SimilarityOptions(units=units, measure=measure, penalty=1.2)
-    comparison = Comparison(TEXTS, TEXTS, options, "")
+    comparison = TextComparison(TEXTS, TEXTS, options, "")
     split = units_of([*TEXTS, *TEXTS], options)
     for left in range(len(TEXTS)):
         for right in range(len(TEXTS)):
@@ -85,7 +85,7 @@ def test_overlaps_are_those_of_sets(measure: str, units: str) -> None:
 def test_tfidf_is_that_of_scikit_learn() -> None:
     options = SimilarityOptions(units="words", measure="tfidf")
     texts = [*TEXTS[:2], "cat mat", "the the dog sat"]
-    comparison = Comparison(texts[:2], texts[2:], options, "")
+    comparison = TextComparison(texts[:2], texts[2:], options, "")
     reference = TfidfVectorizer(analyzer=words, smooth_idf=False, binary=True).fit_transform(texts)
     expected = (reference[:2] @ reference[2:].T).toarray()
     for left in range(2):

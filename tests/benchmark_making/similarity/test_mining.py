@@ -7,7 +7,7 @@ import pytest
 
 from mtl.benchmark_making.similarity import comparison as similarity
 from mtl.benchmark_making.similarity import mining
-from mtl.benchmark_making.similarity.comparison import Comparison, SimilarityOptions, ngrams, sentences, words
+from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, ngrams, sentences, words
 from mtl.benchmark_making.similarity.mining import most_similar, near_duplicates, within_groups
 
 LEFT, RIGHT = 60, 90
@@ -33,10 +33,10 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(similarity, "DENSE_UNITS", 5)
 
 
-def parts(measure: str) -> tuple[Comparison, tuple[np.ndarray, np.ndarray], np.ndarray]:
+def parts(measure: str) -> tuple[TextComparison, tuple[np.ndarray, np.ndarray], np.ndarray]:
     """A comparison, groups, and all similarities: overlaps computed one by one from sets, TF-IDF's from single pairs."""
     lefts, rights = texts_of(LEFT, 1), texts_of(RIGHT, 2)
-    comparison = Comparison(lefts, rights, SimilarityOptions("words", measure, 1.2), "")
+    comparison = TextComparison(lefts, rights, SimilarityOptions("words", measure, 1.2), "")
     rng = np.random.default_rng(5)
     groups = (rng.integers(0, 12, LEFT), rng.integers(0, 12, RIGHT))
     if measure == "tfidf":
@@ -87,7 +87,7 @@ def test_texts_of_the_same_group(least: bool, most: int | None) -> None:
 
 
 def test_a_text_without_a_common_unit_is_in_no_pair() -> None:
-    comparison = Comparison(["a b", "c"], ["a", "d"], SimilarityOptions("words"), "")
+    comparison = TextComparison(["a b", "c"], ["a", "d"], SimilarityOptions("words"), "")
     pairs = most_similar(comparison, (np.array([0, 1]), np.array([2, 3])), 5, -np.inf, np.inf, "")
     assert [each.tolist() for each in pairs] == [[0], [0], [0.5]]
 
@@ -129,13 +129,13 @@ def test_a_value_just_above_the_largest_takes_no_place(monkeypatch: pytest.Monke
     monkeypatch.setattr(mining, "CHUNK", 1)
     units = [f"u{n}" for n in range(2003)]
     rights = [" ".join(units[:1002]), " ".join(units[:500])]
-    comparison = Comparison([" ".join(units)], rights, SimilarityOptions("words"), "")
+    comparison = TextComparison([" ".join(units)], rights, SimilarityOptions("words"), "")
     high = 1002 / 2003 - 1e-9
     pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, high, "")
     assert [each.tolist() for each in pairs] == [[0], [1], [500 / 2003]]
 
 
 def test_a_text_with_many_sentences_has_a_similarity_of_almost_nothing() -> None:
-    comparison = Comparison(["a b"], ["a. " * 900, "b."], SimilarityOptions("words", penalty=1.2), "")
+    comparison = TextComparison(["a b"], ["a. " * 900, "b."], SimilarityOptions("words", penalty=1.2), "")
     pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, np.inf, "")
     assert pairs.rights.tolist() == [1] and pairs.values.tolist() == [1 / 2 / 1.2]
