@@ -22,7 +22,7 @@ import omegaconf
 import yaml
 
 from mtl.api.commands import add_commands
-from mtl.benchmark_making.make.steps import STEPS
+from mtl.benchmark_making.make.recipe import STEPS
 from mtl.benchmark_making.similarity.comparison import SimilarityOptions
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.fasttext import FastTextTraining

@@ -294,11 +294,8 @@ def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
 def _cell(value: Any, where: str, column: str, row: int) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()  # of numpy
-    if (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or (isinstance(value, float) and math.isnan(value))
-    ):
+    is_nan = isinstance(value, float) and math.isnan(value)
+    if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -306,15 +303,14 @@ def _cell(value: Any, where: str, column: str, row: int) -> Any:
         return value
     if isinstance(value, list | tuple):
         return [_cell(item, where, column, row) for item in value]
-    raise InputError(
-        f"column {column}, row {row}: {value!r} is not a text, a number, a truth value or a list", key=f"frames.{where}"
-    )
+    problem = f"column {column}, row {row}: {value!r} is not a text, a number, a truth value or a list"
+    raise InputError(problem, key=f"frames.{where}")
 
 
 def _written(
     place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]], files: Mapping[str, bytes]
 ) -> Suite:
-    """The suite with these data files in a folder, which may exist with the same content. Raises InputError if it has another."""
+    """The suite with these data files in a folder. Raises InputError if it exists with other content."""
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir, path = place / "data", place / f"{name}.yaml"
@@ -327,7 +323,9 @@ def _written(
                     target.parent.mkdir(exist_ok=True)
                     target.write_bytes(content)
         try:
-            _check_same(data_dir, files)
+            there = {file.relative_to(place).as_posix(): file for file in data_dir.rglob("*") if file.is_file()}
+            if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
+                raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
             guessed = guess_suite(data_dir, language, name, path, known)
             for task, problem in guessed.problems.items():
                 remedy = f"declare it: tasks={{{task!r}: {{'text': […], 'target': …}}}}"
@@ -344,10 +342,3 @@ def _written(
     if not path.exists():
         write_text(path, guessed.document)
     return Suite(path.resolve(), data_dir.resolve(), guessed.summary)
-
-
-def _check_same(data_dir: Path, files: Mapping[str, bytes]) -> None:
-    """Raise InputError if a folder has other files than these, which are named from the folder above."""
-    there = {file.relative_to(data_dir.parent).as_posix(): file for file in data_dir.rglob("*") if file.is_file()}
-    if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
-        raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)

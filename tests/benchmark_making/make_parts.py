@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from mtl.benchmark_making.make.steps import STEPS
+from mtl.benchmark_making.make.recipe import STEPS
 from mtl.benchmark_making.make.table import Origin, SourceRow, Table, Work
 from mtl.settings.bounds import typed_settings
 

@@ -67,7 +67,8 @@ def pair_agreement(first: np.ndarray, second: np.ndarray, level: Level) -> float
 def majority(answers: np.ndarray, level: Level) -> tuple[np.ndarray, int]:
     """The most frequent answer of each row of float64 (people, rows), and how many rows have several; of numbers, the mean, and none.
 
-    Where several answers are the most frequent, the one of the person who agrees most with the others on all rows is taken."""
+    Where several answers are the most frequent, the one of the person who agrees most with the others on all rows is taken.
+    """
     if level is not Level.NOMINAL:
         return answers.mean(axis=0), 0
     shares = [

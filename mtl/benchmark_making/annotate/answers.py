@@ -54,7 +54,8 @@ def slug_of(name: str) -> str:
 def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> list[Person]:
     """What each person answered, in the order of the files.
 
-    Raises InputError for a file that no form exported, answers of another sample, a row with two answers or none, and what is no answer."""
+    Raises InputError for a file that no form exported, answers of another sample, a row with two answers or none, and what is no answer.
+    """
     people: dict[str, Person] = {}
     samples: dict[str, _Sample] = {}
     for path in paths:

@@ -31,7 +31,8 @@ class Wanted:
     Args:
         split: the split of the rows, which must be the one that scores each task; None: that one.
         seed: of the draw and of the order in which rows, and candidates of a row, are shown.
-        instructions: a text file with the instructions of the one task; None: those of the suite file."""
+        instructions: a text file with the instructions of the one task; None: those of the suite file.
+    """
 
     tasks: Sequence[str]
     rows: int = 50
@@ -45,7 +46,8 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
 
     Raises:
         InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is
-            written then."""
+            written then.
+    """
     try:
         tasks = job.suite.choose(wanted.tasks)
     except InputError as error:
@@ -103,7 +105,8 @@ def draw_sample(task: Task, examples: Sequence[Example], count: int, rng: np.ran
     """The numbers of the drawn rows, from 0, in ascending order. Raises InputError if there are fewer rows.
 
     Rows are put in the order of their targets, equal targets in random order, and divided into `count` parts of nearly equal size; one row
-    of each part is drawn. So each label has its share of the sample, to within a row, and numbers are spread as in the data."""
+    of each part is drawn. So each label has its share of the sample, to within a row, and numbers are spread as in the data.
+    """
     if count > len(examples):
         problem = f"{task.id} has {len(examples)} {task.scored_split} rows; set rows={len(examples)} or less"
         raise InputError(problem, key="rows", value=count)
@@ -149,12 +152,12 @@ def _parts(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]
 
 def default_instructions(task: Task) -> str:
     """Instructions of a task whose suite file has none: what an answer is."""
-    what = {
-        "labels": f"Choose the label that fits: {', '.join(task.labels or ())}.",
-        "number": "Answer with a number from {:g} to {:g}.".format(*(task.range or (0, 0))),
-        "choice": "Choose the candidate that is right.",
-    }
-    return f"Read each row and answer it by yourself. {what[task.kind]}"
+    what = f"Choose the label that fits: {', '.join(task.labels or ())}."
+    if task.kind != "labels":
+        ends = task.range or (0, 0)
+        numbers = f"Answer with a number from {ends[0]:g} to {ends[1]:g}."
+        what = numbers if task.kind == "number" else "Choose the candidate that is right."
+    return f"Read each row and answer it by yourself. {what}"
 
 
 def read_wanted(settings: Mapping[str, Any]) -> Wanted:

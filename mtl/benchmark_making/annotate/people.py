@@ -47,7 +47,8 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
         settings: as in `mtl.jobs.imports.import_job`, with `rows`.
 
     Raises:
-        InputError: which names the file and the line, for answers that are not those of the sample's rows. No run is made then."""
+        InputError: which names the file and the line, for answers that are not those of the sample's rows. No run is made then.
+    """
     if foreign := [path for path in paths if not is_answers(path)]:
         raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
     if settings.get("rows") is None:

@@ -59,7 +59,8 @@ class PartScore:
     Args:
         floor: the method that reads it; "" for the parts that one floor reads in every audit (lengths, overlap, nothing).
         interval: of the score, over the scored rows (of groups, where rows belong together).
-        gain: the interval of the difference to the constant answer, on the same rows."""
+        gain: the interval of the difference to the constant answer, on the same rows.
+    """
 
     part: str
     floor: str
@@ -85,7 +86,8 @@ def find_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> list[Artefacts
     """Train floors, and test words and splits, for each task that has its files, texts, training rows and targets to score.
 
     Raises:
-        InputError: for data that cannot be read, if no task has its files, and for methods that are no such floors."""
+        InputError: for data that cannot be read, if no task has its files, and for methods that are no such floors.
+    """
     if isinstance(floors, str) or not floors:
         raise InputError("must be a list of methods", key="floors", value=floors)
     for name in floors:
@@ -162,10 +164,6 @@ def _everything(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
     return task, replace(dataset, tasks=[task], splits={task.id: dataset.splits[task.id]})
 
 
-def _pairs(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
-    return _everything(task, dataset) if task.is_pair else None
-
-
 def _shuffled(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
     """The words of each text in random order, the same for all seeds and machines."""
     if task.spans is not None:
@@ -212,7 +210,7 @@ CHANGES: dict[str, Change] = {
     SECOND: _side(1),
     SHUFFLED: _shuffled,
     LENGTHS: _everything,
-    OVERLAP: _pairs,
+    OVERLAP: lambda task, dataset: _everything(task, dataset) if task.is_pair else None,
     CONSTANT: _everything,
 }
 # The floors of the other parts, with their settings.
@@ -228,16 +226,12 @@ def _part_scores(dataset: Dataset, task: Task, predicted: dict[tuple[str, str], 
     rows = dataset.scored(task).scored
     groups = _scored_groups(dataset, task)
     points = {key: resampled_scores(task, targets[None], rows, groups)[0] for key, targets in predicted.items()}
-    return [
-        PartScore(
-            CANDIDATES if task.candidates is not None and part == SECOND else part,
-            floor,
-            score(task, predicted[part, floor], rows),
-            _interval(values),
-            _interval(values - points[CONSTANT, ""]),
-        )
-        for (part, floor), values in points.items()
-    ]
+    scores = []
+    for (part, floor), values in points.items():
+        name = CANDIDATES if task.candidates is not None and part == SECOND else part
+        intervals = _interval(values), _interval(values - points[CONSTANT, ""])
+        scores.append(PartScore(name, floor, score(task, predicted[part, floor], rows), *intervals))
+    return scores
 
 
 def _scored_groups(dataset: Dataset, task: Task) -> RowGroups:

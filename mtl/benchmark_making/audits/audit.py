@@ -99,7 +99,8 @@ def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
 def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
     """Read a task's files, whose rows of train are held out by this share if there is no dev file.
 
-    A file that cannot be read gives a finding with the reader's message."""
+    A file that cannot be read gives a finding with the reader's message.
+    """
     files: dict[str, Part] = {}
     findings: list[Finding] = []
     notes = []

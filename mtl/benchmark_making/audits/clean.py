@@ -29,7 +29,8 @@ def write_clean(job: Job, share: float, out: Path) -> str:
     out of train, only the first of several training rows that are nearly the same stays.
 
     Raises:
-        InputError: as `find_near` does, for a file that a run cannot read, and for a split that would have no rows left."""
+        InputError: as `find_near` does, for a file that a run cannot read, and for a split that would have no rows left.
+    """
     check_new_folder(out)
     near_rows = find_near(job, share)
     read = [files for files, _ in near_rows]

@@ -101,7 +101,8 @@ def guess(
 
     Args:
         groups: the groups of the rows; rows of one group are in one fold, because they share more than a model may know of new
-            rows. None: a row of its own."""
+            rows. None: a row of its own.
+    """
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
     kind = target_kind(task)
@@ -210,7 +211,13 @@ def shared_candidates(part: Part) -> Finding | None:
     if count < SHARED_SHARE * len(part.rows):
         return None
     labelled = all(row.target is not None for row in part.rows)
-    alone = sum((_alone if labelled else _in_full_list)(part, numbers) for numbers in groups)
+    alone = 0
+    for rows in groups:
+        if labelled:
+            right = Counter(plain(part.rows[row].inputs[int(part.rows[row].target or 0)][-1]) for row in rows)
+            alone += sum(number == 1 for number in right.values())
+        elif abs(len(part.rows[rows[0]].inputs) - len(rows)) <= (1 - ALONE_SHARE) * len(rows):
+            alone += len(rows)  # which are about as many as the candidates
     if alone < ALONE_SHARE * count:
         return None
     unlike = "are the only row with their answer"
@@ -223,15 +230,3 @@ def shared_candidates(part: Part) -> Finding | None:
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
     where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
     return part.finding("shared candidates", count, what, meaning, where)
-
-
-def _alone(part: Part, rows: Sequence[int]) -> int:
-    """How many of these rows are the only one among them with their right candidate."""
-    right = [plain(part.rows[row].inputs[int(part.rows[row].target or 0)][-1]) for row in rows]
-    return sum(count == 1 for count in Counter(right).values())
-
-
-def _in_full_list(part: Part, rows: Sequence[int]) -> int:
-    """How many of these rows, which share a list, are in one with about as many rows as candidates: all or none."""
-    spare = len(part.rows[rows[0]].inputs) - len(rows)
-    return len(rows) if abs(spare) <= (1 - ALONE_SHARE) * len(rows) else 0

@@ -111,7 +111,8 @@ class Finding:
     Args:
         kind: a fixed name, for scripts.
         count: the number of rows, or 1 if it is not about rows.
-        where: `file:line` of the first rows."""
+        where: `file:line` of the first rows.
+    """
 
     kind: str
     task: str
@@ -184,7 +185,8 @@ class TaskFiles:
     Attributes:
         files: the rows of each file, by split.
         parts: the rows of each split that training uses; "dev" may be held-out rows.
-        notes: remarks for the report that are not findings."""
+        notes: remarks for the report that are not findings.
+    """
 
     task: Task
     files: dict[str, Part]

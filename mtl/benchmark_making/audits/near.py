@@ -59,7 +59,8 @@ def find_near(job: Job, share: float) -> list[tuple[TaskFiles, list[Near]]]:
     """The near duplicates of each task's rows, its held-out rows not set apart: those with at least this similarity.
 
     Tasks on single words are left out. The rows of a task that another one answers are compared with the other's training rows.
-    Raises InputError for a share that is none, and if no task has texts that can be read."""
+    Raises InputError for a share that is none, and if no task has texts that can be read.
+    """
     if not 0.3 <= share <= 1:
         raise InputError(f"--share {share:g}: must lie between 0.3 and 1")
     read = {task.id: read_files(job.suite, task, job.data_dir, job.config.held_out) for task in job.tasks}

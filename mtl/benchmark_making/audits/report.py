@@ -136,7 +136,12 @@ def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens
         for split in dict.fromkeys([*parts, *SPLITS]):
             published = task.rows.get(split)
             if split in parts:
-                numbers = _numbers(parts[split], tokens, config.max_length)
+                part = parts[split]
+                lengths = tokens.lengths[tokens.of(part)]
+                cut = f"{(lengths > config.max_length).mean():.1%}"
+                kinds = [tokens.unknown, *([tokens.from_ngrams] if tokens.from_ngrams is not None else [])]
+                shares = [MISSING if kind is None else f"{tokens.share(part, kind):.1%}" for kind in kinds]
+                numbers = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, *shares]
             elif task.files.get(split) is not None or published is not None:
                 numbers = ["none", *[MISSING] * 4]
             else:
@@ -146,15 +151,6 @@ def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens
                 [task.id, split, numbers[0], cell, *numbers[1:], *[MISSING] * (len(header) - len(numbers) - 3)]
             )
     return markdown_table(table, left=2)
-
-
-def _numbers(part: Part, tokens: TokenCounts, max_length: int) -> list[str]:
-    lengths = tokens.lengths[tokens.of(part)]
-    shares = [MISSING if tokens.unknown is None else f"{tokens.share(part, tokens.unknown):.1%}"]
-    if tokens.from_ngrams is not None:
-        shares.append(f"{tokens.share(part, tokens.from_ngrams):.1%}")
-    cut = f"{(lengths > max_length).mean():.1%}"
-    return [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, *shares]
 
 
 def _note(config: Config, tokens: TokenCounts) -> str:

@@ -43,7 +43,10 @@ def _within(part: Part, source: Part, source_split: str) -> Finding | None:
         meaning = "a model that memorised train has seen a target for them"
     else:
         right = sum(_answer(part, row) in {_answer(source, match) for match in alike} for row, alike in hits)
-        meaning = f"a model that memorised train would get {_right(right, len(hits))} right"
+        these = f"these {len(hits)}" if len(hits) > 1 else "this one"
+        if right < len(hits):
+            these = f"{right} of {these}" if len(hits) > 1 else f"not even {these}"
+        meaning = f"a model that memorised train would get {these} right"
     where = places(part.file, [f"{row.line} = {alike[0].line}" for row, alike in hits])
     if part.file != source.file:
         where += f" of {source.file}"
@@ -55,12 +58,6 @@ def _answer(part: Part, row: Example) -> Target | None:
     if part.task.candidates is None or row.target is None:
         return row.target
     return plain(row.inputs[int(row.target)][-1])
-
-
-def _right(right: int, hits: int) -> str:
-    if right == hits:
-        return f"these {hits}" if hits > 1 else "this one"
-    return f"{right} of these {hits}" if hits > 1 else "not even this one"
 
 
 def shared_across(tasks: Sequence[Parts]) -> list[Finding]:

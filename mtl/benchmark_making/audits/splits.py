@@ -54,7 +54,8 @@ class ClassShares:
     Args:
         rows: by split, the number of rows of each class, int64 (classes,).
         tokens: by split, the mean number of tokens of a row of each class; NaN without rows.
-        p: of a test that all splits have the same shares."""
+        p: of a test that all splits have the same shares.
+    """
 
     answers: list[str]
     rows: dict[str, np.ndarray]

@@ -112,15 +112,11 @@ def text_columns(table: FileTable, test: FileTable | None, exclude: Collection[s
         figures = [f"{len(column.counts):,}" for column in candidates[:most]]
         why = f"words, {' and '.join(dict.fromkeys(figures))} distinct in {count(table.rows, 'row')}"
     doubts = []
-    if left := [column.name for column in candidates[most:]]:
-        doubts.append(
-            f"text: {len(candidates)} columns look like texts, and a task reads at most {most}: {columns_in_words(left)} left"
-            " out; choose, or join columns in the files"
-        )
-    if sentences and (single := [column.name for column in possible if column not in sentences]):
-        doubts.append(
-            f"text: the single words in {columns_in_words(single)} are left out; check whether the target depends on them"
-        )
+    if left := columns_in_words(column.name for column in candidates[most:]):
+        read = f"{len(candidates)} columns look like texts, and a task reads at most {most}"
+        doubts.append(f"text: {read}: {left} left out; choose, or join columns in the files")
+    if sentences and (single := columns_in_words(column.name for column in possible if column not in sentences)):
+        doubts.append(f"text: the single words in {single} are left out; check whether the target depends on them")
     return TextColumns(names, why, doubts)
 
 
@@ -157,8 +153,7 @@ def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileCo
 
 
 def group_column(table: FileTable, tables: Sequence[FileTable], exclude: Collection[str]) -> tuple[str, str] | None:
-    """The name of a column of ids that repeat, and the reason; or None. Rows with the same id share something, such as a document,
-    and must not be both in train and in dev.
+    """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits.
 
     It must have at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's
     files, because a column that the test file does not have may depend on the target.
@@ -244,7 +239,8 @@ def guess_target(main: FileColumn, column: FileColumn, candidates: Sequence[File
         candidates: the columns of candidates in the rows of `column`; empty if the task cannot be a choice.
 
     Raises:
-        InputError: for missing or constant targets, and those that a suite file cannot declare."""
+        InputError: for missing or constant targets, and those that a suite file cannot declare.
+    """
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
         raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; fill or delete these rows")
     if len(column.counts) < 2:

@@ -62,7 +62,6 @@ class FileColumn:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """In how many rows each distinct text occurs."""
         return Counter(self.texts)
 
     @cached_property
@@ -80,7 +79,6 @@ class FileColumn:
 
     @property
     def several_words(self) -> int:
-        """The number of rows whose text has several words."""
         return sum(rows for value, rows in self.counts.items() if " " in value.strip())
 
     @property
@@ -110,7 +108,6 @@ class FileTable:
 
     @property
     def listed(self) -> str:
-        """The file's columns, for a message."""
         return f"{self.path.name} has {columns_in_words([*self.columns, *self.incomplete])}"
 
 
@@ -190,16 +187,11 @@ def _column(name: str, values: list[Value]) -> FileColumn:
 
 @dataclass(frozen=True)
 class SplitFiles:
-    """A task's files.
-
-    Args:
-        folder: the path of its folder, relative to the data folder; "" for the data folder itself.
-        unused: further files of the same splits.
-    """
+    """A task's files: the folder that they are in, below the data folder, names by split, and further files of the same splits."""
 
     id: str
     folder: str
-    files: dict[str, str]  # names by split
+    files: dict[str, str]
     unused: list[str]
 
 

@@ -39,12 +39,10 @@ class Guess:
 
     Args:
         files: names by split; None for a split that does not exist.
-        rows: the rows of each file that was read.
         keys: the other keys of the suite file, with their values.
         why: by key, what the guess is based on.
         doubts: what the user has to decide, as "key: message".
-        notes: what the user should know.
-        problem: why the task cannot be declared yet, or None; a task with a problem becomes a comment.
+        problem: why the task cannot be declared yet; a task with a problem becomes a comment.
     """
 
     id: str

@@ -103,25 +103,23 @@ def scalar(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Initialized:
-    """The path of the suite file that was written, and a summary: a line for each task and for each decision that is left."""
+class Guessed:
+    """The path of a suite file, its content, a summary with a line for each task and each decision that is left, and by task id why
+    tasks cannot be declared."""
 
     path: Path
+    document: str
     summary: str
+    problems: Mapping[str, str]
 
 
 def init_suite(
     data_dir: Path, language: str | None = None, name: str | None = None, out: Path | None = None
-) -> Initialized:
-    """Guess the tasks of the data files below a folder, and write a suite file whose comments say what each guess is
-    based on.
+) -> Guessed:
+    """Guess the tasks of the data files below a folder, and write a suite file whose comments say what each guess is based on.
 
-    Args:
-        language, name, out: as those of `mtl init-suite`; None: its defaults.
-
-    Raises:
-        InputError: if there is no folder or no usable file, for a name that is not valid in file names, and if `out`
-            already exists: nothing is overwritten.
+    Arguments are those of `mtl init-suite`. Raises InputError if there is no folder or no usable file, for a name that is not valid in file
+    names, and if `out` already exists: nothing is overwritten.
     """
     if not data_dir.is_dir():
         raise InputError("no such folder", path=data_dir)
@@ -135,16 +133,7 @@ def init_suite(
         raise InputError("already there; remove it, or name another file with --out", path=path)
     guessed = guess_suite(data_dir, language, suite_name, path)
     write_text(path, guessed.document)
-    return Initialized(path, guessed.summary)
-
-
-@dataclass(frozen=True)
-class Guessed:
-    """The content of a suite file, the summary of `Initialized`, and by task id why tasks cannot be declared."""
-
-    document: str
-    summary: str
-    problems: Mapping[str, str]
+    return guessed
 
 
 def guess_suite(
@@ -154,15 +143,9 @@ def guess_suite(
     path: Path,
     known: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Guessed:
-    """Guess the tasks of the data files below a folder.
+    """Guess the tasks of the data files below a folder, for a suite file at a path that its comments name.
 
-    Args:
-        language, name: as in `init_suite`.
-        path: where the suite file will be, which its comments name.
-        known: by task id, keys that need no guess.
-
-    Raises:
-        InputError: if there is no usable file, and for known keys of other tasks, or that a guess does not have.
+    Raises InputError if there is no usable file, and for known keys of other tasks, or that a guess does not have.
     """
     tasks = find_tasks(data_dir)
     if not tasks.tasks:
@@ -180,7 +163,7 @@ def guess_suite(
     choose_answering_tasks(guesses)
     document = suite_document(name, language, guesses, data_dir, path)
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
-    return Guessed(document, "\n".join(_summary(path, data_dir, language, guesses, tasks)), problems)
+    return Guessed(path, document, "\n".join(_summary(path, data_dir, language, guesses, tasks)), problems)
 
 
 def _summary(path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], tasks: Found) -> Iterator[str]:

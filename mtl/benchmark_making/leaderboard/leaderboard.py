@@ -49,7 +49,8 @@ class Rules:
 def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) -> dict[str, str]:
     """By name, why a submission in a folder is refused, checked without labels; an empty text for one that is valid.
 
-    Raises InputError if there is no submission, or no data to compare with."""
+    Raises InputError if there is no submission, or no data to compare with.
+    """
     tasks = read_public_rows(suite, data_dir, rules.split)
 
     def check(path: Path, about: Entrant) -> None:
@@ -61,7 +62,7 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
 def make_leaderboard(
     suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules, cache: Path | None = None, url: str | None = None
 ) -> dict[str, str]:
-    """Score the submissions in a folder and write the site of the leaderboard.
+    """Score the submissions in a folder and write the site of the leaderboard, and return why submissions are refused, as `check_submissions`.
 
     A submission that is refused stops no other one. The same folders give the same bytes.
 
@@ -71,17 +72,13 @@ def make_leaderboard(
         cache: the folder that keeps scores and resamples by content; it must not be published.
         url: the address of the site, for the feed.
 
-    Returns:
-        by name, why a submission is refused; an empty text for one that is on the board.
-
     Raises:
         InputError: if there is no submission, or no label, and if the labels or the cache are in the folder of the site.
     """
     for what, path in (("gold", gold), ("cache", cache)):
         if path is not None and path.resolve().is_relative_to(out.resolve()):
-            raise InputError(
-                f"{path} is in the folder of the site, {out}, which is published; name another one", key=what
-            )
+            problem = f"{path} is in the folder of the site, {out}, which is published; name another one"
+            raise InputError(problem, key=what)
     tasks = read_labelled_rows(suite, gold, rules.split)
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
@@ -129,10 +126,8 @@ def _check_limit(path: Path, about: Entrant, made: int, limit: int) -> None:
     if about.team is None or about.date is None:
         raise InputError("needs team and date, as this leaderboard limits a team's submissions", path=path / ABOUT)
     if made >= limit:
-        most = counted(limit, "submission")
-        raise InputError(
-            f"team {about.team} may make {most} a month, and this is one more in {about.date[:7]}", path=path
-        )
+        most = f"{counted(limit, 'submission')} a month"
+        raise InputError(f"team {about.team} may make {most}, and this is one more in {about.date[:7]}", path=path)
 
 
 def build_board(suite: Suite, tasks: Mapping[str, PredictedRows], scored: Sequence[Scored], split: str) -> Leaderboard:

@@ -31,14 +31,8 @@ class LabelledRows:
 
 @dataclass(frozen=True, eq=False)
 class PredictedRows:
-    """The rows of one task that a submission predicts.
-
-    Args:
-        task: the task, scored on the leaderboard's split.
-        data: the rows as predictions are put to them, without targets.
-        file: the rows as JSON objects; None unless the data is a JSON Lines file.
-        labelled: None if the labels are not at hand.
-    """
+    """The rows of one task that a submission predicts: without targets as predictions are put to them, and as JSON objects, unless the data is
+    no JSON Lines file; and their labels, if they are at hand."""
 
     task: Task
     data: DataRows
@@ -47,13 +41,9 @@ class PredictedRows:
 
 
 def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, PredictedRows]:
-    """The rows of the tasks that the folder has labels of, by task id.
+    """The rows of the tasks that the folder has labels of, by task id. Test files may be called test.tsv, too.
 
-    Args:
-        gold: a data folder; its test files have the target column, and may be called test.tsv.
-
-    Raises:
-        InputError: if there are none, and for files that cannot be read.
+    Raises InputError if there are none, and for files that cannot be read.
     """
     tasks = {}
     for task in suite.tasks.values():

@@ -30,7 +30,8 @@ class Scored:
 
     Args:
         digest: SHA-256 of its predictions, equal for submissions with the same ones in whatever form.
-        samples: what tests resample, by task id, and by AVERAGE if the submission has every averaged task that the labels are of."""
+        samples: what tests resample, by task id, and by AVERAGE if the submission has every averaged task that the labels are of.
+    """
 
     name: str
     system: Entrant
@@ -103,12 +104,8 @@ class Scorer:
             arrays = read_arrays(path)
             count = len(arrays["tasks"])
             forms = {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}
-            if forms != {
-                "tasks": ("U", (count,)),
-                "scores": ("f", (count,)),
-                "means": ("f", (2, count, RESAMPLES)),
-                "digest": ("U", ()),
-            }:
+            means = ("f", (2, count, RESAMPLES))
+            if forms != {"tasks": ("U", (count,)), "scores": ("f", (count,)), "means": means, "digest": ("U", ())}:
                 raise ValueError("other arrays than expected")
             if unknown := set(arrays["tasks"].tolist()) - set(self._tasks):
                 raise ValueError(f"scores of {', '.join(unknown)}")

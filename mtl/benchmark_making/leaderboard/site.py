@@ -173,13 +173,11 @@ def _cells(board: Leaderboard, entry: BoardEntry, column: str) -> tuple[str, ...
 
 def _table(header: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:
     """A table whose cells are HTML; the first cell of each line is its header."""
-    head = (
-        "<thead><tr>" + "".join(f'<th scope="col">{cell}</th>' for cell in header) + "</tr></thead>" if header else ""
-    )
-    body = "".join(
-        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-        for first, *cells in lines
-    )
+    names = "".join(f'<th scope="col">{cell}</th>' for cell in header or ())
+    head = f"<thead><tr>{names}</tr></thead>" if header else ""
+    body = ""
+    for first, *cells in lines:
+        body += f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
     return f'<div class="scroller"><table class="static">{head}<tbody>{body}</tbody></table></div>'
 
 

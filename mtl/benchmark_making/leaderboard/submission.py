@@ -29,12 +29,7 @@ OTHERS = re.compile(r"[^/]*\.(json|md|txt|yaml|yml)|(README|LICENSE)[^/]*", re.I
 
 @dataclass
 class Entrant(System):
-    """The content of a submission's system.yaml. What is missing is not stated.
-
-    Args:
-        team: who submits, for the limit of submissions.
-        date: the day of the submission, as in 2026-11-23.
-    """
+    """The content of a submission's system.yaml: also who submits, and the day. What is missing is not stated."""
 
     team: str | None = None
     date: str | None = None
@@ -104,11 +99,9 @@ def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> U
     contents, remaining = read_files(path, of_split.__contains__)
     for name in remaining:
         if name not in names and not OTHERS.fullmatch(name):
-            raise InputError(
-                f"is no file of predictions of suite {suite.name}; such files are called "
-                f"{split}_pred_TASK.tsv or TASK/{split}.jsonl, and TASK is one of {', '.join(suite.tasks)}",
-                path=f"{path}/{name}",
-            )
+            called = f"{split}_pred_TASK.tsv or TASK/{split}.jsonl, and TASK is one of {', '.join(suite.tasks)}"
+            problem = f"is no file of predictions of suite {suite.name}; such files are called {called}"
+            raise InputError(problem, path=f"{path}/{name}")
     if not contents:
         raise InputError(f"has no predictions for {split}", path=folder)
     return UnreadSubmission(folder.name, path, about, contents)
@@ -119,7 +112,8 @@ def read_predictions(
 ) -> dict[str, np.ndarray]:
     """The predictions for the rows of each task that the submission has, (rows,) by task id.
 
-    Raises InputError for predictions that do not fit the rows, or if there are none of these tasks. It says nothing of labels."""
+    Raises InputError for predictions that do not fit the rows, or if there are none of these tasks. It says nothing of labels.
+    """
     predicted = {}
     names = prediction_names(suite)
     for name in submission.contents:

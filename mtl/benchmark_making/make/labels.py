@@ -122,9 +122,8 @@ def map_values(work: Work, options: Map, table: Table) -> Table:
         elif options.others == "drop":
             work.drop(row, f"{options.column} is {old!r}")
         else:
-            raise row.error(
-                f"{options.column} is {old!r}, which step {work.number}, map, does not name; name it, or set others: keep or drop"
-            )
+            step = f"step {work.number}, map, does not name"
+            raise row.error(f"{options.column} is {old!r}, which {step}; name it, or set others: keep or drop")
     unused = sorted(set(options.values) - {row.cell(options.column) for row in table.rows})
     if unused:
         raise work.error(f"no row of table {table.name} has {unused[0]!r} in column {options.column!r}", "values")
@@ -213,9 +212,8 @@ def number(work: Work, options: Number, table: Table) -> Table:
         try:
             rows.append(row.with_values(**{options.into: float(mean.quantize(step, ROUND_HALF_EVEN))}))
         except InvalidOperation:
-            raise row.error(
-                f"a mean of {float(mean):g} has too many digits to round; correct the row, or set range:"
-            ) from None
+            problem = f"a mean of {float(mean):g} has too many digits to round; correct the row, or set range:"
+            raise row.error(problem) from None
     return table.with_rows(rows, options.into)
 
 

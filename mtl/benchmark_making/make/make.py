@@ -55,7 +55,8 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
         data_dir: where the sources are; default: the recipe's folder, or data/NAME, where embedded corpora are written.
 
     Raises:
-        InputError: for a recipe, a source or a row that is not as it should be."""
+        InputError: for a recipe, a source or a row that is not as it should be.
+    """
     path = find_yaml("recipe", name, shipped("configs") / "recipe")
     recipe = load_recipe(path)
     check_new_folder(out)
@@ -105,7 +106,8 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
         tables[use.into] = Table(use.into, table.columns, table.rows)
         rows = dict(zip(use.tables, (len(source.rows) for source in taken), strict=False))
         # Rows that a step does not choose for a new table are dropped only if nothing reads their own table later.
-        readers = [*(name for later in recipe.uses[place + 1 :] for name in later.tables), *recipe.task_tables]
+        readers = {name for later in recipe.uses[place + 1 :] for name in later.tables}
+        readers |= {written.table for written in recipe.written.values()}
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
         done.append(Done(use, rows, len(table.rows), [] if stays else work.dropped, work.facts))
     return done

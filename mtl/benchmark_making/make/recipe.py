@@ -1,7 +1,7 @@
 """Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,8 +11,9 @@ from omegaconf import MISSING
 from mtl.base.errors import InputError
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.sheets.form import ORDER, TEMPLATE
+from mtl.benchmark_making.make import filtering, labels, pairs, splitting
 from mtl.benchmark_making.make.sources import RecipeSource, TokenColumns
-from mtl.benchmark_making.make.steps import STEPS, Step
+from mtl.benchmark_making.make.table import Table
 from mtl.data.records import FORMATS
 from mtl.settings.bounds import check_known, one_of, typed_settings
 from mtl.tasks.suite import suite_from
@@ -21,6 +22,43 @@ from mtl.tasks.task import SPLITS
 Options = TypeVar("Options")
 
 WRITTEN = sorted(set(FORMATS) - {".parquet"})  # the bytes of a parquet file depend on the version of pyarrow
+
+
+@dataclass(frozen=True)
+class Step:
+    """
+    Args:
+        run: the step's work, its options and its tables -> the new table.
+        options: a dataclass of the options, with its bounds and its own `check`.
+        tables: how many tables it takes; None: two or more.
+    """
+
+    run: Callable[..., Table]
+    options: type[Any]
+    tables: int | None = 1
+
+
+# By name, in the order of docs/how-to/making-tasks.md.
+STEPS = {
+    "keep": Step(filtering.keep, filtering.Keep),
+    "duplicates": Step(filtering.duplicates, filtering.Duplicates),
+    "sample": Step(filtering.sample, filtering.SampleOptions),
+    "top": Step(filtering.top, filtering.Top),
+    "explode": Step(filtering.explode, filtering.Explode),
+    "stack": Step(filtering.stack, filtering.Nothing, tables=None),
+    "shuffle": Step(filtering.shuffle, filtering.Nothing),
+    "entities": Step(labels.entities, labels.Entities),
+    "only_item": Step(labels.only_item, labels.OnlyItem),
+    "map": Step(labels.map_values, labels.Map),
+    "set": Step(labels.set_values, labels.Set),
+    "rename": Step(labels.rename, labels.Rename),
+    "number": Step(labels.number, labels.Number),
+    "pairs": Step(pairs.pairs, pairs.PairOptions, tables=2),
+    "similarity": Step(pairs.similarity, pairs.Similarity),
+    "cut": Step(pairs.cut, pairs.Cut),
+    "split": Step(splitting.split, splitting.SplitOptions),
+    "split_by_value": Step(splitting.split_by_value, splitting.SplitByValue),
+}
 
 
 @dataclass
@@ -93,11 +131,6 @@ class TaskRecipe:
     written: dict[str, Written]
     sheets: dict[str, dict[str, str]]
 
-    @property
-    def task_tables(self) -> list[str]:
-        """The tables whose rows are written."""
-        return [written.table for written in self.written.values()]
-
     def suite(self, files: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
         """The content of the suite file whose tasks have these numbers of rows, by task and split."""
         tasks = {}
@@ -119,7 +152,12 @@ def load_recipe(path: Path) -> TaskRecipe:
         uses = _uses(form, list(sources))
         tasks = {str(id): _section(raw, f"tasks.{id}") for id, raw in form.tasks.items()}
         last = uses[-1].into if uses else next(iter(sources))
-        written = {id: _written(id, dict(keys), last) for id, keys in tasks.items()}
+        written = {
+            id: _typed(
+                Written, {"table": last, **_section(keys.get("data", {}), f"tasks.{id}.data")}, f"tasks.{id}.data."
+            )
+            for id, keys in tasks.items()
+        }
         sheets = {id: _sheet(id, keys.get("sheet", {})) for id, keys in tasks.items()}
         _check_tables(sources, uses, written)
     except InputError as error:
@@ -205,16 +243,10 @@ def _refuse_truth_values(raw: Mapping[str, Any], section: str) -> None:
     for key, value in raw.items():
         parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
         if any(isinstance(part, bool) for part in parts):
-            raise InputError(
-                "YAML reads yes, no, on and off as truth values; put them in quotes", key=f"{section}{key}"
-            )
+            problem = "YAML reads yes, no, on and off as truth values; put them in quotes"
+            raise InputError(problem, key=f"{section}{key}")
         if isinstance(value, dict):
             _refuse_truth_values({f"{key}.{name}": part for name, part in value.items()}, section)
-
-
-def _written(id: str, keys: dict[str, Any], last: str) -> Written:
-    section = f"tasks.{id}.data"
-    return _typed(Written, {"table": last, **_section(keys.get("data", {}), section)}, f"{section}.")
 
 
 def _sheet(id: str, raw: Any) -> dict[str, str]:
@@ -231,12 +263,11 @@ def _check_tables(sources: Mapping[str, RecipeSource], uses: list[Use], written:
     made: dict[str, str] = {name: f"sources.{name}" for name in sources}
     unread = set(sources)
     for use in uses:
+        key = f"steps.{use.number}.{use.name}"
         unread -= set(use.tables)
         if use.into in unread:
-            raise InputError(
-                f"replaces table {use.into!r}, which nothing has read", key=f"steps.{use.number}.{use.name}"
-            )
-        made[use.into] = f"steps.{use.number}.{use.name}"
+            raise InputError(f"replaces table {use.into!r}, which nothing has read", key=key)
+        made[use.into] = key
         unread.add(use.into)
     for id, task in written.items():
         if task.table not in made:

@@ -60,7 +60,8 @@ class RecipeSource:
 def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
     """The rows of a source with all of its columns, those of lists included. A row may lack values. Raises InputError as `read_records`.
 
-    A token file has one row for each sentence, with the columns text, tokens[], tags[] and document."""
+    A token file has one row for each sentence, with the columns text, tokens[], tags[] and document.
+    """
     path = data_dir / source.file
     if source.tokens is not None:
         rows = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
@@ -80,9 +81,8 @@ def _sentences(path: Path, tokens: TokenColumns) -> Iterator[tuple[int, Values]]
     """The sentences of a token file, each with the line of its first token. An empty line ends a sentence.
 
     Comments stand before a sentence. A "#" may begin a token, too, so a comment is `# key = value`, or a line without tabs in a file with tabs.
-
-    The sentence's text stands in a line `# text = …`; without it, the text is the tokens with spaces between them, but for those
-    after a token with SpaceAfter=No. A new document begins with `# newdoc id = …` or with the token -DOCSTART-.
+    Without a line `# text = …`, the text is the tokens with spaces between them, but for those after a token with SpaceAfter=No. A new
+    document begins with `# newdoc id = …` or with the token -DOCSTART-.
     """
     documents, document = 0, ""
     forms, tags, first = list[str](), list[str](), 0  # of the sentence, and the line of its first token

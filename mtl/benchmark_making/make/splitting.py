@@ -74,9 +74,8 @@ def split(work: Work, options: SplitOptions, table: Table) -> Table:
     reached = Counter(places)
     if unfilled := [name for name in asked if name != REST and not reached[name]]:
         largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {len(places)} rows" if keys else ""
-        raise work.error(
-            f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys", "keys" if keys else None
-        )
+        problem = f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys"
+        raise work.error(problem, "keys" if keys else None)
     _note(work, asked, reached, groups, places, strata if options.stratify else None)
     reasons = ["beyond the rows asked for" if place == REST else None for place in places]
     rows = [row.with_values(**{SPLIT: place}) for row, place in zip(table.rows, places, strict=True)]

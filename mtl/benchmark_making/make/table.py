@@ -23,10 +23,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """The values of a row by column, and the rows of sources that it is made of: one, or two for a pair.
-
-    Values are shared between rows and never changed in place.
-    """
+    """The values of a row by column, which are never changed in place, and the rows of sources that it is made of: one, or two for a pair."""
 
     values: Values
     origins: tuple[Origin, ...]
@@ -84,8 +81,6 @@ class Table:
 
 
 class Dropped(NamedTuple):
-    """A row that a step dropped, and why."""
-
     row: SourceRow
     reason: str
 

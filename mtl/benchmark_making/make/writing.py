@@ -46,6 +46,13 @@ class Done:
         taken = " and ".join(f"{rows} rows of {name}" for name, rows in self.taken.items())
         return f"{self.use.number}. {self.use.name}{f' ({options})' if options else ''}: {taken} → {self.rows} rows of {self.use.into}"
 
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What the provenance says of the step."""
+        rows = {"rows_in": self.taken, "into": self.use.into, "rows_out": self.rows, "dropped": len(self.dropped)}
+        facts = {"facts": self.facts} if self.facts else {}
+        return {"step": self.use.name, "options": self.use.raw, **rows, **facts}
+
 
 def write_all(
     recipe: TaskRecipe,
@@ -58,7 +65,8 @@ def write_all(
     """Write all files into a folder, and return the suite as read from its file.
 
     Raises:
-        InputError: for a table without splits, a row without a value that is to be written, and a target that the task does not have."""
+        InputError: for a table without splits, a row without a value that is to be written, and a target that the task does not have.
+    """
     rows = {id: _by_split(recipe, id, tables[written.table]) for id, written in recipe.written.items()}
     counts = {id: {name: len(split_rows) for name, split_rows in splits.items()} for id, splits in rows.items()}
     suite = suite_from(recipe.suite(counts), recipe.path)
@@ -73,9 +81,8 @@ def write_all(
         (folder / "sheets").mkdir(exist_ok=True)
         write_text(folder / "sheets" / f"{id}_documentation_sheet.tsv", _sheet(recipe, id, done, sources, folder))
     used = {origin for splits in rows.values() for split in splits.values() for row in split for origin in row.origins}
-    lines = [line for step in done for line in _dropped_lines(step, used)]
-    lines += _unread_lines(rows_given, used, done)
-    write_text(folder / DROPPED, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    lines = [json.dumps(line, ensure_ascii=False) for line in _log(rows_given, used, done)]
+    write_text(folder / DROPPED, "".join(f"{line}\n" for line in lines))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     write_json(
         folder / PROVENANCE,
@@ -88,7 +95,7 @@ def write_all(
                 name: {**source, "rows_used": sum(o.file == source["file"] for o in used)}
                 for name, source in sources.items()
             },
-            "steps": [_step(step) for step in done],
+            "steps": [step.provenance for step in done],
             "tasks": {
                 id: {"table": recipe.written[id].table, "rows": counts[id], "cells_changed": changed[id]} for id in rows
             },
@@ -195,39 +202,24 @@ def _sheet(recipe: TaskRecipe, id: str, done: Sequence[Done], sources: Mapping[s
         return draft_sheet(job, id, values)
 
 
-def _dropped_lines(done: Done, used: Container[Origin]) -> Iterator[dict[str, Any]]:
-    """What dropped.jsonl says of each row that a step dropped. used: the rows of sources that files of tasks are made of."""
-    step = {"step": done.use.number, "name": done.use.name, "table": done.use.into}
-    for row, reason in done.dropped:
-        yield _line(step, row, reason, all(origin in used for origin in row.origins))
-
-
-def _unread_lines(rows: Iterable[SourceRow], used: Container[Origin], done: Iterable[Done]) -> Iterator[dict[str, Any]]:
-    """The same of rows of sources that no step dropped, and that are in no file, since no step chose them for a table."""
-    dropped = {origin for step in done for row, _ in step.dropped for origin in row.origins}
+def _log(rows: Iterable[SourceRow], used: Container[Origin], done: Sequence[Done]) -> Iterator[dict[str, Any]]:
+    """What dropped.jsonl says of each row that a step dropped, and of rows of sources that no step chose for a table of a task."""
+    dropped = set[Origin]()
+    for step in done:
+        for row, reason in step.dropped:
+            dropped |= set(row.origins)
+            about = {"step": step.use.number, "name": step.use.name, "table": step.use.into}
+            yield {**about, **_logged(row, reason, all(origin in used for origin in row.origins))}
     for row in rows:
         if not any(origin in used or origin in dropped for origin in row.origins):
-            yield _line(
-                {"step": None, "name": None, "table": None}, row, "no step chose it for a table of a task", False
-            )
+            about = {"step": None, "name": None, "table": None}
+            yield {**about, **_logged(row, "no step chose it for a table of a task", False)}
 
 
-def _line(step: Mapping[str, Any], row: SourceRow, reason: str, used: bool) -> dict[str, Any]:
-    return {
-        **step,
-        "sources": [f"{origin.file}:{origin.line}" for origin in row.origins],
-        "reason": reason,
-        "used": used,
-        "row": {column: _shown(value) for column, value in row.values.items() if not column.endswith(LIST)},
-    }
-
-
-def _shown(value: Value | None) -> Value | None:
-    return value[:SHOWN] + "…" if isinstance(value, str) and len(value) > SHOWN else value
-
-
-def _step(done: Done) -> dict[str, Any]:
-    """What the provenance says of a step."""
-    use = done.use
-    rows = {"rows_in": done.taken, "into": use.into, "rows_out": done.rows, "dropped": len(done.dropped)}
-    return {"step": use.name, "options": use.raw, **rows, **({"facts": done.facts} if done.facts else {})}
+def _logged(row: SourceRow, reason: str, used: bool) -> dict[str, Any]:
+    shown = {}
+    for column, value in row.values.items():
+        if not column.endswith(LIST):
+            shown[column] = value[:SHOWN] + "…" if isinstance(value, str) and len(value) > SHOWN else value
+    sources = [f"{origin.file}:{origin.line}" for origin in row.origins]
+    return {"sources": sources, "reason": reason, "used": used, "row": shown}

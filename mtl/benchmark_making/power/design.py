@@ -63,7 +63,8 @@ class Design:
     Args:
         groups: of scored rows; of an average, of all its sets of rows.
         least_groups: those of the smallest set of rows.
-        rows_variance: the part of the variance that rows give at these numbers."""
+        rows_variance: the part of the variance that rows give at these numbers.
+    """
 
     groups: int
     least_groups: int
@@ -116,7 +117,8 @@ def held_difference(
 
     Args:
         seeds: of the two runs, the variance over seeds, its degrees of freedom, and the part of it that rows include (`SeedParts.of_pairs`).
-        fewer_errors: the variance of errors on own rows that the runs have more, with their present seeds, than with those that are asked for."""
+        fewer_errors: the variance of errors on own rows that the runs have more, with their present seeds, than with those that are asked for.
+    """
     if 2.0 ** (1 - min(rows.count for rows in first.means)) * tests >= LEVEL:
         return NEVER
     parts = rows_parts(first, second)

@@ -51,19 +51,18 @@ class PowerSettings:
 def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:
     """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite.
 
-    Raises InputError if there is no finished run, or none of the suite, or if a run's files cannot be read."""
+    Raises InputError if there is no finished run, or none of the suite, or if a run's files cannot be read.
+    """
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
     if not runs:
-        raise InputError(
-            "holds no finished run; make one with mtl baseline, or give rows=, accuracy= and agreement=", path=runs_dir
-        )
+        problem = "holds no finished run; make one with mtl baseline, or give rows=, accuracy= and agreement="
+        raise InputError(problem, path=runs_dir)
     chosen = [run for run in runs if settings.suite in (None, run.suite.name)]
     if not chosen:
         names = ", ".join(sorted({run.suite.name for run in runs}))
-        raise InputError(
-            f"no finished run below {runs_dir}; there are runs of {names}", key="suite", value=settings.suite
-        )
+        problem = f"no finished run below {runs_dir}; there are runs of {names}"
+        raise InputError(problem, key="suite", value=settings.suite)
     return "\n\n".join(power_text(leaderboard(of_suite, cache), settings) for of_suite in by_suite(chosen))
 
 
@@ -195,16 +194,12 @@ def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float 
 def _rows_text(row: Row, column: str, groups: int) -> str:
     """The number of a run's scored rows, or of their groups where rows belong together; of the average, those of its tasks."""
     assert row.run
-    tasks = [
-        task for task in row.run.tasks if task.id == column or (column == AVERAGE and task.id in row.run.suite.averaged)
-    ]
-    grouped = any(
-        len(row.run.rows(task).targets) > sum(rows.count for rows in row.samples[task.id].means) for task in tasks
-    )
+    ids = row.run.suite.averaged if column == AVERAGE else [column]
+    tasks = [task for task in row.run.tasks if task.id in ids]
+    counts = [sum(rows.count for rows in row.samples[task.id].means) for task in tasks]
+    grouped = any(len(row.run.rows(task).targets) > count for task, count in zip(tasks, counts, strict=True))
     return f"{groups:,}{' groups' if grouped else ''}"
 
 
 def _count(count: float | None) -> str:
-    if count is None:
-        return MISSING
-    return "never" if count == NEVER else f"{math.ceil(count):,}"
+    return MISSING if count is None else "never" if count == NEVER else f"{math.ceil(count):,}"

@@ -50,7 +50,7 @@ Units = Callable[[str], list[str]]
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case: runs of letters, digits and underscores."""
+    """The words of a text in lower case."""
     return WORD.findall(text.casefold())
 
 
@@ -163,7 +163,8 @@ class TextComparison:
     def values(self, shared: np.ndarray, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
         """The similarities of pairs with these products of their rows in `left` and `right`, in the floating-point type of these products.
 
-        The numbers of the texts are in shapes that broadcast to that of the products."""
+        The numbers of the texts are in shapes that broadcast to that of the products.
+        """
         kind = shared.dtype
         ours, theirs = self.sizes[0][lefts].astype(kind), self.sizes[1][rights].astype(kind)
         size = {

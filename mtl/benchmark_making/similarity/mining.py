@@ -34,7 +34,8 @@ def most_similar(
 ) -> Pairs:
     """For each first text, the most similar second texts of other groups, the first of equal ones, with a similarity in these bounds.
 
-    Texts without a common unit are never a pair. Groups are int64, of each text of both sides."""
+    Texts without a common unit are never a pair. Groups are int64, of each text of both sides.
+    """
     order = np.argsort(groups[1], kind="stable")
     begins, ends = (np.searchsorted(groups[1][order], groups[0], side) for side in ("left", "right"))
     every = np.arange(len(groups[1]))
@@ -82,7 +83,8 @@ def within_groups(
 ) -> Pairs:
     """By first text, second texts of its own group, with a similarity in these bounds: all, or the most or the least similar.
 
-    A text is no pair with itself where both sides are the same texts. Groups are int64, of each text of both sides."""
+    A text is no pair with itself where both sides are the same texts. Groups are int64, of each text of both sides.
+    """
     order = [np.argsort(side, kind="stable") for side in groups]
     kept_pairs = []
     for group in np.intersect1d(*groups):
@@ -106,7 +108,8 @@ def near_duplicates(texts: Sequence[str], share: float, ngram: int) -> Iterator[
     """All pairs of texts whose sets of character n-grams have at least this Jaccard similarity, exactly: the numbers of both, and it.
 
     Two such texts have one of their rarest n-grams in common: each text's `prefix`, all but (share × size) − 1 of its n-grams. So only
-    texts with a common n-gram in their prefixes are compared (Bayardo et al. 2007, All-Pairs). Pairs come by the later text."""
+    texts with a common n-gram in their prefixes are compared (Bayardo et al. 2007, All-Pairs). Pairs come by the later text.
+    """
     options = SimilarityOptions(units="characters", measure="jaccard", ngram=ngram)
     comparison = TextComparison(texts, [], options, "n-grams")
     comparison.right, comparison.sizes = comparison.left, (comparison.sizes[0], comparison.sizes[0])

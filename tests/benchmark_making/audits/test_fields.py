@@ -52,22 +52,17 @@ def test_several_fields_are_one_finding_with_the_best_first(tmp_path: Path) -> N
     found = only(findings(tmp_path, HALF, weak=mostly(HALF, 5), strong=mostly(HALF, 10), all=mostly(HALF, ROWS + 1)))
     assert found.count == 3 and "3 fields that are no input predict the target" in found.what
     assert "meta.all 99.0 (98%), meta.strong 90.0 (80%), meta.weak 80.0 (60%)" in found.what
-
-
-def test_null_is_a_value_of_its_own(tmp_path: Path) -> None:
     found = only(findings(tmp_path, HALF, error=[None if target else f"e{i % 9}" for i, target in enumerate(HALF)]))
-    assert "meta.error 100.0" in found.what
+    assert "meta.error 100.0" in found.what  # null is a value of its own
+    found = only(findings(tmp_path, HALF, scale=SCALES[1], pos=mostly(HALF, 10)))
+    assert "meta.pos 0.900 (80%); a constant answer has 0.500" in found.what
 
 
-def test_a_number_is_guessed_by_the_mean(tmp_path: Path) -> None:
+def test_a_number_is_guessed_by_the_mean_and_a_choice_by_its_index(tmp_path: Path) -> None:
     targets = [3 * (i % 3) + 0.1 * (i % 7) for i in range(ROWS)]
-    found = only(
-        findings(tmp_path, targets, RATING, third=[i % 3 for i in range(ROWS)], seventh=[i % 7 for i in range(ROWS)])
-    )
+    fields = {"third": [i % 3 for i in range(ROWS)], "seventh": [i % 7 for i in range(ROWS)]}
+    found = only(findings(tmp_path, targets, RATING, **fields))
     assert found.count == 1 and "(Spearman, and" in found.what and "meta.third " in found.what
-
-
-def test_the_index_of_a_candidate(tmp_path: Path) -> None:
     found = only(findings(tmp_path, HALF, CHOICE, year=mostly(HALF, 10)))
     assert "meta.year 90.0 (80%); a constant answer has 50.0" in found.what
 
@@ -86,13 +81,10 @@ def test_fields_that_predict_nothing(tmp_path: Path, values: list[Any]) -> None:
     assert findings(tmp_path, HALF, field=values) == []
 
 
-def test_random_fields_of_few_rows_give_no_finding(tmp_path: Path) -> None:
+def test_few_or_unlabelled_rows_give_no_finding(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     fields = {f"f{i}": rng.integers(4, size=40).tolist() for i in range(30)}
     assert findings(tmp_path, rng.integers(2, size=40).astype(float).tolist(), **fields) == []
-
-
-def test_unlabelled_and_few_rows_are_not_tried(tmp_path: Path) -> None:
     assert findings(tmp_path, [0.0, 1.0] * 4, field=["a", "b"] * 4) == []
     assert field_findings(part("a", "b", split="test"), tmp_path, PERCENT) == []
 
@@ -100,16 +92,8 @@ def test_unlabelled_and_few_rows_are_not_tried(tmp_path: Path) -> None:
 def test_inputs_are_not_tried() -> None:
     spans = {"first.text": ["first.word"]}
     task = Task(text=["first.text", "second.text"], target="label", candidates=["answers[]"], spans=spans)
-    columns = [
-        "first.text",
-        "first.id",
-        "first.word.start",
-        "first.word.stop",
-        "second.text",
-        "answers[]",
-        "label",
-        "meta.pos",
-    ]
+    ends = ["first.word.start", "first.word.stop"]
+    columns = ["first.text", "first.id", *ends, "second.text", "answers[]", "label", "meta.pos"]
     assert non_inputs(task, columns) == ["first.id", "meta.pos"]
 
 
@@ -130,15 +114,9 @@ def test_guesses_are_those_of_the_other_folds() -> None:
 def test_removed_errors() -> None:
     """Of 100 rows, 80 with the commonest label, the field gets 90 right: it removes half of the constant answer's 20 errors."""
     targets = np.array([0.0] * 80 + [1.0] * 20)
-    values: list[Any] = ["a"] * 80 + ["b"] * 10 + ["a"] * 10
-    made = guess(LABELS, "field", values, targets, [None] * len(targets))
+    made = guess(LABELS, "field", ["a"] * 80 + ["b"] * 10 + ["a"] * 10, targets, [None] * ROWS)
     assert made is not None and made.removed == pytest.approx(0.5)
-    assert guess(LABELS, "field", ["a"] * 97 + ["b"] * 3, targets, [None] * len(targets)) is None  # removes 3 of 20
-
-
-def test_scores_are_shown_as_the_suite_shows_them(tmp_path: Path) -> None:
-    found = only(findings(tmp_path, HALF, scale=SCALES[1], pos=mostly(HALF, 10)))
-    assert "meta.pos 0.900 (80%); a constant answer has 0.500" in found.what
+    assert guess(LABELS, "field", ["a"] * 97 + ["b"] * 3, targets, [None] * ROWS) is None  # removes 3 of 20
 
 
 def test_a_group_is_guessed_from_other_groups() -> None:

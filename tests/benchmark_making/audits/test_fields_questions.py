@@ -22,9 +22,6 @@ def test_analogies_that_answer_each_other() -> None:
         "a dictionary of the pairs (a, b) in the file's own questions, asked for c,"
         " has the right answer to 12 of 12 questions (100.0%), in 12 of them as its most frequent one"
     )
-
-
-def test_the_columns_of_the_pairs_are_found_where_they_stand() -> None:
     rows = [(c, b, a) for (a, b, c), _ in QUESTIONS]
     swapped = part(*rows, targets=[target for _, target in QUESTIONS], task=ANALOGY, split="dev")
     assert "(c, b) in the file's own questions, asked for a" in only(question_findings({"dev": swapped})).what

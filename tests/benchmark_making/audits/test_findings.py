@@ -9,6 +9,8 @@ from mtl.benchmark_making.audits.findings import target_findings, text_findings
 def test_clean_rows_have_no_finding() -> None:
     clean = part("solen skiner", '"Regnet faller ."', 'jag sa: "hej"', targets=[0, 1, 0])
     assert text_findings(clean) == target_findings(clean) == []
+    assert target_findings(part(" ", "  ", "a", "b", targets=[0, 1, 0, 1])) == []  # blank texts are no duplicates
+    assert target_findings(part(("a", "b"), ("b", "a"), targets=[0, 1], task=PAIR)) == []
 
 
 def test_blank_texts() -> None:
@@ -19,10 +21,6 @@ def test_blank_texts() -> None:
         "**samma train**: 1 of 3 rows has an empty text, or one with only whitespace (samma/train.tsv:3);"
         " a model has nothing to predict the target from."
     )
-
-
-def test_blank_texts_are_neither_duplicates_nor_conflicts() -> None:
-    assert target_findings(part(" ", "  ", "a", "b", targets=[0, 1, 0, 1])) == []
 
 
 def test_other_numbers_of_candidates_than_chance_says() -> None:
@@ -42,14 +40,8 @@ def test_csv_quoting() -> None:
     assert found.where == "kansla/train.tsv:2, 5"
     pairs = only(text_findings(part(('"a ""b"""', '"""c"""'), ("d", "e"), task=PAIR)))
     assert pairs.count == 1 and "2 cells are wrapped" in pairs.what and "all cells that have any" in pairs.what
-
-
-def test_csv_quoting_of_every_cell() -> None:
-    found = only(text_findings(part('"a"', '"b"', '"c"', "d")))
+    found = only(text_findings(part('"a"', '"b"', '"c"', "d")))  # nearly every cell
     assert (found.kind, found.count) == ("quoting", 3)
-
-
-def test_half_of_a_quoted_cell() -> None:
     found = only(text_findings(part('"a ""b"" c', "d", "e")))
     assert (found.kind, found.count) == ("half-quoting", 1)
 
@@ -74,6 +66,9 @@ def test_constant_column() -> None:
     found = only(text_findings(part(("a", "b"), ("c", "b"), ("d", "b"), task=PAIR)))
     assert (found.kind, found.count) == ("constant", 3)
     assert found.what == "column 'b' has the same text in all 3 rows, “b”"
+    same = part(("q", "a", "b"), ("q", "a"), ("q", "a", "c"), targets=[0, 0, 0], task=CHOICE)
+    found = only(text_findings(same))
+    assert (found.kind, found.what) == ("constant", "column 'q' has the same text in all 3 rows, “q”")
 
 
 def test_repeated_rows() -> None:
@@ -82,10 +77,6 @@ def test_repeated_rows() -> None:
     assert "training" in found.meaning
     test = only(target_findings(part("a", "b", "a", split="test")))
     assert test.count == 1 and "(texts)" in test.what and "score" in test.meaning
-
-
-def test_pairs_in_another_order_are_not_duplicates() -> None:
-    assert target_findings(part(("a", "b"), ("b", "a"), targets=[0, 1], task=PAIR)) == []
 
 
 def test_contradicting_rows() -> None:
@@ -98,16 +89,14 @@ def test_contradicting_rows() -> None:
     assert ratings[1].where == "betyg/train.tsv:2 1, 3 4.5, 7 3; 4 2, 5 2.5"
 
 
-def test_labels_that_never_occur() -> None:
+def test_labels_that_never_occur_and_targets_that_are_all_the_same() -> None:
     train = only(target_findings(part("a", "b", targets=[1, 1])))
     assert (train.kind, train.what, train.count) == ("labels", "no row has the label glad", 1)
     dev = only(target_findings(part("a", "b", targets=[0, 0], task=POSITIVE, split="dev")))
     assert dev.what == "no row has the label 1" and "F1" in dev.meaning
-
-
-def test_ratings_that_are_all_the_same() -> None:
-    found = only(target_findings(part("a", "b", targets=[2, 2], task=RATING)))
-    assert (found.kind, found.what) == ("labels", "all rows have the same target")
+    for task, target in ((RATING, 2), (WORD, "katt")):
+        found = only(target_findings(part("a", "b", targets=[target, target], task=task)))
+        assert (found.kind, found.what) == ("labels", "all rows have the same target")
 
 
 def test_rows_of_a_choice_may_differ_in_their_number_of_candidates() -> None:
@@ -120,17 +109,7 @@ def test_rows_of_a_choice_may_differ_in_their_number_of_candidates() -> None:
     assert [(f.kind, f.where) for f in text_findings(quoted)] == [("quoting", "val/train.tsv:3")]
 
 
-def test_a_question_that_is_always_the_same_is_a_constant_column() -> None:
-    same = part(("q", "a", "b"), ("q", "a"), ("q", "a", "c"), targets=[0, 0, 0], task=CHOICE)
-    assert [(f.kind, f.what) for f in text_findings(same)] == [
-        ("constant", "column 'q' has the same text in all 3 rows, “q”")
-    ]
-
-
 def test_words_as_targets() -> None:
-    train = part("a", "b", "a", targets=["katt", "hund", "fisk"], task=WORD)
-    found = only(target_findings(train))
+    found = only(target_findings(part("a", "b", "a", targets=["katt", "hund", "fisk"], task=WORD)))
     assert (found.kind, found.where) == ("conflicts", "ord/train.tsv:2 katt, 4 fisk")
     assert found.what == "1 text has different targets, in 2 of 3 rows, such as “a”"
-    same = only(target_findings(part("a", "b", targets=["katt", "katt"], task=WORD)))
-    assert (same.kind, same.what) == ("labels", "all rows have the same target")

@@ -31,26 +31,18 @@ def test_quotations_and_empty_quotes_are_not_csv_quoting(text: str) -> None:
     assert not is_quoted(text) and not is_half_quoted(text)
 
 
-@pytest.mark.parametrize("cell", ['"Zakład ""Silikony"" w', 'w ""Silikony"" Nowej"'])
-def test_half_of_a_quoted_cell(cell: str) -> None:
-    assert is_half_quoted(cell) and not is_quoted(cell)
-
-
-def test_texts_are_compared_without_their_whitespace() -> None:
+def test_half_of_a_quoted_cell() -> None:
+    for cell in ('"Zakład ""Silikony"" w', 'w ""Silikony"" Nowej"'):
+        assert is_half_quoted(cell) and not is_quoted(cell)
     assert plain("  a\u00a0 b\t") == "a b"
 
 
 @pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "iso8859-1", "iso8859-2"])
 def test_wrong_encoding_is_detected(encoding: str) -> None:
     right = "Zażółć gęślą jaźń – över ån"
-    wrong = right.encode().decode(encoding, errors="ignore")
-    hit = damage(wrong)
+    hit = damage(right.encode().decode(encoding, errors="ignore"))
     assert hit and DAMAGED[hit] in right
-    assert damage(right) is None
-
-
-def test_letters_that_are_valid_utf8_by_chance_are_not_damage() -> None:
-    for text in ["OGÓŁEM", "BĘŻ", "ÓŹ", "ciężą", "SMÅ”", "«Å»"[:2]]:
+    for text in [right, "OGÓŁEM", "BĘŻ", "ÓŹ", "ciężą", "SMÅ”", "«Å»"[:2]]:  # some are valid UTF-8 by chance
         assert damage(text) is None
 
 
@@ -63,11 +55,6 @@ def test_control_characters() -> None:
 def test_spreadsheet_errors_and_escapes() -> None:
     assert spreadsheet_error(" #NAME? ") == "#NAME?"
     assert spreadsheet_error("hasło #NAME? w arkuszu") is None
-    assert [escape(t) for t in [r"a\nb", r"\"a\"", "sin&theta;", "&#8211;", r"\u0142"]] == [
-        r"\n",
-        r"\"",
-        "&theta;",
-        "&#8211;",
-        r"\u0142",
-    ]
+    escapes = {r"a\nb": r"\n", r"\"a\"": r"\"", "sin&theta;": "&theta;", "&#8211;": "&#8211;", r"\u0142": r"\u0142"}
+    assert {text: escape(text) for text in escapes} == escapes
     assert [escape(t) for t in ["R&D; x", "a & b;", r"C:\temp", "&nosuch;"]] == [None] * 4

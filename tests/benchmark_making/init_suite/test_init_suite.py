@@ -60,86 +60,57 @@ def test_the_summary_has_a_line_for_each_task(data_dir: Path, tmp_path: Path) ->
     assert list(load_suite(out).tasks) == ["mood", "pairs", "sts"]
 
 
-def test_every_target_kind_in_json_lines(tmp_path: Path) -> None:
-    words = [a + b for a in "abcde" for b in "klmnopqr"]
-    rows = {
-        "faq": [{"question": t, "answers": ["it is so", "it is not"], "label": i % 2} for i, t in enumerate(TEXTS)],
-        "analogy": [{"a": a, "b": b, "label": c} for a, b, c in zip(words, words[::-1], words, strict=True)],
-        "nli": [{"a": a, "b": b, "label": "xyz"[i % 3]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))],
-    }
-    for name, made in rows.items():
-        write_jsonl(tmp_path / "data" / f"{name}_train.jsonl", made)
-    write_jsonl(tmp_path / "data" / "gender_dev.jsonl", [row for row in rows["nli"] if row["label"] != "z"])
-    tasks = yaml.safe_load(init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path.read_text())["tasks"]
-    assert (tasks["faq"]["candidates"], tasks["faq"]["text"]) == (["answers[]"], ["question"])
-    assert (tasks["analogy"]["kind"], tasks["analogy"]["text"]) == ("word", ["a", "b"])
-    assert (tasks["nli"]["labels"], tasks["nli"]["text"]) == (["x", "y", "z"], ["a", "b"])
-    assert tasks["gender"]["answered_by"] == "nli"
-    assert tasks["gender"]["files"] == {"train": None, "dev": "gender_dev.jsonl", "test": None}
-    assert "labels" not in tasks["gender"]
-
-
 def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None:
     """A choice that is scored on test, words, and a task without training rows that another task answers."""
     words = [a + b for a in "abcde" for b in "klmnopqr"]
     faq = [{"question": t, "answers": [t[::-1], "it is not"], "label": i % 2} for i, t in enumerate(TEXTS)]
     analogy = [{"a": a, "b": b, "label": c} for a, b, c in zip(words, words[::-1], words, strict=True)]
-    nli = [{"a": a, "b": b, "label": "xy"[i % 2]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))]
-    for name, rows in {"faq_train": faq, "faq_test": faq, "analogy_train": analogy, "nli_train": nli}.items():
+    nli = [{"a": a, "b": b, "label": "xyz"[i % 3]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))]
+    gender = [row for row in nli if row["label"] != "z"]
+    files = {"faq_train": faq, "faq_test": faq, "analogy_train": analogy, "nli_train": nli, "gender_test": gender}
+    for name, rows in files.items():
         write_jsonl(tmp_path / "data" / f"{name}.jsonl", rows)
-    write_jsonl(tmp_path / "data" / "gender_test.jsonl", nli)
-    suite = load_suite(init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path)
-    tasks = suite.tasks
-    assert {id: task.kind for id, task in tasks.items()} == {
-        "analogy": "word",
-        "faq": "choice",
-        "gender": "labels",
-        "nli": "labels",
-    }
-    assert (tasks["faq"].scored_split, tasks["faq"].candidates, tasks["faq"].sides) == ("test", ["answers[]"], 2)
-    assert tasks["analogy"].scored_split == "dev" and tasks["analogy"].files["dev"] is None
-    gender = tasks["gender"]
-    assert (gender.answered_by, gender.scored_split, gender.labels) == ("nli", "test", ["x", "y"])
-    assert suite.choose(["nli", "gender"]) == [gender, tasks["nli"]]
+    path = init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path
+    written = yaml.safe_load(path.read_text())["tasks"]["gender"]
+    assert written["files"] == {"train": None, "dev": None, "test": "gender_test.jsonl"} and "labels" not in written
+    suite = load_suite(path)
+    kinds = {"analogy": "word", "faq": "choice", "gender": "labels", "nli": "labels"}
+    assert {id: task.kind for id, task in suite.tasks.items()} == kinds
+    task = suite.tasks["faq"]
+    assert (task.scored_split, task.text, task.candidates, task.sides) == ("test", ["question"], ["answers[]"], 2)
+    task = suite.tasks["analogy"]
+    assert (task.scored_split, task.files["dev"], task.text) == ("dev", None, ["a", "b"])
+    task = suite.tasks["gender"]
+    assert (task.answered_by, task.scored_split, task.labels) == ("nli", "test", ["x", "y", "z"])
+    assert suite.choose(["nli", "gender"]) == [task, suite.tasks["nli"]]
     # The data is read with what was guessed.
     dataset = load_dataset(suite, suite.choose(None), tmp_path / "data", 0.1)
-    assert dataset.scored(tasks["faq"]).sizes is not None and len(dataset.scored(gender)) == len(nli)
+    assert dataset.scored(suite.tasks["faq"]).sizes is not None and len(dataset.scored(task)) == len(gender)
 
 
-def test_an_existing_file_stays(data_dir: Path, tmp_path: Path) -> None:
+def test_what_is_refused(data_dir: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.yaml"
     out.write_text("mine")
     with raises_input_error(file="out.yaml"):
         init_suite(data_dir, out=out)
     assert out.read_text() == "mine"
-
-
-def test_the_file_is_named_after_the_suite(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert init_suite(data_dir, name="other").path == Path("other.yaml")
-    assert load_suite(tmp_path / "other.yaml").name == "other"
-
-
-def test_nothing_to_read(tmp_path: Path) -> None:
-    with raises_input_error(file="nowhere"):
-        init_suite(tmp_path / "nowhere")
-    with raises_input_error(file="TMP"):
-        init_suite(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_name_that_names_no_files(data_dir: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for folder in ("nowhere", "empty"):
+        with raises_input_error(file=folder):
+            init_suite(tmp_path / folder)
     with raises_input_error():
         init_suite(data_dir, name="a/b")
 
 
-def test_the_command(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["init-suite", str(data_dir), "--language", "sv", "--name", "min", "--out", str(tmp_path / "min.yaml")]
+def test_the_command(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["init-suite", str(data_dir), "--language", "sv", "--name", "min"]
     assert main(command) == 0
     assert "pairs" in capsys.readouterr().out
-    assert load_suite(tmp_path / "min.yaml").language == "sv"
+    suite = load_suite(tmp_path / "min.yaml")
+    assert (suite.name, suite.language) == ("min", "sv")
     assert main(command) == 2
-    assert (
-        capsys.readouterr().err
-        == f"mtl: error: {tmp_path / 'min.yaml'}: already there; remove it, or name another file with --out\n"
-    )
+    problem = "already there; remove it, or name another file with --out"
+    assert capsys.readouterr().err == f"mtl: error: min.yaml: {problem}\n"

@@ -65,20 +65,13 @@ def test_a_task_with_its_comments() -> None:
     )
 
 
-def test_without_a_language_a_comment_says_so() -> None:
-    text = document(guess(), language=None)
-    assert "\nlanguage: en  # not guessed: set the language of the tokenizer\n" in text
-
-
 def test_a_task_with_a_problem_is_a_comment_that_is_yaml_without_its_marks() -> None:
-    text = document(guess(), guess(id="other", problem="train.tsv:2: not UTF-8"))
+    text = document(guess(), guess(id="other", problem="train.tsv:2: not UTF-8"), language=None)
+    assert "\nlanguage: en  # not guessed: set the language of the tokenizer\n" in text
     assert list(yaml.safe_load(text)["tasks"]) == ["mood"]
     assert "\n  # Not decided: train.tsv:2: not UTF-8\n" in text
     below = text.split("not UTF-8\n")[1]
     assert yaml.safe_load(below.replace("  # ", "  "))["other"]["folder"] == "my mood"
-
-
-def test_no_task() -> None:
     assert yaml.safe_load(document(guess(problem="no")))["tasks"] == {}
 
 

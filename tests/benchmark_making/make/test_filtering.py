@@ -38,21 +38,6 @@ def test_keep_looks_into_lists() -> None:
     assert column(do("keep", LISTS, column="parts[]", without=["q"]), "id") == ["b", "c"]
 
 
-def test_keep_of_a_column_that_is_not_there_is_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.keep.column"):
-        do("keep", TABLE, column="none", values=["x"])
-
-
-def test_words_of_a_list_are_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.keep.column"):
-        do("keep", LISTS, column="parts[]", words=[1, 2])
-
-
-def test_a_number_that_is_none_is_an_error_at_its_line() -> None:
-    with raises_input_error(file="corpus.tsv", line=2):
-        do("keep", TABLE, column="text", number=[0, 1])
-
-
 def test_duplicates_differ_in_case_and_white_space() -> None:
     table, work = work_of("duplicates", table_of(text=["A b", "a  B", "ab"], label=["x", "y", "x"]), columns=["text"])
     assert column(table, "text") == ["A b", "ab"]
@@ -62,12 +47,7 @@ def test_duplicates_differ_in_case_and_white_space() -> None:
 
 
 def test_near_duplicates_of_a_dropped_row_are_kept() -> None:
-    texts = [
-        "the cat sat on the mat today",
-        "the cat sat on the mat today!!",
-        "the cat sat on the mat today!!!!!",
-        "a dog",
-    ]
+    texts = [*(f"the cat sat on the mat today{marks}" for marks in ("", "!!", "!!!!!")), "a dog"]
     table, work = work_of("duplicates", table_of(text=texts), columns=["text"], near=0.85)
     assert column(table, "text") == [texts[0], texts[2], texts[3]]
     assert work.dropped[0].reason == "0.92 like corpus.tsv:2"
@@ -77,21 +57,13 @@ def numbered(rows: int) -> Table:
     return table_of(id=[str(row) for row in range(rows)], label=["xy"[row % 2] for row in range(rows)])
 
 
-def test_sample_draws_rows_of_a_class_and_keeps_the_others() -> None:
+def test_sample_draws_rows_of_a_class_and_keeps_the_others_or_a_share_of_all() -> None:
     table, work = work_of("sample", numbered(100), column="label", values=["x"], number=10)
     assert column(table, "label").count("x") == 10 and column(table, "label").count("y") == 50
     assert len(work.dropped) == 40
     assert column(do("sample", numbered(100), column="label", values=["x"], number=10), "id") == column(table, "id")
     assert column(table, "id") == sorted(column(table, "id"), key=int)
-
-
-def test_sample_draws_a_share() -> None:
     assert len(do("sample", numbered(100), share=0.25).rows) == 25
-
-
-def test_sample_of_more_rows_than_there_are_is_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.sample.number"):
-        do("sample", numbered(10), column="label", values=["x"], number=6)
 
 
 def test_top_keeps_the_first_of_equal_rows() -> None:
@@ -107,17 +79,38 @@ def test_explode_makes_a_row_of_each_item() -> None:
     assert table.columns == ["id", "part"] and len(work.dropped) == 1
 
 
-def test_explode_of_a_column_of_texts_is_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.explode.column"):
-        do("explode", LISTS, column="id", item="x")
-
-
-def test_stack_joins_tables_with_different_columns() -> None:
+def test_stack_and_shuffle_keep_all_rows() -> None:
     table = do("stack", table_of(a=["1"]), table_of(b=["2"]))
     assert table.columns == ["a", "b"] and column(table, "b") == [None, "2"]
+    ids, shuffled = (column(rows, "id") for rows in (numbered(50), do("shuffle", numbered(50))))
+    assert shuffled != ids and sorted(shuffled, key=int) == ids
 
 
-def test_shuffle_keeps_all_rows() -> None:
-    table = do("shuffle", numbered(50))
-    assert column(table, "id") != column(numbered(50), "id")
-    assert sorted(column(table, "id"), key=int) == column(numbered(50), "id")
+@pytest.mark.parametrize(
+    ("step", "tables", "options", "place"),
+    [
+        ("keep", [TABLE], {"column": "none", "values": ["x"]}, "column"),
+        ("keep", [LISTS], {"column": "parts[]", "words": [1, 2]}, "column"),
+        ("keep", [TABLE], {"column": "text", "number": [0, 1]}, 2),
+        ("sample", [numbered(10)], {"column": "label", "values": ["x"], "number": 6}, "number"),
+        ("explode", [LISTS], {"column": "id", "item": "x"}, "column"),
+        ("entities", [table_of(**{"tokens[]": [["a", "b"]], "tags[]": [["O"]]})], {}, 2),
+        ("map", [table_of(label=["a", "b"])], {"column": "label", "values": {"a": "x"}}, 3),
+        ("map", [table_of(label=["a"])], {"column": "label", "values": {"a": "x", "b": "y"}}, "values"),
+        ("set", [table_of(a=["1"])], {"values": {"split": "valid"}}, "values.split"),
+        ("number", [table_of(a=["5", "6"])], {"columns": ["a"], "into": "m", "range": [0, 5]}, 3),
+        *(("number", [table_of(a=["5", cell])], {"columns": ["a"], "into": "m"}, 3) for cell in ("many", "", "nan", "inf")),
+        *(("rename", [table_of(a=["1"], b=["2"])], {"columns": columns}, "columns") for columns in ({"a": "b"}, {"z": "y"}, {"a": "a[]"})),
+        ("split", [table_of(author=["a"] * 10)], {"shares": {"train": 0.8, "dev": 0.1, "test": 0.1}, "keys": ["author"]}, "keys"),
+        ("split", [table_of(author=["", ""])], {"shares": {"train": 0.5, "test": 0.5}, "keys": ["author"]}, "keys"),
+        ("split", [numbered(10)], {"numbers": {"train": 8, "dev": 3}}, "numbers"),
+        ("split", [numbered(3)], {"shares": {"train": 0.8, "dev": 0.1, "test": 0.1}}, "shares.test"),
+        ("split_by_value", [table_of(domain=["a"])], {"column": "domain", "splits": {"train": ["a"], "test": ["x"]}}, "splits"),
+    ],
+)  # fmt: skip
+def test_what_a_step_cannot_do_is_an_error_at_its_option_or_at_the_line(
+    step: str, tables: list[Table], options: dict[str, Any], place: str | int
+) -> None:
+    at_option = {"file": "recipe.yaml", "key": f"steps.1.{step}.{place}"}
+    with raises_input_error(**(at_option if isinstance(place, str) else {"file": "corpus.tsv", "line": place})):  # type: ignore[arg-type]
+        do(step, *tables, **options)

@@ -49,103 +49,75 @@ def dropped_in(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "dropped.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def test_there_is_a_recipe_for_each_construction() -> None:
-    assert len(RECIPES) == 7
-
-
 @pytest.mark.parametrize("name", RECIPES)
-def test_what_a_recipe_makes_is_complete(name: str, made: dict[str, Made]) -> None:
-    folder = made[name].folder
+def test_what_a_recipe_makes_is_complete_and_every_row_is_used_or_dropped(name: str, made: dict[str, Made]) -> None:
+    folder, dropped = made[name].folder, dropped_in(made[name].folder)
     suite, provenance = load_suite(folder / "suite.yaml"), provenance_of(folder)
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert files == {*provenance["files"], "provenance.json"}
+    assert len(RECIPES) == 7 and files == {*provenance["files"], "provenance.json"}
     for file, digest in provenance["files"].items():
         assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
     for id, task in suite.tasks.items():
-        assert {
-            split: len(next(iter(columns.values()))) for split, columns in rows_of(made[name], id).items()
-        } == task.rows
+        splits = rows_of(made[name], id)
+        assert {split: len(next(iter(columns.values()))) for split, columns in splits.items()} == task.rows
         problems = form_problems(read_sheet(folder / f"sheets/{id}_documentation_sheet.tsv"))
         assert all("still to be completed" in problem.message for problem in problems)
-    steps = provenance["steps"]
-    assert sum(line["step"] is not None for line in dropped_in(folder)) == sum(step["dropped"] for step in steps)
-    for step in steps:
+    assert all(line["step"] for line in dropped)  # these recipes read all of their sources' rows
+    assert len(dropped) == sum(step["dropped"] for step in provenance["steps"])
+    for step in provenance["steps"]:
         if step["step"] not in ("stack", "pairs", "explode") and step["into"] in step["rows_in"]:
             assert sum(step["rows_in"].values()) == step["rows_out"] + step["dropped"]
-
-
-@pytest.mark.parametrize("name", RECIPES)
-def test_every_row_is_used_or_dropped(name: str, made: dict[str, Made]) -> None:
-    provenance = provenance_of(made[name].folder)
-    unused = {source for line in dropped_in(made[name].folder) if not line["used"] for source in line["sources"]}
+    unused = {source for line in dropped if not line["used"] for source in line["sources"]}
     for source in provenance["sources"].values():
-        left = sum(name.startswith(f"{source['file']}:") for name in unused)
+        left = sum(place.startswith(f"{source['file']}:") for place in unused)
         assert source["rows_used"] + left >= source["rows"]
-    assert all(line["step"] for line in dropped_in(made[name].folder))  # these recipes read all of their sources' rows
 
 
 def test_named_entities(made: dict[str, Made]) -> None:
-    folder = made["klej-nkjp-ner"].folder
-    splits = rows_of(made["klej-nkjp-ner"], "nkjp-ner")
+    folder, splits = made["klej-nkjp-ner"].folder, rows_of(made["klej-nkjp-ner"], "nkjp-ner")
     labels = Counter(label for columns in splits.values() for label in columns["label"])
-    assert labels["persName"] == labels["noEntity"] == 80 and set(labels) == set(
-        load_suite(folder / "suite.yaml").tasks["nkjp-ner"].labels or ()
-    )
+    assert labels["persName"] == labels["noEntity"] == 80
+    assert set(labels) == set(made["klej-nkjp-ner"].suite.tasks["nkjp-ner"].labels or ())
     reasons = [line["reason"] for line in dropped_in(folder) if line["name"] == "only_item"]
     assert reasons and all(reason.startswith("types[] has 2 items") for reason in reasons)
     # Each entity of the corpus whose sentences were kept stands in one split.
-    text = (folder.parent / "data/klej-corpora/nkjp.conll").read_text(encoding="utf-8")
     names = set[str]()
-    for sentence in text.split("\n\n"):
+    for sentence in (folder.parent / "data/klej-corpora/nkjp.conll").read_text(encoding="utf-8").split("\n\n"):
         cells = [line.split("\t") for line in sentence.splitlines() if not line.startswith("#")]
-        names |= (
-            {" ".join(cell[1] for cell in cells if cell[2] != "O")}
-            if len({c[2][2:] for c in cells} - {""}) == 1
-            else set()
-        )
+        if len({cell[2][2:] for cell in cells} - {""}) == 1:
+            names.add(" ".join(cell[1] for cell in cells if cell[2] != "O"))
     places = defaultdict[str, set[str]](set)
     for split, columns in splits.items():
         for sentence, label in zip(columns["sentence"], columns["label"], strict=True):
             found = [name for name in names if label != "noEntity" and f" {name} " in f" {sentence} "]
             places[max(found, key=len, default=sentence).casefold()].add(split)
-    assert len(places) > 200 and all(len(own) == 1 for own in places.values())
+    assert len(places) > 200 and all(len(split_names) == 1 for split_names in places.values())
 
 
-def test_captions(made: dict[str, Made]) -> None:
+def test_captions_tweets_and_reviews(made: dict[str, Made]) -> None:
     first, second = (rows_of(made["klej-cdsc"], task) for task in ("cdsc-r", "cdsc-e"))
     assert all(first[split]["sentence_A"] == second[split]["sentence_A"] for split in first)
     assert {"0.33", "4.67"} & set(first["train"]["relatedness_score"])
-
-
-def test_tweets_as_they_are(made: dict[str, Made]) -> None:
-    folder = made["klej-cbd"].folder.parent / "data/klej-corpora"
     for split, columns in rows_of(made["klej-cbd"], "cbd").items():
-        assert columns == read_fields(folder / f"cbd_{split}.tsv")
-
-
-def test_reviews_by_domain(made: dict[str, Made]) -> None:
+        assert columns == read_fields(made["klej-cbd"].folder.parent / f"data/klej-corpora/cbd_{split}.tsv")
     inside, outside = (rows_of(made["klej-polemo"], task) for task in ("polemo2.0-in", "polemo2.0-out"))
     assert inside["train"] == outside["train"]
     assert not {*inside["dev"]["text"], *inside["test"]["text"]} & {*outside["dev"]["text"], *outside["test"]["text"]}
+    for columns in rows_of(made["klej-ar"], "ar").values():
+        assert all(sum(any(map(str.isalnum, part)) for part in text.split()) >= 50 for text in columns["text"])
 
 
 def test_questions_with_the_most_similar_wrong_answers(made: dict[str, Made]) -> None:
     splits = rows_of(made["klej-dyk"], "dyk")
     questions = [set(columns["question"]) for columns in splits.values()]
     assert set(splits) == {"train", "test"} and not questions[0] & questions[1]
-    wrong = Counter(
-        q
-        for columns in splits.values()
-        for q, label in zip(columns["q_id"], columns["correct"], strict=True)
-        if label == "0"
-    )
-    assert max(wrong.values()) <= 4
-    words = {"0": list[int](), "1": list[int]()}
+    wrong, words = Counter[str](), {"0": list[int](), "1": list[int]()}
     for columns in splits.values():
-        for answer, label in zip(columns["answer"], columns["correct"], strict=True):
+        for question, answer, label in zip(columns["q_id"], columns["answer"], columns["correct"], strict=True):
+            wrong[question] += label == "0"
             words[label].append(len(answer.split()))
-    lengths = [sorted(own)[len(own) // 2] for own in words.values()]
-    assert 0.5 < lengths[0] / lengths[1] < 2
+    lengths = [sorted(counts)[len(counts) // 2] for counts in words.values()]
+    assert max(wrong.values()) <= 4 and 0.5 < lengths[0] / lengths[1] < 2
 
 
 def test_summaries_paired_by_article(made: dict[str, Made]) -> None:
@@ -164,11 +136,6 @@ def test_summaries_paired_by_article(made: dict[str, Made]) -> None:
             else:
                 positives[article, extract] += 1
     assert len(negatives) == len(set(negatives)) > 100 and max(positives.values()) == 2
-
-
-def test_long_reviews(made: dict[str, Made]) -> None:
-    for columns in rows_of(made["klej-ar"], "ar").values():
-        assert all(sum(any(map(str.isalnum, part)) for part in text.split()) >= 50 for text in columns["text"])
 
 
 @pytest.mark.slow
@@ -229,14 +196,6 @@ def test_other_formats_and_columns(form: str, tmp_path: Path) -> None:
     assert made.suite.tasks["t"].files == {split: f"{split}.{form}" for split in ("train", "dev", "test")}
 
 
-def recipe_with(folder: Path, **keys: Any) -> str:
-    return str(write_recipe(folder, recipe_of(**keys)))
-
-
-def files_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
 @pytest.mark.parametrize(
     ("keys", "error"),
     [
@@ -252,16 +211,12 @@ def files_in(folder: Path) -> list[str]:
     ],
 )  # fmt: skip
 def test_an_error_leaves_nothing_behind(keys: dict[str, Any], error: dict[str, Any], tmp_path: Path) -> None:
-    recipe = recipe_with(tmp_path, **keys)
+    recipe = str(write_recipe(tmp_path, recipe_of(**keys)))
     with raises_input_error(**error):
         make(recipe, tmp_path / "out")
-    assert files_in(tmp_path) == ["corpus.tsv", "recipe.yaml"]
-
-
-def test_the_error_of_a_bad_target_names_its_source(tmp_path: Path) -> None:
-    with raises_input_error() as caught:
-        make(recipe_with(tmp_path, tasks={"t": {**TASK, "labels": ["x", "z"]}}), tmp_path / "out")
-    assert "corpus.tsv:" in str(caught.value) and "'y'" in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.tsv", "recipe.yaml"]
+    with raises_input_error(file="TMP"):  # a folder with files
+        make(recipe, tmp_path)
 
 
 def test_a_row_without_a_value_is_an_error_at_its_line(tmp_path: Path) -> None:
@@ -269,13 +224,7 @@ def test_a_row_without_a_value_is_an_error_at_its_line(tmp_path: Path) -> None:
     sources = {"corpus": {"file": "corpus.tsv"}, "more": {"file": "more.jsonl"}}
     steps = [{"step": "stack", "tables": ["corpus", "more"], "into_table": "all"}, SPLIT]
     with raises_input_error(file="more.jsonl", line=1):
-        make(recipe_with(tmp_path, sources=sources, steps=steps), tmp_path / "out")
-
-
-def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:
-    recipe = recipe_with(tmp_path)
-    with raises_input_error(file="TMP"):
-        make(recipe, tmp_path)
+        make(str(write_recipe(tmp_path, recipe_of(sources=sources, steps=steps))), tmp_path / "out")
 
 
 @pytest.mark.parametrize(
@@ -298,51 +247,48 @@ def test_a_bad_command_is_one_line(
     monkeypatch.chdir(tmp_path)
     assert main(["make", *settings]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert complaint in line and files_in(tmp_path) == []
+    assert complaint in line and not list(tmp_path.iterdir())
 
 
-def test_a_step_that_goes_back_to_a_changed_source_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_step_that_goes_back_to_a_changed_source_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def notes() -> list[str]:
+        messages = [record.getMessage() for record in caplog.records if " replaced it" in record.getMessage()]
+        caplog.clear()
+        return messages
+
     keep = {"step": "keep", "column": "label", "values": ["x"]}
     steps = [keep, {**SPLIT, "into_table": "t"}, {"step": "duplicates", "table": "corpus", "columns": ["sentence"]}]
     steps += [{**SPLIT, "into_table": "u"}]
-    tasks = {"t": {**TASK, "data": {"table": "t"}}, "u": {**TASK, "data": {"table": "u"}}}
+    tasks = {name: {**TASK, "data": {"table": name}} for name in ("t", "u")}
     make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=tasks))), tmp_path / "out")
-    (message,) = [record.getMessage() for record in caplog.records if " replaced it" in record.getMessage()]
+    (message,) = notes()
     assert message.startswith("step 3, duplicates: reads corpus after step 1 replaced it; give step 1 ")
-    caplog.clear()
     steps[0] = {**keep, "into_table": "kept"}
     make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=tasks))), tmp_path / "other")
-    assert not [record for record in caplog.records if " replaced it" in record.getMessage()]
+    monkeypatch.chdir(tmp_path)
+    make("klej-cbd", tmp_path / "mended")  # whose sources are mended and stacked
+    assert notes() == []
 
 
 def test_the_last_step_that_reads_a_table_drops_what_it_does_not_choose(tmp_path: Path) -> None:
     keep = {"step": "keep", "column": "label", "into_table": "x", "values": ["x"]}
     first = {"step": "sample", "number": 5, "table": "corpus", "into_table": "few"}
-    both = [{**keep}, {**SPLIT}, first, {**SPLIT}]
     tasks = {"t": {**TASK, "data": {"table": "x"}}, "u": {**TASK, "data": {"table": "few"}}}
-    for number, (steps, task, step) in enumerate((([keep, SPLIT], {"t": TASK}, 1), (both, tasks, 3))):
+    authors = {"step": "duplicates", "columns": ["author"], "into_table": "authors"}
+    halves = {**SPLIT, "shares": {"train": 0.8, "dev": 0.2}}
+    for number, (steps, task, step, count) in enumerate(
+        (
+            ([keep, SPLIT], {"t": TASK}, 1, 10),
+            ([keep, SPLIT, first, SPLIT], tasks, 3, 15),
+            ([authors, halves], {"t": TASK}, 1, 10),
+        )
+    ):
         out = tmp_path / f"out{number}"
-        make(str(write_recipe(tmp_path, recipe_of(steps=steps, tasks=task))), out)
+        make(str(write_recipe(tmp_path, recipe_of(steps=[{**step} for step in steps], tasks=task))), out)
         dropped = dropped_in(out)
-        assert {each["step"] for each in dropped} == {step}
-        assert len(dropped) == sum(each["dropped"] for each in provenance_of(out)["steps"]) == (10 if step == 1 else 15)
-    assert {each["used"] for each in dropped} == {True, False}
-
-
-def test_parts_of_rows_that_are_not_chosen_are_dropped_with_their_reason(tmp_path: Path) -> None:
-    """The parts of a row come from one line of a source, which a task has if it has one of them."""
-    steps = [
-        {"step": "duplicates", "columns": ["author"], "into_table": "authors"},
-        {**SPLIT, "shares": {"train": 0.8, "dev": 0.2}},
-    ]
-    make(str(write_recipe(tmp_path, recipe_of(steps=steps))), tmp_path / "out")
-    dropped = dropped_in(tmp_path / "out")
-    assert len(dropped) == 10 and all(each["reason"].startswith("the same as corpus.tsv:") for each in dropped)
-
-
-def test_sources_that_are_mended_and_stacked_are_no_note(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    make("klej-cbd", tmp_path / "out")
-    assert not [record for record in caplog.records if " replaced it" in record.getMessage()]
+        assert {line["step"] for line in dropped} == {step}
+        assert len(dropped) == sum(made_step["dropped"] for made_step in provenance_of(out)["steps"]) == count
+        assert {line["used"] for line in dropped} == ({True, False} if step == 3 else {False})
+    assert all(line["reason"].startswith("the same as corpus.tsv:") for line in dropped)

@@ -18,15 +18,12 @@ def found(table: Table) -> list[tuple[Any, ...]]:
     return list(zip(column(table, "extract"), column(table, "abstract"), column(table, "similarity"), strict=True))
 
 
-def test_the_least_similar_texts_of_the_same_group() -> None:
+def test_texts_of_the_same_group() -> None:
     table, work = work_of("pairs", EXTRACTS, ABSTRACTS, scope="within", order="least_similar", most=1, **OPTIONS)
     assert found(table) == [("a b c d", "e f", 0), ("a b e f", "a b c", 0.5), ("g h a i", "a b g h", 0.75)]
     assert table.columns == ["id", "extract", "other_id", "abstract", "similarity"]
     assert [dropped.row.values for dropped in work.dropped] == [EXTRACTS.rows[3].values, ABSTRACTS.rows[3].values]
     assert table.rows[0].origins == EXTRACTS.rows[0].origins + ABSTRACTS.rows[1].origins
-
-
-def test_all_texts_of_the_same_group() -> None:
     assert len(do("pairs", EXTRACTS, ABSTRACTS, scope="within", **OPTIONS).rows) == 5
 
 
@@ -44,8 +41,9 @@ def test_one_pair_of_each_two_groups() -> None:
 
 
 def test_a_column_of_one_table_alone_is_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.pairs.texts"):
-        do("pairs", EXTRACTS, ABSTRACTS, scope="within", **{**OPTIONS, "texts": ["extract", "extract"]})
+    for options in ({"texts": ["extract", "extract"]}, {"same": "split"}):
+        with raises_input_error(file="recipe.yaml", key=f"steps.1.pairs.{next(iter(options))}"):
+            do("pairs", EXTRACTS, ABSTRACTS, scope="within", **{**OPTIONS, **options})
 
 
 def test_too_many_pairs_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +57,7 @@ def test_the_similarity_of_two_columns() -> None:
     assert column(do("similarity", table, columns=["question", "answer"], units="words"), "similarity") == [2 / 3, 0]
 
 
-def test_cut_keeps_the_most_similar_sentences() -> None:
+def test_cut_keeps_the_most_similar_sentences_and_the_penalty_decides_how_many() -> None:
     answer = "Nothing here. The bridge stands. Anna built the bridge. More words. And more."
     table = table_of(question=["Who built the bridge?"], answer=[answer])
     options = {"column": "answer", "like": "question", "units": "words"}
@@ -67,11 +65,7 @@ def test_cut_keeps_the_most_similar_sentences() -> None:
     assert column(table_cut, "answer") == ["Anna built the bridge."]
     assert work.facts["words"] == {"median_before": 13, "median_after": 4}
     assert column(do("cut", table, **options, measure="jaccard", most=1), "answer") == ["Anna built the bridge."]
-
-
-def test_the_penalty_decides_how_long_a_cut_text_is() -> None:
     table = table_of(question=["a b c d"], answer=["a b. c d. e."])
-    options = {"column": "answer", "like": "question", "units": "words"}
     assert column(do("cut", table, **options, penalty=1.2), "answer") == ["a b. c d."]
     assert column(do("cut", table, **options, penalty=3), "answer") == ["a b."]
 
@@ -128,11 +122,6 @@ def test_texts_of_the_same_split_are_paired_alone(scope: str) -> None:
         apart += do("pairs", *own, **options).rows
     assert [row.values for row in table.rows] == [row.values for row in apart]
     assert [row.origins for row in table.rows] == [row.origins for row in apart]
-
-
-def test_a_table_without_the_column_that_must_be_the_same_is_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.pairs.same"):
-        do("pairs", EXTRACTS, ABSTRACTS, scope="within", same="split", **OPTIONS)
 
 
 def test_one_pair_of_each_two_groups_in_each_split() -> None:

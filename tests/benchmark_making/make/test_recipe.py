@@ -96,9 +96,3 @@ def test_a_bad_recipe_is_an_error_at_its_key(keys: dict[str, Any], key: str, tmp
     path = write_recipe(tmp_path, recipe_of(**keys))
     with raises_input_error(file="recipe.yaml", key=key):
         load_recipe(path)
-
-
-def test_a_recipe_that_is_no_yaml_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "recipe.yaml").write_text("name: [\n", encoding="utf-8")
-    with raises_input_error(file="recipe.yaml", line=2):
-        load_recipe(tmp_path / "recipe.yaml")

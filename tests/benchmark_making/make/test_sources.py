@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import ANY, raises_input_error
 from make_parts import column
 
 from mtl.benchmark_making.make.sources import RecipeSource, TokenColumns, read_source
@@ -45,34 +45,22 @@ def test_documents_of_conll_2003_are_numbered(tmp_path: Path) -> None:
     assert column(table, "document") == ["1", "2"] and column(table, "text") == ["EU", "UN"]
 
 
-def test_lists_and_nested_keys_are_columns(tmp_path: Path) -> None:
+def test_data_files_with_lists_nested_keys_and_without_a_header(tmp_path: Path) -> None:
     table = read(tmp_path, "a.jsonl", '{"meta": {"id": 1}, "parts": ["a", "b"]}\n{"meta": {"id": 2}}\n')
     assert table.columns == ["meta.id", "parts[]"]
     assert column(table, "parts[]") == [["a", "b"], None]
-
-
-def test_a_file_without_a_header_gets_the_recipes_columns(tmp_path: Path) -> None:
     assert column(read(tmp_path, "a.tsv", "x\ty\nz\tw\n", header=["one", "two"]), "two") == ["y", "w"]
 
 
-def test_a_token_line_with_too_few_cells_is_an_error(tmp_path: Path) -> None:
-    with raises_input_error(file="a.conll", line=2):
-        read(tmp_path, "a.conll", "a\tO\nb\n", tokens=TokenColumns(1, 2))
-
-
-def test_a_token_file_without_sentences_is_an_error(tmp_path: Path) -> None:
-    with raises_input_error(file="a.conll"):
-        read(tmp_path, "a.conll", "# text = nothing\n\n", tokens=TokenColumns(1, 2))
-
-
-def test_a_token_file_without_a_declaration_is_an_error(tmp_path: Path) -> None:
-    with raises_input_error(file="a.conll"):
-        read(tmp_path, "a.conll", CONLL)
-
-
-def test_a_source_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with raises_input_error(file="none.tsv"):
-        read_source("corpus", RecipeSource("none.tsv"), tmp_path)
+@pytest.mark.parametrize(
+    ("content", "line", "keys"),
+    [("a\tO\nb\n", 2, {"tokens": TokenColumns(1, 2)}), ("# text = nothing\n\n", None, {"tokens": TokenColumns(1, 2)}), (CONLL, ANY, {})],
+)  # fmt: skip
+def test_a_token_file_that_cannot_be_read(
+    content: str, line: int | str | None, keys: dict[str, object], tmp_path: Path
+) -> None:
+    with raises_input_error(file="a.conll", line=line):
+        read(tmp_path, "a.conll", content, **keys)
 
 
 def test_a_token_may_begin_with_the_sign_of_a_comment(tmp_path: Path) -> None:
@@ -100,6 +88,6 @@ def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.tsv")
     (tmp_path / "b.tsv").mkdir()
     (tmp_path / "c.tsv").symlink_to("/dev/zero")
-    for name in ("a.tsv", "b.tsv", "c.tsv"):
+    for name in ("a.tsv", "b.tsv", "c.tsv", "none.tsv"):
         with raises_input_error(file=name):
             read_source("corpus", RecipeSource(name), tmp_path)

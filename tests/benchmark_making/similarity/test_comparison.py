@@ -75,10 +75,8 @@ def test_overlaps_are_those_of_sets(measure: str, units: str) -> None:
     for left in range(len(TEXTS)):
         for right in range(len(TEXTS)):
             ours, theirs = set(split(TEXTS[left])), set(split(TEXTS[right]))
-            whole = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}[
-                measure
-            ]
-            expected = len(ours & theirs) / max(1, whole) / 1.2 ** len(sentences(TEXTS[right]))
+            sizes = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}
+            expected = len(ours & theirs) / max(1, sizes[measure]) / 1.2 ** len(sentences(TEXTS[right]))
             assert comparison.pairs(np.array([left]), np.array([right])).tolist() == [pytest.approx(expected)]
 
 

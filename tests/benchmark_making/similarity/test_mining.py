@@ -1,5 +1,6 @@
 """The search for similar pairs, beside the computation of all pairs one by one."""
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -45,13 +46,8 @@ def parts(measure: str) -> tuple[TextComparison, tuple[np.ndarray, np.ndarray], 
     for i, left in enumerate(lefts):
         for j, right in enumerate(rights):
             ours, theirs = set(words(left)), set(words(right))
-            whole = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}[
-                measure
-            ]
-            penalty = 1.0
-            for _ in sentences(right):
-                penalty *= 1.2
-            values[i, j] = len(ours & theirs) / (whole * penalty)
+            sizes = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}
+            values[i, j] = len(ours & theirs) / (sizes[measure] * math.prod([1.2] * len(sentences(right))))
     return comparison, groups, values
 
 
@@ -63,10 +59,9 @@ def test_the_most_similar_texts_of_other_groups(measure: str, most: int, low: fl
     comparison, groups, values = parts(measure)
     expected = []
     for i in range(LEFT):
-        own = [
-            j for j in range(RIGHT) if groups[0][i] != groups[1][j] and low <= values[i, j] <= high and values[i, j] > 0
-        ]
-        expected += [(i, j, values[i, j]) for j in sorted(own, key=lambda j: (-values[i, j], j))[:most]]
+        allowed = (groups[0][i] != groups[1]) & (values[i] >= low) & (values[i] <= high) & (values[i] > 0)
+        best = np.flatnonzero(allowed).tolist()
+        expected += [(i, j, values[i, j]) for j in sorted(best, key=lambda j: (-values[i, j], j))[:most]]
     pairs = most_similar(comparison, groups, most, low, high, "")
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected and len(expected) > 10
 
@@ -77,11 +72,9 @@ def test_texts_of_the_same_group(least: bool, most: int | None) -> None:
     comparison, groups, values = parts("containment")
     expected = []
     for i in range(LEFT):
-        own = [j for j in range(RIGHT) if groups[0][i] == groups[1][j] and values[i, j] >= 0.02]
-        expected += [
-            (i, j, values[i, j])
-            for j in sorted(own, key=lambda j: (values[i, j] if least else -values[i, j], j))[:most]
-        ]
+        best = np.flatnonzero((groups[0][i] == groups[1]) & (values[i] >= 0.02)).tolist()
+        best.sort(key=lambda j: (values[i, j] if least else -values[i, j], j))
+        expected += [(i, j, values[i, j]) for j in best[:most]]
     pairs = within_groups(comparison, groups, most, least, 0.02, np.inf)
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected
 

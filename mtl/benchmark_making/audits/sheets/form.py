@@ -4,7 +4,8 @@ A sheet is a UTF-8 file with two cells a line, set apart by a tab: a field and i
 first cell. Fields with a star are obligatory. A sheet may add fields of its own under the last heading only.
 
 Blank cells carry no meaning: a spreadsheet pads lines with them, and some published sheets put a further line of a value into the
-third cell. So a line has the wrong number of cells if more than one cell after the first has text, or if it has no tab at all."""
+third cell. So a line has the wrong number of cells if more than one cell after the first has text, or if it has no tab at all.
+"""
 
 import codecs
 import difflib
