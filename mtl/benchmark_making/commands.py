@@ -29,23 +29,12 @@ def add_commands(commands: Commands) -> None:
     sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
     form = "instead: check a sheet's form; exit status 1 if anything is found"
     sheets.add_argument("--check-sheet", type=Path, metavar="FILE", help=form)
-    sheets.add_argument(
-        "--write-clean",
-        type=Path,
-        metavar="DIR",
-        help="instead: a copy of the data without training rows that are nearly the same as dev or test rows",
-    )
-    audit.add_argument(
-        "--share",
-        type=float,
-        metavar="S",
-        help="for --near and --write-clean: the character n-grams that two such rows have in common (else 0.8)",
-    )
-    audit.add_argument(
-        "--floors",
-        metavar="NAME,…",
-        help="for --artefacts: svm (the default), logistic, naive_bayes, fasttext, static; several with commas",
-    )
+    clean = "instead: a copy of the data without training rows that are nearly the same as dev or test rows"
+    sheets.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
+    share = "for --near and --write-clean: the character n-grams that two such rows have in common (else 0.8)"
+    audit.add_argument("--share", type=float, metavar="S", help=share)
+    floors = "for --artefacts: svm (the default), logistic, naive_bayes, fasttext, static; several with commas"
+    audit.add_argument("--floors", metavar="NAME,…", help=floors)
     audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
 

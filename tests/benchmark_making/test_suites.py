@@ -39,22 +39,18 @@ def test_a_frame_is_read_as_it_is() -> None:
     assert "<table" in suite._repr_html_() and repr(suite) == "Suite(mina: betyg, kansla)"
 
 
-def test_it_runs_and_is_audited() -> None:
+def test_it_runs_and_is_audited_as_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     suite = suite_of({"train": ROWS, "dev": {name: column[:20] for name, column in ROWS.items()}})
     run = mtl.run(suite=suite, method="majority", seeds=1)
     assert run.path == Path("runs/mina/majority")
-    audit = mtl.audit(suite=suite)
-    assert "shared" in audit.findings["kind"].tolist()
-    assert repr(audit) == str(audit.report) and "<table" in audit._repr_html_()
-
-
-def test_the_audit_is_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    suite = suite_of({"train": ROWS})
     settings = [f"{key}={value}" for key, value in suite.settings.items()]
+    capsys.readouterr()
     for check, option in (("data", []), ("near", ["--near", "--share", "0.5"])):
         assert main(["audit", *settings, *option]) == 0
-        done = mtl.audit(*settings, check=check, share=0.5 if option else None)
-        assert capsys.readouterr().out == f"{done.report}\n"
+        audit = mtl.audit(*settings, check=check, share=0.5 if option else None)
+        assert capsys.readouterr().out == f"{audit.report}\n"
+        assert "near" in check or "shared" in audit.findings["kind"].tolist()
+        assert repr(audit) == str(audit.report) and "<table" in audit._repr_html_()
 
 
 def test_the_same_frames_are_the_same_suite(home: Path) -> None:

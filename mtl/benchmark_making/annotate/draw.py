@@ -26,13 +26,8 @@ KEY = "key.json"
 
 @dataclass(frozen=True)
 class Wanted:
-    """What sample is drawn.
-
-    Args:
-        split: the split of the rows, which must be the one that scores each task; None: that one.
-        seed: of the draw and of the order in which rows, and candidates of a row, are shown.
-        instructions: a text file with the instructions of the one task; None: those of the suite file.
-    """
+    """What sample is drawn: of these tasks, as many rows of each, from the split that scores them, and with instructions in place of the suite's.
+    The seed is of the draw and of the order in which rows, and candidates of a row, are shown."""
 
     tasks: Sequence[str]
     rows: int = 50
@@ -80,7 +75,14 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             "suite": job.suite.title,
             "sample": sample_id(job.suite.name, task.id, key["tasks"][task.id]),
             "language": job.suite.language,
-            **form_content(task, rows, instructions or task.instructions or default_instructions(task), rng),
+            "task": task.id,
+            "title": task.title,
+            "kind": task.kind,
+            "labels": task.labels,
+            "range": task.range,
+            "columns": task.text,
+            "instructions": (instructions or task.instructions or default_instructions(task)).strip(),
+            "rows": [_row(task, row, rng) for row in rows],
         }
         forms[f"{task.id}.html"] = render_form(content)
     with new_folder(out) as folder:
@@ -116,22 +118,8 @@ def draw_sample(task: Task, examples: Sequence[Example], count: int, rng: np.ran
     return sorted(int(rng.choice(part)) for part in parts)
 
 
-def form_content(task: Task, rows: Sequence[Example], instructions: str, rng: np.random.Generator) -> dict[str, Any]:
-    """What the form shows of these rows, in this order: their texts and no targets, and candidates in random order, each with its index."""
-    return {
-        "task": task.id,
-        "title": task.title,
-        "kind": task.kind,
-        "labels": task.labels,
-        "range": task.range,
-        "columns": task.text,
-        "instructions": instructions.strip(),
-        "rows": [_row(task, row, rng) for row in rows],
-    }
-
-
 def _row(task: Task, row: Example, rng: np.random.Generator) -> dict[str, Any]:
-    """A row as form.js reads it; the parts of a text are [text, whether it is marked]."""
+    """A row as form.js reads it: without its target, the parts of a text as [text, whether it is marked], and candidates in random order."""
     shared, candidates = row.texts[: len(task.text)], row.texts[len(task.text) :]
     marks = [(side, span) for (side, _), span in zip(task.marked, row.spans, strict=True)]
     return {

@@ -54,13 +54,8 @@ Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
 
 @dataclass(frozen=True)
 class PartScore:
-    """How a floor scores that reads a part of each row, × 100.
-
-    Args:
-        floor: the method that reads it; "" for the parts that one floor reads in every audit (lengths, overlap, nothing).
-        interval: of the score, over the scored rows (of groups, where rows belong together).
-        gain: the interval of the difference to the constant answer, on the same rows.
-    """
+    """How a floor scores × 100 that reads a part of each row, with the intervals of its score and of its gain over the constant answer, over
+    the scored rows. `floor` is "" for the parts that one floor reads in every audit (lengths, overlap, nothing)."""
 
     part: str
     floor: str
@@ -151,10 +146,9 @@ def _side(side: int) -> Change:
             return None
         column = [task.text[side]] if task.candidates is None else []
         alone = replace(task, text=column, spans=None)
-        splits = {
-            name: replace(split, texts=split.texts[:, side : side + 1], spans=None)
-            for name, split in dataset.splits[task.id].items()
-        }
+        splits = dict(dataset.splits[task.id])
+        for name, split in splits.items():
+            splits[name] = replace(split, texts=split.texts[:, side : side + 1], spans=None)
         return alone, replace(dataset, tasks=[alone], splits={task.id: splits})
 
     return change
@@ -254,10 +248,8 @@ def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray
         rows = read_examples(task, path, True)
     except InputError:
         return None
-    dev, test = (
-        dataset.scored(task).scored,
-        replace(dataset.splits[task.id]["test"], targets=np.array([row.target for row in rows])).scored,
-    )
+    targets = np.array([row.target for row in rows])
+    dev, test = dataset.scored(task).scored, replace(dataset.splits[task.id]["test"], targets=targets).scored
     names = [str(number) if row.group is None else row.group for number, row in enumerate(rows)]
     groups = row_groups(f"{task.id} test", np.unique(names, return_inverse=True)[1])
     (of_dev,) = resampled_scores(task, predicted["dev"][None], dev, _scored_groups(dataset, task))

@@ -89,11 +89,10 @@ def _word_findings(artefacts: Artefacts) -> Iterator[Finding]:
     task, words = artefacts.task, artefacts.words
     if words is None or not words.telling or not (task.is_pair or task.candidates):
         return
-    named = ", ".join(
-        f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})"
-        for word in words.telling[:MOST_WORDS]
-    )
-    what = f"{len(words.telling)} of {words.tested:,} words of one text tell the class: {named}"
+    named = []
+    for word in words.telling[:MOST_WORDS]:
+        named.append(f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})")
+    what = f"{len(words.telling)} of {words.tested:,} words of one text tell the class: {', '.join(named)}"
     meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words (step sample)"
     yield Finding("artefact: words", task.id, "train", len(words.telling), what, meaning)
 
@@ -117,19 +116,17 @@ def _split_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     for repeats in artefacts.repeats:
         if repeats.count > MANY_REPEATS * repeats.rows:
             what = f"{repeats.count} of {repeats.rows} rows have the texts of a training row"
-            meaning = (
-                "a model answers these rows by heart, and scores are too high; mtl audit --write-clean leaves them out (steps"
-                " duplicates and split)"
-            )
+            mend = "mtl audit --write-clean leaves them out (steps duplicates and split)"
+            meaning = f"a model answers these rows by heart, and scores are too high; {mend}"
             yield Finding("artefact: repeats", task.id, repeats.split, repeats.count, what, meaning)
     for shift in artefacts.shifts:
         # Rows of one group, as of an author, are in one split and are alike: that they are told from train is meant.
         if shift.interval[0] > CLEAR_SHIFT and task.group is None:
             area = f"{shift.area:.2f}, {shift.interval[0]:.2f} to {shift.interval[1]:.2f}"
             what = f"a classifier tells its rows from those of train (area under the curve {area})"
+            mend = "if that is not meant, split anew (step split)"
             meaning = (
-                "the split is from another source or domain, or rows that belong together are in one split; if that is not"
-                " meant, split anew (step split)"
+                f"the split is from another source or domain, or rows that belong together are in one split; {mend}"
             )
             yield Finding("artefact: shift", task.id, shift.split, 1, what, meaning)
 

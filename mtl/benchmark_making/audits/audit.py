@@ -198,10 +198,8 @@ def _note_same_texts(files: TaskFiles, alike: Sequence[tuple[str, TaskFiles]]) -
         splits = [split for split, task_files in alike if task_files is earlier]
         differing = [split for split in splits if not same_targets(files.files[split], earlier.files[split])]
         targets_note = f", but other targets in {_enumerate(differing)}" if differing else ""
-        notes.append(
-            f"{files.task.id} has the same texts as {earlier.task.id} in {_enumerate(splits)}{targets_note};"
-            " findings about the texts are not repeated."
-        )
+        where = f"{earlier.task.id} in {_enumerate(splits)}{targets_note}"
+        notes.append(f"{files.task.id} has the same texts as {where}; findings about the texts are not repeated.")
     return notes
 
 

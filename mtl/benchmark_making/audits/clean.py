@@ -43,11 +43,10 @@ def write_clean(job: Job, share: float, out: Path) -> str:
     parts = {part.file: part for files in read for part in files.files.values()}
     if empty := [file for file, gone in lines.items() if len(gone) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; give a larger --share", path=job.data_dir / empty[0])
-    counts = [
-        f"{len(lines[file])} of {len(part.rows)} rows of {part.task.id} {part.split}"
-        for file, part in parts.items()
-        if lines[file]
-    ]
+    counts = []
+    for file, part in parts.items():
+        if gone := len(lines[file]):
+            counts.append(f"{gone} of {len(part.rows)} rows of {part.task.id} {part.split}")
     what = f"{', '.join(counts) or 'no row'} left out, as {share:g} or more of their character {NGRAM}-grams stand in a row of dev or test"
     with new_folder(out) as partial:
         for file, part in parts.items():

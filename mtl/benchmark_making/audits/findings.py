@@ -180,13 +180,8 @@ class Part:
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """The readable files of a task, and findings about the others.
-
-    Attributes:
-        files: the rows of each file, by split.
-        parts: the rows of each split that training uses; "dev" may be held-out rows.
-        notes: remarks for the report that are not findings.
-    """
+    """The readable files of a task by split, the rows of each split that training uses ("dev" may be held-out rows), findings about files that
+    are missing or cannot be read, and remarks for the report."""
 
     task: Task
     files: dict[str, Part]

@@ -22,13 +22,8 @@ SHOWN = 3  # pairs of a finding
 
 @dataclass(frozen=True)
 class Near:
-    """A row, and the row that is most like it in another split, or among the earlier rows of its own.
-
-    Args:
-        part: the split and file of the row.
-        source: those of the row that is like it.
-        similarity: the share of the n-grams of both rows that both have; 1 for the same texts.
-    """
+    """A row, and the row that is most like it in another split, or among the earlier rows of its own. The similarity is the share of the
+    n-grams of both rows that both have; 1 for the same texts."""
 
     part: Part
     row: Example

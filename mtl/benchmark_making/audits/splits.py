@@ -49,13 +49,8 @@ class Gap:
 
 @dataclass(frozen=True)
 class ClassShares:
-    """The classes of a task in its splits.
-
-    Args:
-        rows: by split, the number of rows of each class, int64 (classes,).
-        tokens: by split, the mean number of tokens of a row of each class; NaN without rows.
-        p: of a test that all splits have the same shares.
-    """
+    """The classes of a task in its splits: the number of rows of each, int64 (classes,), and their mean number of tokens, NaN without rows; and
+    the p of a test that all splits have the same shares."""
 
     answers: list[str]
     rows: dict[str, np.ndarray]

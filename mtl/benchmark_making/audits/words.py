@@ -17,15 +17,8 @@ FEWEST_WITH_WORD = 20  # rows
 
 @dataclass(frozen=True)
 class Word:
-    """A word that tells a class.
-
-    Args:
-        word: with "1: " or "2: " before it, which of a pair's texts it stands in.
-        rows: how many training rows have the word.
-        share: how many of these are of the class.
-        base: the share of the class in all rows.
-        z: how many standard deviations the share is away from the base.
-    """
+    """A word that tells a class, with "1: " or "2: " before it, which of a pair's texts it stands in: how many training rows have the word, how
+    many of these are of the class, the share of the class in all rows, and how many standard deviations lie between the two."""
 
     word: str
     answer: str
@@ -37,11 +30,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Words:
-    """The words that tell a class by more than chance, the most certain first, of so many tested ones.
-
-    Args:
-        threshold: for z, corrected for the number of words and classes (Bonferroni).
-    """
+    """The words that tell a class by more than chance, the most certain first, of so many tested ones; the threshold is that of z (Bonferroni)."""
 
     telling: list[Word]
     tested: int

@@ -292,10 +292,8 @@ def _numbers_or_classes(main: FileColumn, column: FileColumn) -> Target:
     if are_whole and len(column.counts) == len(numbers) <= MOST_CLASSES and (len(numbers) == 2 or not rated):
         target = _labels(main, column, sorted(column.counts, key=float))
         if len(numbers) > 2:
-            target.doubts.append(
-                f"labels: {len(numbers)} whole numbers may also be ratings; then write range:"
-                f" [{numbers[0]:g}, {numbers[-1]:g}] instead, and a metric for numbers"
-            )
+            scale = f"range: [{numbers[0]:g}, {numbers[-1]:g}] instead, and a metric for numbers"
+            target.doubts.append(f"labels: {len(numbers)} whole numbers may also be ratings; then write {scale}")
         return target
     low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
     why = {"range": f"{count(len(numbers), 'distinct number')} in {count(len(column.texts), 'row')}"}

@@ -220,10 +220,8 @@ def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
             candidates.sort(key=lambda task: -task.rows["train"])
             _answer(guess, candidates[0], candidates[1:])
         else:
-            guess.problem = (
-                "no train file, and no other task has training rows with the same text columns and all its labels; add one,"
-                " or write answered_by: TASK"
-            )
+            lacking = "no other task has training rows with the same text columns and all its labels"
+            guess.problem = f"no train file, and {lacking}; add one, or write answered_by: TASK"
 
 
 def _could_answer(task: Guess, guess: Guess) -> bool:

@@ -182,11 +182,8 @@ def _summary(path: Path, data_dir: Path, language: str | None, guesses: Sequence
         names = f"{columns_in_words(tasks.unused[:SHOWN])}{further}"
         yield f"not read: {count(len(tasks.unused), 'file')} named after no split: {names}"
     undecided = sum(guess.problem is not None for guess in guesses)
-    yield (
-        f"{path}: {count(len(guesses) - undecided, 'task')}"
-        + (f", and {undecided} as comments" if undecided else "")
-        + f"; check it, then: mtl audit {settings(path, data_dir)}"
-    )
+    tasks_count = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
+    yield f"{path}: {tasks_count}; check it, then: mtl audit {settings(path, data_dir)}"
 
 
 def _described(guess: Guess) -> str:
@@ -195,10 +192,8 @@ def _described(guess: Guess) -> str:
         return f"not decided: {guess.problem}"
     keys = guess.keys
     texts = columns_in_words([*keys["text"], *keys.get("candidates", ())])
-    kinds = {
-        "labels": f"{len(keys.get('labels', ()))} labels",
-        "number": "numbers {} to {}".format(*keys.get("range", ("", ""))),
-    }
+    numbers = "numbers {} to {}".format(*keys.get("range", ("", "")))
+    kinds = {"labels": f"{len(keys.get('labels', ()))} labels", "number": numbers}
     kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
     return f"{kind}, {keys['metric']}; {texts}; {splits}"

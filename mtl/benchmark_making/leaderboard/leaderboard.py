@@ -84,12 +84,11 @@ def make_leaderboard(
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
     scorer = Scorer(suite, rules.split, tasks, cache)
     scored: list[Scored] = []
-    reasons = _refusals(
-        folder,
-        rules,
-        "scoring",
-        lambda path, about: scored.append(scorer.score(read_submission(path, about, suite, rules.split))),
-    )
+
+    def score(path: Path, about: Entrant) -> None:
+        scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
+
+    reasons = _refusals(folder, rules, "scoring", score)
     scored.sort(key=lambda system: system.name)
     board = build_board(suite, tasks, scored, rules.split)
     refused = {name: reason for name, reason in reasons.items() if reason}
@@ -140,10 +139,8 @@ def build_board(suite: Suite, tasks: Mapping[str, PredictedRows], scored: Sequen
         if len(alone) == 1:
             ranks[column] = {alone[0]: (1, 1)}
     partial = [id for id in suite.averaged if id not in tasks]
-    marks = [
-        f"{scale.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
-        "A system without one of these has no average."
-    ]
+    about_average = f"AVG is the mean over {suite.average_text}. A system without one of these has no average."
+    marks = [f"{scale.heading}, on the labels of {split}, rounded. {about_average}"]
     marks += [f"* AVG is without {', '.join(partial)}, which have no labels here."] if partial else []
     columns = {id: rows_of.task for id, rows_of in tasks.items() if any(id in row.scores for row in rows)}
     index = {row: number for number, row in enumerate(by_family(rows))}

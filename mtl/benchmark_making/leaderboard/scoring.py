@@ -89,12 +89,8 @@ class Scorer:
                 means[-1] if is_all else resampled_scores(task, predictions, labelled.rows, part)[0]
             )
         digest = hashlib.sha256(repr([(id, predicted[id].tolist()) for id in ids]).encode()).hexdigest()
-        return {
-            "tasks": np.array(ids),
-            "scores": np.array(scores),
-            "means": np.array([means, means_in_average]),
-            "digest": np.array(digest),
-        }
+        arrays = {"tasks": ids, "scores": scores, "means": [means, means_in_average], "digest": digest}
+        return {name: np.array(values) for name, values in arrays.items()}
 
     def _stored(self, path: Path) -> dict[str, np.ndarray] | None:
         """The arrays in a file; None if there is none, or if it is damaged."""

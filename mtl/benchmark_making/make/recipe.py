@@ -100,13 +100,8 @@ class Use:
 
 @dataclass
 class Written:
-    """What a task's files hold.
-
-    Args:
-        table: its rows; their column `split` says which file each of them is in.
-        columns: by column of the file, the table's column; default: those that the task names, under the same names.
-        format: .tsv, .csv or .jsonl.
-    """
+    """What a task's files hold: the rows of a table, whose column `split` says which file each of them is in, and by column of the file, the
+    table's column; else those that the task names, under the same names."""
 
     table: str = MISSING
     columns: dict[str, str] = field(default_factory=dict)
@@ -115,13 +110,8 @@ class Written:
 
 @dataclass(frozen=True)
 class TaskRecipe:
-    """A recipe whose keys are checked.
-
-    Args:
-        keys: of each task's declaration in the suite file, but for its files.
-        written: by task, what its files hold.
-        sheets: by task, the fields of its documentation sheet that the recipe fills.
-    """
+    """A recipe whose keys are checked: by task, its declaration in the suite file but for its files, what its files hold, and the fields of
+    its documentation sheet that the recipe fills."""
 
     path: Path
     form: Form
@@ -152,12 +142,11 @@ def load_recipe(path: Path) -> TaskRecipe:
         uses = _uses(form, list(sources))
         tasks = {str(id): _section(raw, f"tasks.{id}") for id, raw in form.tasks.items()}
         last = uses[-1].into if uses else next(iter(sources))
-        written = {
-            id: _typed(
-                Written, {"table": last, **_section(keys.get("data", {}), f"tasks.{id}.data")}, f"tasks.{id}.data."
-            )
-            for id, keys in tasks.items()
-        }
+        written = {}
+        for id, keys in tasks.items():
+            section = f"tasks.{id}.data"
+            data = {"table": last, **_section(keys.get("data", {}), section)}
+            written[id] = _typed(Written, data, f"{section}.")
         sheets = {id: _sheet(id, keys.get("sheet", {})) for id, keys in tasks.items()}
         _check_tables(sources, uses, written)
     except InputError as error:

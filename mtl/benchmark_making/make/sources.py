@@ -26,12 +26,7 @@ RANGE = re.compile(
 
 @dataclass
 class TokenColumns:
-    """Where the cells of a token file are: columns by number, from 1.
-
-    Args:
-        form: the column of the tokens.
-        tag: the column of the tags.
-    """
+    """The columns of a token file with the tokens and their tags, by number, from 1."""
 
     form: int = bounded(AT_LEAST_ONE)
     tag: int = bounded(AT_LEAST_ONE)

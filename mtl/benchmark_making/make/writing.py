@@ -187,11 +187,8 @@ def _sheet(recipe: TaskRecipe, id: str, done: Sequence[Done], sources: Mapping[s
         if step.use.into in tables:
             steps.insert(0, step)
             tables |= set(step.use.tables)
-    files = [
-        f"{source['file']}: {source['rows']} rows, SHA-256 {source['sha256']}"
-        for name, source in sources.items()
-        if name in tables
-    ]
+    taken = [source for name, source in sources.items() if name in tables]
+    files = [f"{source['file']}: {source['rows']} rows, SHA-256 {source['sha256']}" for source in taken]
     values: dict[str, Sequence[str]] = {
         "Data source(s)*": [TO_COMPLETE, *files],
         "Data selection and filtering*": [f"Made by mtl make from {recipe.path.name}:", *(step.line for step in steps)],

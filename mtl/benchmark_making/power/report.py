@@ -95,12 +95,10 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     names = ["", "metric", "rows", "seeds", "same rows", "corrected", "other rows"]
     header = [*names, f"rows for {wanted}", f"seeds for {wanted}", "told apart"]
     held = held_differences(board, settings.seeds)
-    body = [
-        [*_line(board, column, settings, held.get(column)), f"{apart} of {made}"]
-        for column in board.columns
-        for apart, made in [counts.get(column, (0, 0))]
-        if made
-    ]
+    body = []
+    for column in filter(counts.__contains__, board.columns):
+        apart = "{} of {}".format(*counts[column])
+        body.append([*_line(board, column, settings, held.get(column)), apart])
     undecided = [board.columns[column].title for column in undecided_columns(board.columns, board.tests)]
     verdict = "Every task tells some of the runs apart."
     if undecided:

@@ -78,9 +78,8 @@ def test_each_part_follows_the_number_of_rows_and_of_seeds() -> None:
     assert SEEDS.smallest_difference(1600) == pytest.approx(SEEDS.smallest_difference())
     # The variance on infinitely many rows is skill / 5 for each system; for infinitely many seeds, that of rows without errors of single seeds.
     assert power_of(BOTH.smallest_difference(math.inf), (2 * 8 / 5) ** 0.5, 8) == pytest.approx(0.8, abs=1e-4)
-    assert power_of(BOTH.smallest_difference(seeds=math.inf), (4 - 2 * 2 / 5) ** 0.5, 300) == pytest.approx(
-        0.8, abs=2e-3
-    )
+    power = power_of(BOTH.smallest_difference(seeds=math.inf), (4 - 2 * 2 / 5) ** 0.5, 300)
+    assert power == pytest.approx(0.8, abs=2e-3)
     # At four times the rows and seeds: rows 4 - 0.8 over 4, single seeds' errors 0.8 over 16, skill 3.2 over 4.
     many = replace(BOTH, rows_freedom=1e5).smallest_difference(1600, 20)
     variance = 3.2 / 4 + 0.8 / 16 + 3.2 / 4
@@ -120,22 +119,17 @@ def test_a_true_difference_of_the_stated_size_is_shown_in_most_cases(seeds: int)
 
 def test_an_expectation_against_closed_formulas() -> None:
     expectation = typed_settings(Expectation, {"rows": 1000, "accuracy": [80, 84], "agreement": 85})
-    same = (0.15 - 0.04**2) / 1000
-    other = (0.8 * 0.2 + 0.84 * 0.16) / 1000
-    for design, variance in ((expectation.same_rows(), same), (expectation.other_rows(), other)):
+    on_same = (0.15 - 0.04**2) / 1000
+    on_other = (0.8 * 0.2 + 0.84 * 0.16) / 1000
+    for design, variance in ((expectation.same_rows(), on_same), (expectation.other_rows(), on_other)):
         assert design.smallest_difference() == pytest.approx(100 * (1.96 + 0.8416) * variance**0.5, rel=0.005)
         assert design.groups_for(2.0) == pytest.approx(1000 * variance * ((1.96 + 0.8416) / 0.02) ** 2, rel=0.005)
     both = typed_settings(Expectation, {"rows": 1000, "accuracy": [80], "agreement": 85})
     assert both.same_rows().smallest_difference() > expectation.same_rows().smallest_difference()
-
-
-def test_an_expectation_with_seeds() -> None:
-    given = {"rows": 10**9, "accuracy": [80], "agreement": 85}
-    expectation = typed_settings(Expectation, {**given, "seeds": 5, "seed_deviation": 2})
-    assert power_of(expectation.same_rows().smallest_difference(), (2 * 4 / 5) ** 0.5, 8) == pytest.approx(
-        0.8, abs=1e-3
-    )
-    assert expectation.same_rows().groups_for(2.0) == NEVER and expectation.same_rows().seeds_for(2.0) > 5
+    many = {"rows": 10**9, "accuracy": [80], "agreement": 85, "seeds": 5, "seed_deviation": 2}
+    design = typed_settings(Expectation, many).same_rows()
+    assert power_of(design.smallest_difference(), (2 * 4 / 5) ** 0.5, 8) == pytest.approx(0.8, abs=1e-3)
+    assert design.groups_for(2.0) == NEVER and design.seeds_for(2.0) > 5
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,13 @@ def test_texts_of_the_same_group(least: bool, most: int | None) -> None:
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected
 
 
-def test_a_text_without_a_common_unit_is_in_no_pair() -> None:
+def test_a_text_without_a_common_unit_is_in_no_pair_and_one_of_many_sentences_is_hardly_similar() -> None:
     comparison = TextComparison(["a b", "c"], ["a", "d"], SimilarityOptions("words"), "")
     pairs = most_similar(comparison, (np.array([0, 1]), np.array([2, 3])), 5, -np.inf, np.inf, "")
-    assert [each.tolist() for each in pairs] == [[0], [0], [0.5]]
+    assert [column.tolist() for column in pairs] == [[0], [0], [0.5]]
+    comparison = TextComparison(["a b"], ["a. " * 900, "b."], SimilarityOptions("words", penalty=1.2), "")
+    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, np.inf, "")
+    assert pairs.rights.tolist() == [1] and pairs.values.tolist() == [1 / 2 / 1.2]
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.8, 0.95])
@@ -126,9 +129,3 @@ def test_a_value_just_above_the_largest_takes_no_place(monkeypatch: pytest.Monke
     high = 1002 / 2003 - 1e-9
     pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, high, "")
     assert [each.tolist() for each in pairs] == [[0], [1], [500 / 2003]]
-
-
-def test_a_text_with_many_sentences_has_a_similarity_of_almost_nothing() -> None:
-    comparison = TextComparison(["a b"], ["a. " * 900, "b."], SimilarityOptions("words", penalty=1.2), "")
-    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, np.inf, "")
-    assert pairs.rights.tolist() == [1] and pairs.values.tolist() == [1 / 2 / 1.2]
