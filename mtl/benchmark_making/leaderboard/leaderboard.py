@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import counted
 from mtl.base.progress import progress
 from mtl.benchmark_making.leaderboard.rows import PredictedRows, read_labelled_rows, read_public_rows
-from mtl.benchmark_making.leaderboard.scoring import Scored, Scorer
+from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission, Scorer
 from mtl.benchmark_making.leaderboard.site import write_site
 from mtl.benchmark_making.leaderboard.submission import (
     ABOUT,
@@ -83,7 +83,7 @@ def make_leaderboard(
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
     scorer = Scorer(suite, rules.split, tasks, cache)
-    scored: list[Scored] = []
+    scored: list[ScoredSubmission] = []
 
     def score(path: Path, about: Entrant) -> None:
         scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
@@ -129,7 +129,9 @@ def _check_limit(path: Path, about: Entrant, made: int, limit: int) -> None:
         raise InputError(f"team {about.team} may make {most}, and this is one more in {about.date[:7]}", path=path)
 
 
-def build_board(suite: Suite, tasks: Mapping[str, PredictedRows], scored: Sequence[Scored], split: str) -> Leaderboard:
+def build_board(
+    suite: Suite, tasks: Mapping[str, PredictedRows], scored: Sequence[ScoredSubmission], split: str
+) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
     rows = [_row(suite, system, split) for system in scored]
     scale = suite.shown
@@ -168,7 +170,7 @@ def build_board(suite: Suite, tasks: Mapping[str, PredictedRows], scored: Sequen
     )
 
 
-def _row(suite: Suite, scored: Scored, split: str) -> Row:
+def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
     system = scored.system
     scores = {id: _score(suite, scored.samples[id], lowest_score(suite.tasks[id])) for id in scored.scores}
     means = {}

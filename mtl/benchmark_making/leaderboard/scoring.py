@@ -25,7 +25,7 @@ logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredSubmission:
     """A submission with its scores × 100, by task id.
 
     Args:
@@ -49,7 +49,7 @@ class Scorer:
         self._key = repr((FORMAT, VERSION, np.__version__, RESAMPLES, split, suite.submission.ids, keys))
         self.averaged = [id for id in suite.averaged if id in tasks]
 
-    def score(self, submission: UnreadSubmission) -> Scored:
+    def score(self, submission: UnreadSubmission) -> ScoredSubmission:
         """The submission's scores. Raises InputError as `read_predictions`; it says nothing of labels."""
         key = hashlib.sha256(f"{self._key} {submission.digest}".encode()).hexdigest()
         path = self._cache / f"{key}.npz" if self._cache else None
@@ -70,7 +70,7 @@ class Scorer:
             mean = np.array([self._suite.mean(scores)])
             divisors = list(self._suite.divisors(self.averaged).values())
             samples[AVERAGE] = Sample(mean, over_tasks(parts, divisors), 0.0, True)
-        return Scored(submission.name, submission.system, str(stored["digest"]), scores, samples)
+        return ScoredSubmission(submission.name, submission.system, str(stored["digest"]), scores, samples)
 
     def _computed(self, submission: UnreadSubmission) -> dict[str, np.ndarray]:
         """The arrays of a file: `tasks`, `scores` × 100 (tasks,), `means` on each resample, of the tasks and of their parts of the average

@@ -13,7 +13,7 @@ from typing import Any
 
 from mtl.base.files import write_text
 from mtl.base.terminal import MISSING
-from mtl.benchmark_making.leaderboard.scoring import Scored
+from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission
 from mtl.reports.board import Leaderboard, Row, cost_cell
 from mtl.reports.document import document
 from mtl.reports.markdown import rank_text
@@ -30,13 +30,18 @@ class BoardEntry:
     """A system on the board, with the intervals of its ranks by column, and the names of those with the same predictions."""
 
     row: Row
-    scored: Scored
+    scored: ScoredSubmission
     ranks: Mapping[str, tuple[int, int]]
     alike: Sequence[str]
 
 
 def write_site(
-    title: str, board: Leaderboard, scored: Sequence[Scored], refused: Mapping[str, str], out: Path, url: str | None
+    title: str,
+    board: Leaderboard,
+    scored: Sequence[ScoredSubmission],
+    refused: Mapping[str, str],
+    out: Path,
+    url: str | None,
 ) -> None:
     """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml, whose links need the site's address."""
     entries = _best_first(board, scored)
@@ -54,7 +59,7 @@ def write_site(
             path.unlink()
 
 
-def _best_first(board: Leaderboard, scored: Sequence[Scored]) -> list[BoardEntry]:
+def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[BoardEntry]:
     """The systems by their average, those without one last; equal ones by name."""
     systems = {system.name: system for system in scored}
     alike: dict[str, list[str]] = {}

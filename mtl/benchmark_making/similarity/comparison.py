@@ -26,6 +26,8 @@ DENSE_UNITS = 128  # the most frequent units: as a sparse matrix they cost most 
 LARGEST_PENALTY = 1e30  # float32 holds it
 BLOCK = 2**24  # the most pairs that are compared at once
 
+Units = Callable[[str], list[str]]
+
 
 @dataclass
 class SimilarityOptions:
@@ -44,9 +46,6 @@ class SimilarityOptions:
     penalty: float = bounded(Interval(1, 10), 1.0)
     merges: int = bounded(Interval(1, 100_000), 4000)
     ngram: int = bounded(AT_LEAST_ONE, 3)
-
-
-Units = Callable[[str], list[str]]
 
 
 def words(text: str) -> list[str]:
