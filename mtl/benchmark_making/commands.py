@@ -4,90 +4,54 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mtl.api.commands import results
 from mtl.api.commands.job_settings import Commands, complete_settings, completed_by, job_of
 from mtl.base.errors import InputError
 from mtl.base.files import counted
 
-if TYPE_CHECKING:
-    from mtl.jobs.job import Job
-
 
 def add_commands(commands: Commands) -> None:
     """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
+
+    def add_settings(parser: argparse.ArgumentParser, help: str, metavar: str = "key=value") -> argparse.Action:
+        return parser.add_argument("settings", nargs="*", metavar=metavar, help=help)
+
     audit = commands.add_parser("audit", help="check a suite's data for errors, duplicates and leaks")
-    settings = audit.add_argument(
-        "settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER and all of baseline's"
-    )
-    completed_by(settings, complete_settings)
+    completed_by(add_settings(audit, "suite=NAME, data_dir=FOLDER and all of baseline's"), complete_settings)
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
     sheets = audit.add_mutually_exclusive_group()
-    sheets.add_argument(
-        "--artefacts",
-        action="store_true",
-        help="instead: what each task gives away to floors that read a part of a row",
-    )
-    sheets.add_argument(
-        "--near",
-        action="store_true",
-        help="instead: rows that are nearly the same as another row, in one split or in two",
-    )
+    gives_away = "instead: what each task gives away to floors that read a part of a row"
+    sheets.add_argument("--artefacts", action="store_true", help=gives_away)
+    near = "instead: rows that are nearly the same as another row, in one split or in two"
+    sheets.add_argument("--near", action="store_true", help=near)
     sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
-    sheets.add_argument(
-        "--check-sheet",
-        type=Path,
-        metavar="FILE",
-        help="instead: check a sheet's form; exit status 1 if anything is found",
-    )
-    sheets.add_argument(
-        "--write-clean",
-        type=Path,
-        metavar="DIR",
-        help="instead: a copy of the data without training rows that are nearly the same as dev or test rows",
-    )
-    audit.add_argument(
-        "--share",
-        type=float,
-        metavar="S",
-        help="for --near and --write-clean: the character n-grams that two such rows have in common (else 0.8)",
-    )
-    audit.add_argument(
-        "--floors",
-        metavar="NAME,…",
-        help="for --artefacts: svm (the default), logistic, naive_bayes, fasttext, static; several with commas",
-    )
+    form = "instead: check a sheet's form; exit status 1 if anything is found"
+    sheets.add_argument("--check-sheet", type=Path, metavar="FILE", help=form)
+    clean = "instead: a copy of the data without training rows that are nearly the same as dev or test rows"
+    sheets.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
+    share = "for --near and --write-clean: the character n-grams that two such rows have in common (else 0.8)"
+    audit.add_argument("--share", type=float, metavar="S", help=share)
+    floors = "for --artefacts: svm (the default), logistic, naive_bayes, fasttext, static; several with commas"
+    audit.add_argument("--floors", metavar="NAME,…", help=floors)
     audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
 
     annotate = commands.add_parser("annotate", help="write forms in which people answer a sample of a task's rows")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
-    annotate.add_argument(
-        "settings",
-        nargs="*",
-        metavar="key=value",
-        help="task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), split=, instructions=FILE, data_dir=FOLDER",
-    )
+    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), split=, instructions=FILE, data_dir=FOLDER"
+    add_settings(annotate, keys)
     annotate.set_defaults(run=_annotate)
 
     make = commands.add_parser("make", help="make the tasks of a benchmark from raw data, as a recipe says")
     make.add_argument("recipe", metavar="RECIPE", help="the path of a recipe, or the name of a shipped one")
-    make.add_argument(
-        "settings",
-        nargs="*",
-        metavar="key=value",
-        help="out=DIR (a new folder), data_dir=FOLDER of the sources, artefacts=false",
-    )
+    add_settings(make, "out=DIR (a new folder), data_dir=FOLDER of the sources, artefacts=false")
     make.set_defaults(run=_make)
 
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
-    init.add_argument(
-        "data_dir",
-        type=Path,
-        metavar="DATA_DIR",
-        help="a folder with .tsv, .csv, .jsonl or .parquet files, at any depth",
-    )
+    folder = "a folder with .tsv, .csv, .jsonl or .parquet files, at any depth"
+    init.add_argument("data_dir", type=Path, metavar="DATA_DIR", help=folder)
     init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")
     init.add_argument("--name", help="name of the suite; default: the folder's")
     init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
@@ -98,23 +62,20 @@ def add_commands(commands: Commands) -> None:
     )
     board.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     board.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder for each")
-    board.add_argument(
-        "settings",
-        nargs="*",
-        metavar="key=value",
-        help="gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels; split=, limit=, cache=, url=",
+    add_settings(
+        board,
+        "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels; split=, limit=, cache=, url=",
     )
     board.set_defaults(run=_leaderboard)
 
     power = commands.add_parser(
         "power", help="the smallest differences that tests show, and the rows and seeds they need"
     )
-    power.add_argument(
-        "settings",
-        nargs="*",
-        metavar="RUNS_DIR | key=value",
-        help="a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N; without runs: rows=N,"
+    add_settings(
+        power,
+        "a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N; without runs: rows=N,"
         " accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference=, seeds= with seed_deviation=POINTS",
+        "RUNS_DIR | key=value",
     )
     power.add_argument(
         "--cache", type=Path, default=results.CACHE, metavar="DIR", help="as for mtl report; default: cache"
@@ -123,46 +84,39 @@ def add_commands(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
+    from mtl.base.files import write_text
     from mtl.benchmark_making.suites import audit_job
 
-    job = job_of(arguments.settings)
-    if arguments.out is not None and arguments.sheet is None:
-        raise InputError(f"--out {arguments.out}: is for --sheet TASK only")
+    job, out = job_of(arguments.settings), arguments.out
+    if out is not None and arguments.sheet is None:
+        raise InputError(f"--out {out}: is for --sheet TASK only")
     floors = None if arguments.floors is None else [name.strip() for name in arguments.floors.split(",")]
     if floors is not None and not arguments.artefacts:
         raise InputError(f"--floors {arguments.floors}: is for --artefacts only")
     if arguments.sheet is not None:
-        return _draft_sheet(job, arguments.sheet, arguments.out)
+        from mtl.benchmark_making.audits.sheets.draft import draft_sheet
+
+        sheet = draft_sheet(job, arguments.sheet)
+        if out is None:
+            sys.stdout.write(sheet)
+        else:
+            write_text(out, sheet)
+        return 0
     if arguments.check_sheet is not None:
         return _check_sheet(arguments.check_sheet)
     near = arguments.near or arguments.write_clean is not None
     if arguments.share is not None and not near:
         raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
     if arguments.write_clean is not None:
-        return _write_clean(job, arguments.share, arguments.write_clean)
-    done = audit_job(job, "near" if near else "artefacts" if arguments.artefacts else "data", arguments.share, floors)
+        from mtl.benchmark_making.audits.clean import write_clean
+        from mtl.benchmark_making.audits.near import SHARE
+
+        print(write_clean(job, SHARE if arguments.share is None else arguments.share, arguments.write_clean))
+        return 0
+    check = "near" if near else "artefacts" if arguments.artefacts else "data"
+    done = audit_job(job, check, arguments.share, floors)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
-
-
-def _write_clean(job: "Job", share: float | None, clean: Path) -> int:
-    from mtl.benchmark_making.audits.clean import write_clean
-    from mtl.benchmark_making.audits.near import SHARE
-
-    print(write_clean(job, SHARE if share is None else share, clean))
-    return 0
-
-
-def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
-    from mtl.base.files import write_text
-    from mtl.benchmark_making.audits.sheets.draft import draft_sheet
-
-    sheet = draft_sheet(job, task)
-    if out is None:
-        sys.stdout.write(sheet)
-    else:
-        write_text(out, sheet)
-    return 0
 
 
 def _check_sheet(path: Path) -> int:
@@ -181,13 +135,13 @@ def _annotate(arguments: argparse.Namespace) -> None:
     from mtl.benchmark_making.annotate.draw import read_wanted, write_forms
     from mtl.jobs.job import load_job, parse_settings
 
-    given: dict[str, Any] = parse_settings(arguments.settings)
-    check_known(given, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
-    of_job: dict[str, Any] = {key: given[key] for key in ("data_dir", "held_out") if key in given}
-    wanted, job = read_wanted(given), load_job({**of_job, "suite": arguments.suite})
-    if given.get("out") is None:
+    settings: dict[str, Any] = parse_settings(arguments.settings)
+    check_known(settings, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
+    of_job: dict[str, Any] = {key: settings[key] for key in ("data_dir", "held_out") if key in settings}
+    wanted, job = read_wanted(settings), load_job({**of_job, "suite": arguments.suite})
+    if settings.get("out") is None:
         raise InputError("name a new folder for the forms and their key", key="out")
-    for path in write_forms(job, wanted, Path(str(given["out"]))):
+    for path in write_forms(job, wanted, Path(str(settings["out"]))):
         print(path)
 
 
@@ -196,16 +150,17 @@ def _make(arguments: argparse.Namespace) -> None:
     from mtl.benchmark_making.make.make import make
     from mtl.jobs.job import parse_settings
 
-    given: dict[str, Any] = parse_settings(arguments.settings)
-    check_known(given, {"out", "data_dir", "artefacts"})
-    if given.get("out") is None:
+    settings: dict[str, Any] = parse_settings(arguments.settings)
+    check_known(settings, {"out", "data_dir", "artefacts"})
+    if settings.get("out") is None:
         raise InputError("names the new folder; give out=DIR", key="out")
-    if not isinstance(given.get("artefacts", True), bool):
-        raise InputError("must be true or false", key="artefacts", value=given["artefacts"])
-    data_dir = given.get("data_dir")
-    made = make(arguments.recipe, Path(str(given["out"])), None if data_dir is None else Path(str(data_dir)))
+    with_artefacts = settings.get("artefacts", True)
+    if not isinstance(with_artefacts, bool):
+        raise InputError("must be true or false", key="artefacts", value=with_artefacts)
+    data_dir = settings.get("data_dir")
+    made = make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir)))
     print(made.summary, flush=True)
-    if given.get("artefacts", True):
+    if with_artefacts:
         print(f"\nWhat the tasks give away (tables: mtl audit --artefacts suite={made.folder / 'suite.yaml'}):")
         print(made.artefacts)
 
@@ -223,9 +178,10 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
     from mtl.settings.layers import find_suite
     from mtl.tasks.suite import load_suite
 
-    given = parse_settings(arguments.settings)
-    own = {key: given.pop(key) for key in ("gold", "out", "split", "limit", "cache", "url") if key in given}
-    split, limit, url = own.get("split", "test"), own.get("limit"), own.get("url")
+    settings = parse_settings(arguments.settings)
+    keys = ("gold", "out", "split", "limit", "cache", "url")
+    of_board = {key: settings.pop(key) for key in keys if key in settings}
+    split, limit, url = of_board.get("split", "test"), of_board.get("limit"), of_board.get("url")
     if split not in ("dev", "test"):
         raise InputError(f"{split!r} must be dev or test", key="split")
     if limit is not None and (type(limit) is not int or limit < 1):
@@ -233,26 +189,24 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
     if url is not None and not is_web_address(str(url)):
         raise InputError(f"{url!r} must begin with https:// or http://", key="url")
     rules, suite = Rules(split, limit), load_suite(find_suite(arguments.suite))
-    if "gold" in own:
-        if "out" not in own:
+    if "gold" in of_board:
+        if "out" not in of_board:
             raise InputError("name the folder of the site", key="out")
-        if given:
-            raise InputError("is not used with gold=", key=next(iter(given)))
-        places = Path(str(own["gold"])), Path(str(own["out"]))
-        cache = Path(str(own.get("cache", results.CACHE / "leaderboard")))
-        refused = make_leaderboard(suite, arguments.submissions, *places, rules, cache, url and str(url))
+        if settings:
+            raise InputError("is not used with gold=", key=next(iter(settings)))
+        gold, site = Path(str(of_board["gold"])), Path(str(of_board["out"]))
+        cache = Path(str(of_board.get("cache", results.CACHE / "leaderboard")))
+        refused = make_leaderboard(suite, arguments.submissions, gold, site, rules, cache, url and str(url))
     else:
-        job = load_job({**given, "suite": arguments.suite})
+        job = load_job({**settings, "suite": arguments.suite})
         refused = check_submissions(suite, arguments.submissions, job.data_dir, rules)
-    reasons = [f"{name}: refused: {reason}" if reason else f"{name}: valid" for name, reason in refused.items()]
-    for line in reasons:
-        print(line)
-    if "gold" in own:
-        print(Path(str(own["out"])) / "index.html")
+    for name, reason in refused.items():
+        print(f"{name}: refused: {reason}" if reason else f"{name}: valid")
+    if "gold" in of_board:
+        print(site / "index.html")
     elif count := sum(map(bool, refused.values())):
-        raise InputError(
-            f"{count} of {counted(len(refused), 'submission')} would be refused", path=arguments.submissions
-        )
+        problem = f"{count} of {counted(len(refused), 'submission')} would be refused"
+        raise InputError(problem, path=arguments.submissions)
 
 
 def _power(arguments: argparse.Namespace) -> None:
@@ -265,9 +219,9 @@ def _power(arguments: argparse.Namespace) -> None:
     folders = [word for word in words if "=" not in word or Path(word).exists()]
     settings, expectation = read_settings(parse_settings([word for word in words if word not in folders]))
     if len(folders) > (expectation is None):
-        problem = (
-            "a benchmark that does not exist yet has no runs; drop the folder" if expectation else "name one folder"
-        )
+        problem = "name one folder"
+        if expectation:
+            problem = "a benchmark that does not exist yet has no runs; drop the folder"
         raise InputError(problem, path=folders[-1])
     if settings.suite is not None and settings.suite.endswith((".yaml", ".yml")):
         settings = replace(settings, suite=load_suite(find_suite(settings.suite)).name)

@@ -39,6 +39,7 @@ audit_artefacts = lazy(
 )  # the one that trains, and so needs torch
 audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
+COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 Frame: TypeAlias = Any
 """The rows of one split: a DataFrame, or a dictionary with a list of values for each column."""
@@ -177,23 +178,20 @@ class Suite:
     @property
     def tasks(self) -> "DataFrame":
         """The columns task, kind, metric, text, target, and the rows of train, dev and test. Raises InputError without pandas."""
-        return frame(_COLUMNS, self._rows)
+        return frame(COLUMNS, self._rows)
 
     def table(self) -> MarkdownText:
         """The tasks as a table, and the notes."""
         body = [[inert("" if cell is None else str(cell)) for cell in row] for row in self._rows]
         notes = "\n".join(f"- {inert(line)}" for line in self.notes.splitlines())
         heading = f"## {inert(self.content.title or self.name)}"
-        return MarkdownText("\n\n".join(filter(None, [heading, markdown_table([_COLUMNS, *body], left=5), notes])))
+        return MarkdownText("\n\n".join(filter(None, [heading, markdown_table([COLUMNS, *body], left=5), notes])))
 
     def __repr__(self) -> str:
         return f"Suite({self.name}: {', '.join(self.content.tasks)})"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
-
-
-_COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)
 
 
 class AuditReport:
@@ -298,27 +296,23 @@ def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
 def _cell(value: Any, where: str, column: str, row: int) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()  # of numpy
-    if (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or (isinstance(value, float) and math.isnan(value))
-    ):
+    is_nan = isinstance(value, float) and math.isnan(value)
+    if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     if isinstance(value, list | tuple):
-        return [_cell(each, where, column, row) for each in value]
-    raise InputError(
-        f"column {column}, row {row}: {value!r} is not a text, a number, a truth value or a list", key=f"frames.{where}"
-    )
+        return [_cell(item, where, column, row) for item in value]
+    problem = f"column {column}, row {row}: {value!r} is not a text, a number, a truth value or a list"
+    raise InputError(problem, key=f"frames.{where}")
 
 
 def _written(
     place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]], files: Mapping[str, bytes]
 ) -> Suite:
-    """The suite with these data files in a folder, which may exist with the same content. Raises InputError if it has another."""
+    """The suite with these data files in a folder. Raises InputError if it exists with other content."""
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir, path = place / "data", place / f"{name}.yaml"
@@ -331,7 +325,9 @@ def _written(
                     target.parent.mkdir(exist_ok=True)
                     target.write_bytes(content)
         try:
-            _check_same(data_dir, files)
+            there = {file.relative_to(place).as_posix(): file for file in data_dir.rglob("*") if file.is_file()}
+            if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
+                raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
             guessed = guess_suite(data_dir, language, name, path, known)
             for task, problem in guessed.problems.items():
                 remedy = f"declare it: tasks={{{task!r}: {{'text': […], 'target': …}}}}"
@@ -348,10 +344,3 @@ def _written(
     if not path.exists():
         write_text(path, guessed.document)
     return Suite(path.resolve(), data_dir.resolve(), guessed.summary)
-
-
-def _check_same(data_dir: Path, files: Mapping[str, bytes]) -> None:
-    """Raise InputError if a folder has other files than these, which are named from the folder above."""
-    there = {file.relative_to(data_dir.parent).as_posix(): file for file in data_dir.rglob("*") if file.is_file()}
-    if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
-        raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)

@@ -39,25 +39,21 @@ def test_a_frame_is_read_as_it_is() -> None:
     assert "<table" in suite._repr_html_() and repr(suite) == "Suite(mina: betyg, kansla)"
 
 
-def test_it_runs_and_is_audited() -> None:
+def test_it_runs_and_is_audited_as_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     suite = suite_of({"train": ROWS, "dev": {name: column[:20] for name, column in ROWS.items()}})
     run = mtl.run(suite=suite, method="majority", seeds=1)
     assert run.path == Path("runs/mina/majority")
-    audit = mtl.audit(suite=suite)
-    assert "shared" in audit.findings["kind"].tolist()
-    assert repr(audit) == str(audit.report) and "<table" in audit._repr_html_()
-
-
-def test_the_audit_is_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    suite = suite_of({"train": ROWS})
     settings = [f"{key}={value}" for key, value in suite.settings.items()]
+    capsys.readouterr()
     for check, option in (("data", []), ("near", ["--near", "--share", "0.5"])):
         assert main(["audit", *settings, *option]) == 0
-        done = mtl.audit(*settings, check=check, share=0.5 if option else None)
-        assert capsys.readouterr().out == f"{done.report}\n"
+        audit = mtl.audit(*settings, check=check, share=0.5 if option else None)
+        assert capsys.readouterr().out == f"{audit.report}\n"
+        assert "near" in check or "shared" in audit.findings["kind"].tolist()
+        assert repr(audit) == str(audit.report) and "<table" in audit._repr_html_()
 
 
-def test_the_same_frames_are_the_same_suite() -> None:
+def test_the_same_frames_are_the_same_suite(home: Path) -> None:
     first = suite_of({"train": ROWS})
     assert suite_of({"train": pd.DataFrame(ROWS)}).path == first.path
     different = [
@@ -67,11 +63,8 @@ def test_the_same_frames_are_the_same_suite() -> None:
         suite_of({"train": ROWS}, tasks={"mina": {"metric": "accuracy"}}),
     ]
     assert len({suite.path for suite in [first, *different]}) == 5
-
-
-def test_a_folder_of_ones_own(home: Path) -> None:
-    suite = suite_of({"train": ROWS}, out="mitt")
-    assert suite.path == home / "mitt/mina.yaml" and suite_of({"train": ROWS}, out=home / "mitt").path == suite.path
+    for out in ("mitt", home / "mitt"):  # a folder of one's own
+        assert suite_of({"train": ROWS}, out=out).path == home / "mitt/mina.yaml"
     with raises_input_error(file="data"):
         suite_of({"dev": ROWS, "train": ROWS}, out="mitt")
     with raises_input_error(file="mina.yaml"):
@@ -139,11 +132,8 @@ def test_a_folder_becomes_a_suite(home: Path, capsys: pytest.CaptureFixture[str]
 
 def test_checks_that_there_are_not() -> None:
     suite = suite_of({"train": ROWS})
-    with raises_input_error(key="check"):
-        mtl.audit(suite=suite, check="nix")
-    with raises_input_error(key="share"):
-        mtl.audit(suite=suite, share=0.5)
-    with raises_input_error(key="floors"):
-        mtl.audit(suite=suite, floors=["svm"])
+    for options in ({"check": "nix"}, {"share": 0.5}, {"floors": ["svm"]}):
+        with raises_input_error(key=next(iter(options))):
+            mtl.audit(suite=suite, **options)  # type: ignore[arg-type]
     with raises_input_error():
         mtl.Suite("nix")

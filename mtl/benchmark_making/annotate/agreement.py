@@ -5,7 +5,6 @@ pooled. `mtl.tasks.metrics` has the same α for two coders, with weights.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
 from statistics import fmean
@@ -58,61 +57,40 @@ def alpha(answers: np.ndarray, level: Level) -> float:
     return 1.0 if within == 0 else float(1 - within / pooled)
 
 
-def pair_agreement(one: np.ndarray, other: np.ndarray, level: Level) -> float:
+def pair_agreement(first: np.ndarray, second: np.ndarray, level: Level) -> float:
     """How far two people agree: the share of equal answers; of numbers, minus the mean absolute difference. Both (rows,)."""
     if level is Level.NOMINAL:
-        return float((one == other).mean())
-    return -float(np.abs(one - other).mean())
+        return float((first == second).mean())
+    return -float(np.abs(first - second).mean())
 
 
-@dataclass(frozen=True)
-class Majority:
-    """What people answer together.
-
-    Args:
-        answers: (rows,).
-        tied: how many rows have several most frequent answers.
-    """
-
-    answers: np.ndarray
-    tied: int
-
-
-def majority(answers: np.ndarray, level: Level) -> Majority:
-    """The most frequent answer of each row; of numbers, the mean.
+def majority(answers: np.ndarray, level: Level) -> tuple[np.ndarray, int]:
+    """The most frequent answer of each row of float64 (people, rows), and how many rows have several; of numbers, the mean, and none.
 
     Where several answers are the most frequent, the one of the person who agrees most with the others on all rows is taken.
-
-    Args:
-        answers: float64 (people, rows), LEAST_FOR_MAJORITY people or more.
     """
     if level is not Level.NOMINAL:
-        return Majority(answers.mean(axis=0), 0)
-    others = [
-        fmean(pair_agreement(own, other, level) for second, other in enumerate(answers) if second != first)
-        for first, own in enumerate(answers)
+        return answers.mean(axis=0), 0
+    shares = [
+        fmean(pair_agreement(answers[i], answers[j], level) for j in range(len(answers)) if j != i)
+        for i in range(len(answers))
     ]
-    by_agreement = answers[np.argsort([-share for share in others], kind="stable")]
+    by_agreement = answers[np.argsort([-share for share in shares], kind="stable")]
     counts = (by_agreement[:, None] == by_agreement[None]).sum(axis=0)  # of each person's answer in its row
     chosen = by_agreement[counts.argmax(axis=0), np.arange(answers.shape[1])]  # the first of the most frequent
     frequent = counts == counts.max(axis=0)
     tied = sum(len(set(row[mask].tolist())) > 1 for row, mask in zip(by_agreement.T, frequent.T, strict=True))
-    return Majority(chosen, tied)
+    return chosen, tied
 
 
 def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> str:
-    """α and the agreement of each pair, in one sentence.
-
-    Args:
-        people: their names.
-        answers: float64 (people, rows), two people or more.
-    """
+    """α of answers, float64 (people, rows), and the agreement of each pair, in one sentence."""
     level = level_of(task)
     pairs = []
-    for one, other in combinations(range(len(people)), 2):
-        agreement = pair_agreement(answers[one], answers[other], level)
+    for i, j in combinations(range(len(people)), 2):
+        agreement = pair_agreement(answers[i], answers[j], level)
         shown = f"{agreement:.1%}" if level is Level.NOMINAL else f"{-agreement:.3g}"
-        pairs.append(f"{people[one]} and {people[other]} {shown}")
+        pairs.append(f"{people[i]} and {people[j]} {shown}")
     what = "equal answers" if level is Level.NOMINAL else "mean absolute difference"
     return (
         f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level.value}, of {', '.join(people)}: "
@@ -120,9 +98,9 @@ def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> st
     )
 
 
-def majority_text(task: Task, made: Majority, people: int) -> str:
+def majority_text(task: Task, tied: int, people: int) -> str:
     """How the majority of a task was made, in one sentence."""
     if task.kind == "number":
         return f"The majority on {task.id} is the mean of the numbers of {people} people."
-    ties = f"; of the {made.tied} tied rows, that of the person who agrees most with the others" if made.tied else ""
+    ties = f"; of the {tied} tied rows, that of the person who agrees most with the others" if tied else ""
     return f"The majority on {task.id} is each row's most frequent answer of {people} people{ties}."

@@ -25,12 +25,7 @@ DIGITS = re.compile("[0-9]{1,15}")
 
 @dataclass
 class Person:
-    """What a person answered.
-
-    Args:
-        answers: targets (rows,) by task id.
-        files: the files that they stand in, by task id.
-    """
+    """What a person answered: targets (rows,) and the file that they stand in, by task id."""
 
     name: str
     answers: dict[str, np.ndarray] = field(default_factory=dict)
@@ -39,12 +34,7 @@ class Person:
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """The rows of a task that were asked about.
-
-    Args:
-        file: their data file.
-        candidates: by the line of each row in it, in ascending order, how many candidates the row has; None but for a choice.
-    """
+    """The rows of a task that were asked about: by line, in ascending order, how many candidates a row of a choice has."""
 
     task: Task
     id: str
@@ -64,12 +54,7 @@ def slug_of(name: str) -> str:
 def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> list[Person]:
     """What each person answered, in the order of the files.
 
-    Args:
-        key_file: where the key was read, for messages.
-
-    Raises:
-        InputError: which names the file and the line, for a file that no form exported, answers of another sample, a row that the sample
-            does not have, a row with two answers or none, and what is no answer of the task.
+    Raises InputError for a file that no form exported, answers of another sample, a row with two answers or none, and what is no answer.
     """
     people: dict[str, Person] = {}
     samples: dict[str, _Sample] = {}
@@ -112,12 +97,12 @@ def _head_problem(id: str, sample: str, name: str, key: Key, key_file: Path) -> 
 
 
 def _read_sample(job: Job, key: Key, id: str) -> _Sample:
-    task, own = job.suite.tasks[id], key["tasks"][id]
+    task, task_key = job.suite.tasks[id], key["tasks"][id]
     check_present(job.suite, [task], job.data_dir)
-    part, sample = take_sample(read_task(task, job.data_dir, job.config.held_out), own["lines"])
+    part, sample = take_sample(read_task(task, job.data_dir, job.config.held_out), task_key["lines"])
     sizes = [None if task.candidates is None else len(example.inputs) for example in part.rows[task.scored_split]]
     candidates = dict(zip(sample.lines, sizes, strict=True))
-    return _Sample(task, sample_id(job.suite.name, id, own), scored_file(task, job.data_dir), candidates)
+    return _Sample(task, sample_id(job.suite.name, id, task_key), scored_file(task, job.data_dir), candidates)
 
 
 def _read_targets(path: Path, records: Sequence[Record], sample: _Sample) -> np.ndarray:
@@ -129,8 +114,8 @@ def _read_targets(path: Path, records: Sequence[Record], sample: _Sample) -> np.
         line, answer = map(text, record.values[3:])
         row = int(line) if DIGITS.fullmatch(line) else -1
         try:
-            if (own := _head(record)) != first:
-                column = next(name for name, one, other in zip(COLUMNS, own, first, strict=False) if one != other)
+            if (head := _head(record)) != first:
+                column = next(COLUMNS[i] for i in range(len(head)) if head[i] != first[i])
                 raise ValueError(f"has another {column} than line {records[0].line}; a file is of one person and form")
             if row not in sample.candidates:
                 raise ValueError(f"line {line!r} of {sample.file} is not in the sample; export the answers again")

@@ -26,15 +26,8 @@ KEY = "key.json"
 
 @dataclass(frozen=True)
 class Wanted:
-    """What sample is drawn.
-
-    Args:
-        tasks: the ids of the tasks.
-        rows: how many rows of each.
-        split: the split of the rows, which must be the one that scores each task; None: that one.
-        seed: of the draw and of the order in which rows, and candidates of a row, are shown.
-        instructions: a text file with the instructions of the one task; None: those of the suite file.
-    """
+    """What sample is drawn: of these tasks, as many rows of each, from the split that scores them, and with instructions in place of the suite's.
+    The seed is of the draw and of the order in which rows, and candidates of a row, are shown."""
 
     tasks: Sequence[str]
     rows: int = 50
@@ -44,33 +37,33 @@ class Wanted:
 
 
 def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
-    """Write a form for each task, TASK.html, and key.json into a new folder. The same data and settings give the same bytes.
-
-    Returns:
-        the forms and the key.
+    """Write a form for each task, TASK.html, and key.json into a new folder, and return their paths. The same settings give the same bytes.
 
     Raises:
         InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is
             written then.
     """
-    tasks = _chosen(job, wanted)
+    try:
+        tasks = job.suite.choose(wanted.tasks)
+    except InputError as error:
+        raise error.located(key="task") from None
+    for task in tasks:
+        _check_task(task, wanted)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
-    given = None if wanted.instructions is None else read_text(wanted.instructions)
+    instructions = None if wanted.instructions is None else read_text(wanted.instructions)
     write_generated(job.suite, job.data_dir)
     missing = missing_tasks(job.suite, job.data_dir)
     if lacking := [task.id for task in tasks if task.id in missing]:
-        problem = (
-            f"no such file; get it with mtl data {job.suite.name}, set data_dir=, or leave {lacking[0]} out of task="
-        )
-        raise InputError(problem, path=missing[lacking[0]])
+        get = f"get it with mtl data {job.suite.name}, set data_dir=, or leave {lacking[0]} out of task="
+        raise InputError(f"no such file; {get}", path=missing[lacking[0]])
     key, forms = Key(suite=job.suite.name, tasks={}), dict[str, str]()
     for task in tasks:
         examples = read_task(task, job.data_dir, job.config.held_out).rows[task.scored_split]
         rng = np.random.default_rng(wanted.seed)
         positions = draw_sample(task, examples, wanted.rows, rng)
         file = scored_file(task, job.data_dir)
-        own = key["tasks"][task.id] = TaskKey(
+        key["tasks"][task.id] = TaskKey(
             split=task.scored_split,
             file=file.relative_to(job.data_dir).as_posix(),
             sha256=sha256(file),
@@ -78,27 +71,25 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             lines=[examples[position].line for position in positions],
         )
         rows = [examples[position] for position in rng.permutation(positions)]
-        instructions = given or task.instructions or default_instructions(task)
-        about = {"suite": job.suite.title, "sample": sample_id(job.suite.name, task.id, own)}
-        forms[f"{task.id}.html"] = render_form(
-            {**about, "language": job.suite.language, **form_content(task, rows, instructions, rng)}
-        )
+        content = {
+            "suite": job.suite.title,
+            "sample": sample_id(job.suite.name, task.id, key["tasks"][task.id]),
+            "language": job.suite.language,
+            "task": task.id,
+            "title": task.title,
+            "kind": task.kind,
+            "labels": task.labels,
+            "range": task.range,
+            "columns": task.text,
+            "instructions": (instructions or task.instructions or default_instructions(task)).strip(),
+            "rows": [_row(task, row, rng) for row in rows],
+        }
+        forms[f"{task.id}.html"] = render_form(content)
     with new_folder(out) as folder:
         for name, page in forms.items():
             write_text(folder / name, page)
         write_json(folder / KEY, key)
     return [out / name for name in (*forms, KEY)]
-
-
-def _chosen(job: Job, wanted: Wanted) -> list[Task]:
-    """The tasks to ask about. Raises InputError for one that the suite does not have, or that no form can ask for."""
-    try:
-        tasks = job.suite.choose(wanted.tasks)
-    except InputError as error:
-        raise error.located(key="task") from None
-    for task in tasks:
-        _check_task(task, wanted)
-    return tasks
 
 
 def _check_task(task: Task, wanted: Wanted) -> None:
@@ -113,13 +104,10 @@ def _check_task(task: Task, wanted: Wanted) -> None:
 
 
 def draw_sample(task: Task, examples: Sequence[Example], count: int, rng: np.random.Generator) -> list[int]:
-    """The numbers of the drawn rows, from 0, in ascending order.
+    """The numbers of the drawn rows, from 0, in ascending order. Raises InputError if there are fewer rows.
 
     Rows are put in the order of their targets, equal targets in random order, and divided into `count` parts of nearly equal size; one row
     of each part is drawn. So each label has its share of the sample, to within a row, and numbers are spread as in the data.
-
-    Raises:
-        InputError: if there are fewer rows.
     """
     if count > len(examples):
         problem = f"{task.id} has {len(examples)} {task.scored_split} rows; set rows={len(examples)} or less"
@@ -130,25 +118,8 @@ def draw_sample(task: Task, examples: Sequence[Example], count: int, rng: np.ran
     return sorted(int(rng.choice(part)) for part in parts)
 
 
-def form_content(task: Task, rows: Sequence[Example], instructions: str, rng: np.random.Generator) -> dict[str, Any]:
-    """What the form shows of these rows, in this order: their texts and no targets.
-
-    The candidates of a choice are in random order, each with its index: in some data the right one is always the first.
-    """
-    return {
-        "task": task.id,
-        "title": task.title,
-        "kind": task.kind,
-        "labels": task.labels,
-        "range": task.range,
-        "columns": task.text,
-        "instructions": instructions.strip(),
-        "rows": [_row(task, row, rng) for row in rows],
-    }
-
-
 def _row(task: Task, row: Example, rng: np.random.Generator) -> dict[str, Any]:
-    """A row as form.js reads it; the parts of a text are [text, whether it is marked]."""
+    """A row as form.js reads it: without its target, the parts of a text as [text, whether it is marked], and candidates in random order."""
     shared, candidates = row.texts[: len(task.text)], row.texts[len(task.text) :]
     marks = [(side, span) for (side, _), span in zip(task.marked, row.spans, strict=True)]
     return {
@@ -169,25 +140,24 @@ def _parts(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]
 
 def default_instructions(task: Task) -> str:
     """Instructions of a task whose suite file has none: what an answer is."""
-    what = {
-        "labels": f"Choose the label that fits: {', '.join(task.labels or ())}.",
-        "number": "Answer with a number from {:g} to {:g}.".format(*(task.range or (0, 0))),
-        "choice": "Choose the candidate that is right.",
-    }
-    return f"Read each row and answer it by yourself. {what[task.kind]}"
+    what = f"Choose the label that fits: {', '.join(task.labels or ())}."
+    if task.kind != "labels":
+        ends = task.range or (0, 0)
+        numbers = f"Answer with a number from {ends[0]:g} to {ends[1]:g}."
+        what = numbers if task.kind == "number" else "Choose the candidate that is right."
+    return f"Read each row and answer it by yourself. {what}"
 
 
-def read_wanted(given: Mapping[str, Any]) -> Wanted:
+def read_wanted(settings: Mapping[str, Any]) -> Wanted:
     """The sample that settings `task`, `rows`, `split`, `seed` and `instructions` describe. Raises InputError for a bad value."""
-    task = given.get("task")
+    task = settings.get("task")
     ids = task if isinstance(task, list) else [task]
     if task is None or not ids:
         raise InputError("name the task to ask about, or several as in [cbd,dyk]", key="task")
-    numbers = {"rows": given.get("rows", 50), "seed": given.get("seed", 1)}
+    numbers = {"rows": settings.get("rows", 50), "seed": settings.get("seed", 1)}
     for (name, value), (low, high) in zip(numbers.items(), ((2, MOST_ROWS), (0, 2**32 - 1)), strict=True):
         if type(value) is not int or not low <= value <= high:
             raise InputError(f"must be a whole number from {low} to {high}", key=name, value=value)
-    instructions = given.get("instructions")
+    instructions, split = settings.get("instructions"), settings.get("split")
     path = None if instructions is None else Path(str(instructions))
-    split = given.get("split")
     return Wanted([str(id) for id in ids], **numbers, split=split and str(split), instructions=path)

@@ -44,15 +44,13 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     or the mean of its numbers.
 
     Args:
-        name: what the names of the runs begin with.
-        paths: the files that forms exported, of one or more people and tasks.
         settings: as in `mtl.jobs.imports.import_job`, with `rows`.
 
     Raises:
         InputError: which names the file and the line, for answers that are not those of the sample's rows. No run is made then.
     """
-    if others := [path for path in paths if not is_answers(path)]:
-        raise InputError("is no file of a form (.tsv); import it by itself", path=others[0])
+    if foreign := [path for path in paths if not is_answers(path)]:
+        raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
     if settings.get("rows") is None:
         raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
     if unused := [key for key in UNUSED if key in settings]:
@@ -60,7 +58,8 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
-    groups = _groups(job, people)
+    answered = {id: [person for person in people if id in person.answers] for id in job.suite.tasks}
+    groups = {id: group for id, group in answered.items() if len(group) > 1}
     agreement = [
         agreement_text(job.suite.tasks[id], [person.name for person in group], _stacked(id, group))
         for id, group in groups.items()
@@ -75,15 +74,9 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
         if together.answers:
             title = f"majority of {len(people)} people"
             jobs.append(_job(job, together, title, [*made, *agreement], Path(folder), name, settings))
-        for each in jobs:
-            each.folder.check(each.config)
+        for person_job in jobs:
+            person_job.folder.check(person_job.config)
         yield jobs, [*agreement, *made]
-
-
-def _groups(job: Job, people: Sequence[Person]) -> dict[str, list[Person]]:
-    """By task id, the people who answered it, where there are two or more."""
-    answered = {id: [person for person in people if id in person.answers] for id in job.suite.tasks}
-    return {id: group for id, group in answered.items() if len(group) > 1}
 
 
 def _stacked(id: str, group: Sequence[Person]) -> np.ndarray:
@@ -97,26 +90,19 @@ def _majority(job: Job, groups: Mapping[str, Sequence[Person]]) -> tuple[Person,
     for id, group in groups.items():
         if len(group) >= LEAST_FOR_MAJORITY:
             task = job.suite.tasks[id]
-            made = majority(_stacked(id, group), level_of(task))
-            together.answers[id] = made.answers
-            lines.append(majority_text(task, made, len(group)))
+            together.answers[id], tied = majority(_stacked(id, group), level_of(task))
+            lines.append(majority_text(task, tied, len(group)))
     return together, lines
 
 
 def _job(
-    job: Job,
-    person: Person,
-    title: str,
-    notes: Sequence[str],
-    folder: Path,
-    name: str,
-    settings: Mapping[str, Any],
+    job: Job, person: Person, title: str, notes: Sequence[str], folder: Path, name: str, settings: Mapping[str, Any]
 ) -> Job:
     """The run of a person's answers, which are written as predictions into a folder of their own."""
-    own = folder / slug_of(person.name)
-    own.mkdir()
+    person_folder = folder / slug_of(person.name)
+    person_folder.mkdir()
     for id, answers in person.answers.items():
         task = job.suite.tasks[id]
-        write_predictions(own / FILE.format(split=task.scored_split, task=id), task, answers, "task")
+        write_predictions(person_folder / FILE.format(split=task.scored_split, task=id), task, answers, "task")
     said = {"imported.title": title, "imported.family": FAMILY, "imported.notes": list(notes)}
-    return import_job(f"{name}-{own.name}", [own], {**settings, **said})
+    return import_job(f"{name}-{person_folder.name}", [person_folder], {**settings, **said})

@@ -20,7 +20,7 @@ from mtl.benchmark_making.audits.artefacts import (
 )
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.findings import Finding
-from mtl.benchmark_making.audits.report import verdict
+from mtl.benchmark_making.audits.report import verdict, with_findings
 from mtl.benchmark_making.audits.words import LEVEL
 from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
@@ -47,155 +47,145 @@ ONE_TEXT = (
 
 def audit_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> Audit:
     """What the tasks of a job give away. Arguments and errors are those of `find_artefacts`."""
-    found = find_artefacts(job, floors)
-    findings = [finding for each in found for finding in artefact_findings(each, job.suite.shown)]
-    return Audit(findings, render_artefacts(job.suite, found))
+    artefacts = find_artefacts(job, floors)
+    return Audit(_all_findings(job.suite, artefacts), render_artefacts(job.suite, artefacts))
 
 
-def artefact_findings(found: Artefacts, scale: Scale) -> list[Finding]:
+def _all_findings(suite: Suite, artefacts: Sequence[Artefacts]) -> list[Finding]:
+    return [finding for of_task in artefacts for finding in artefact_findings(of_task, suite.shown)]
+
+
+def artefact_findings(artefacts: Artefacts, scale: Scale) -> list[Finding]:
     """What a task gives away clearly."""
-    return [*_part_findings(found, scale), *_word_findings(found), *_split_findings(found, scale)]
+    return [*_part_findings(artefacts, scale), *_word_findings(artefacts), *_split_findings(artefacts, scale)]
 
 
-def _part_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
-    (constant,) = [score.score for score in found.scores if score.part == CONSTANT]
-    wholes = {score.floor: score.score - constant for score in found.scores if score.part == EVERYTHING}
-    seen: set[str] = set()
-    for score in sorted(found.scores, key=lambda score: -score.score):  # of several floors, the best one with each part
+def _part_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
+    (constant,) = [score.score for score in artefacts.scores if score.part == CONSTANT]
+    gains = {score.floor: score.score - constant for score in artefacts.scores if score.part == EVERYTHING}
+    seen = {EVERYTHING, CONSTANT, SHUFFLED}
+    for score in sorted(artefacts.scores, key=lambda score: -score.score):  # of several floors, the best with a part
         part, gain = score.part, score.score - constant
-        whole = wholes.get(score.floor, max(wholes.values()))
-        if part in (EVERYTHING, CONSTANT, SHUFFLED, *seen):
+        everything = gains.get(score.floor, max(gains.values()))
+        if part in seen:
             continue
         seen.add(part)
-        if gain < LARGE_SHARE * whole:
+        is_sure = gain >= LARGE_SHARE * everything and score.gain[0] > max(0, SURE_SHARE * everything)
+        # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
+        if not is_sure or (part == OVERLAP and gain < NEARLY_ALL * everything):
             continue
-        if score.gain[0] <= max(0, SURE_SHARE * whole):
-            continue
-        if part == OVERLAP and gain < NEARLY_ALL * whole:
-            continue  # a pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed
-        reader = f" ({score.floor})" if score.floor and len(wholes) > 1 else ""
+        reader = f" ({score.floor})" if score.floor and len(gains) > 1 else ""
         shown = f"{part}{reader}: {scale.show(score.score)}, {scale.show(gain)} ({_ends(score.gain, scale)}) above the constant answer"
-        beside = f"; everything is {scale.show(whole)} above it" if whole > 0 else ""
-        meaning = (
-            f"hardly more than this is needed; {REMEDIES[part]}" if part == OVERLAP else REMEDIES.get(part, ONE_TEXT)
-        )
-        yield Finding(f"artefact: {part}", found.task.id, found.task.scored_split, 1, shown + beside, meaning)
+        beside = f"; everything is {scale.show(everything)} above it" if everything > 0 else ""
+        meaning = REMEDIES.get(part, ONE_TEXT)
+        if part == OVERLAP:
+            meaning = f"hardly more than this is needed; {meaning}"
+        task = artefacts.task
+        yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, shown + beside, meaning)
 
 
-def _word_findings(found: Artefacts) -> Iterator[Finding]:
+def _word_findings(artefacts: Artefacts) -> Iterator[Finding]:
     """In a pair, no word of one text should tell the relation of the two."""
-    if found.words is None or not found.words.found or not (found.task.is_pair or found.task.candidates):
+    task, words = artefacts.task, artefacts.words
+    if words is None or not words.telling or not (task.is_pair or task.candidates):
         return
-    named = ", ".join(
-        f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})"
-        for word in found.words.found[:MOST_WORDS]
-    )
-    count = len(found.words.found)
-    what = f"{count} of {found.words.tested:,} words of one text tell the class: {named}"
+    named = []
+    for word in words.telling[:MOST_WORDS]:
+        named.append(f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})")
+    what = f"{len(words.telling)} of {words.tested:,} words of one text tell the class: {', '.join(named)}"
     meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words (step sample)"
-    yield Finding("artefact: words", found.task.id, "train", count, what, meaning)
+    yield Finding("artefact: words", task.id, "train", len(words.telling), what, meaning)
 
 
-def _split_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
-    classes = found.classes
+def _split_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
+    task, classes = artefacts.task, artefacts.classes
     if classes is not None and classes.p < DIFFERENT_SHARES:
         shares = {split: rows / rows.sum() for split, rows in classes.rows.items()}
         listed = "; ".join(
-            f"{answer} {', '.join(f'{split} {own[number]:.0%}' for split, own in shares.items())}"
+            f"{answer} {', '.join(f'{split} {of_classes[number]:.0%}' for split, of_classes in shares.items())}"
             for number, answer in enumerate(classes.answers)
         )
         what = f"the splits have other shares of the classes ({listed}; p = {classes.p:.1g})"
         meaning = "thresholds and constants chosen on one split are wrong for another; split anew, stratified by class (step split)"
-        yield Finding("artefact: class shares", found.task.id, "", 1, what, meaning)
-    if (gap := found.gap) is not None and not gap.interval[0] <= 0 <= gap.interval[1]:
-        what = (
-            f"the floor that reads everything has {scale.show(gap.dev)} on dev and {scale.show(gap.test)} on test (difference"
-            f" {_ends(gap.interval, scale)})"
-        )
+        yield Finding("artefact: class shares", task.id, "", 1, what, meaning)
+    if (gap := artefacts.gap) is not None and not gap.interval[0] <= 0 <= gap.interval[1]:
+        scores = f"{scale.show(gap.dev)} on dev and {scale.show(gap.test)} on test"
+        what = f"the floor that reads everything has {scores} (difference {_ends(gap.interval, scale)})"
         meaning = "a model that is chosen on dev is chosen for other rows; divide dev and test anew, with another seed (step split)"
-        yield Finding("artefact: dev and test", found.task.id, "", 1, what, meaning)
-    for each in found.repeats:
-        if each.count > MANY_REPEATS * each.rows:
-            what = f"{each.count} of {each.rows} rows have the texts of a training row"
-            meaning = (
-                "a model answers these rows by heart, and scores are too high; mtl audit --write-clean leaves them out (steps"
-                " duplicates and split)"
-            )
-            yield Finding("artefact: repeats", found.task.id, each.split, each.count, what, meaning)
-    for shift in found.shifts:
+        yield Finding("artefact: dev and test", task.id, "", 1, what, meaning)
+    for repeats in artefacts.repeats:
+        if repeats.count > MANY_REPEATS * repeats.rows:
+            what = f"{repeats.count} of {repeats.rows} rows have the texts of a training row"
+            mend = "mtl audit --write-clean leaves them out (steps duplicates and split)"
+            meaning = f"a model answers these rows by heart, and scores are too high; {mend}"
+            yield Finding("artefact: repeats", task.id, repeats.split, repeats.count, what, meaning)
+    for shift in artefacts.shifts:
         # Rows of one group, as of an author, are in one split and are alike: that they are told from train is meant.
-        if shift.interval[0] > CLEAR_SHIFT and found.task.group is None:
+        if shift.interval[0] > CLEAR_SHIFT and task.group is None:
             area = f"{shift.area:.2f}, {shift.interval[0]:.2f} to {shift.interval[1]:.2f}"
             what = f"a classifier tells its rows from those of train (area under the curve {area})"
+            mend = "if that is not meant, split anew (step split)"
             meaning = (
-                "the split is from another source or domain, or rows that belong together are in one split; if that is not"
-                " meant, split anew (step split)"
+                f"the split is from another source or domain, or rows that belong together are in one split; {mend}"
             )
-            yield Finding("artefact: shift", found.task.id, shift.split, 1, what, meaning)
+            yield Finding("artefact: shift", task.id, shift.split, 1, what, meaning)
 
 
-def artefact_summary(suite: Suite, found: Sequence[Artefacts]) -> str:
+def artefact_summary(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
     """The findings alone, in Markdown."""
-    findings = [finding for each in found for finding in artefact_findings(each, suite.shown)]
+    findings = _all_findings(suite, artefacts)
     return "\n".join([*(f"- {inert(str(finding))}" for finding in findings), verdict(findings)])
 
 
-def render_artefacts(suite: Suite, found: Sequence[Artefacts]) -> str:
+def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
     """The report in Markdown, which also reads well in a terminal."""
-    findings = [finding for each in found for finding in artefact_findings(each, suite.shown)]
     sections = [
         f"## {inert(suite.title)}: what its tasks give away",
-        _score_table(found, suite.shown),
+        _score_table(artefacts, suite.shown),
         f"The floor reads everything, one text of each pair, or the words in random order. {LENGTHS}:"
         " a linear model or a network on the numbers of tokens and characters;"
         f" {OVERLAP}: the cosines of the two texts. Intervals ({1 - LEVEL:.0%}) are over the scored rows.",
-        _word_table(found),
-        _class_table(found),
-        _shift_table(found),
-        _gap_table(found, suite.shown),
-        "\n".join(["### Findings", "", *(f"- {inert(str(finding))}" for finding in findings)]) if findings else "",
-        verdict(findings),
+        _word_table(artefacts),
+        _class_table(artefacts),
+        _shift_table(artefacts),
+        _gap_table(artefacts, suite.shown),
     ]
-    return "\n\n".join(filter(None, sections))
+    return with_findings(sections, _all_findings(suite, artefacts))
 
 
-def _score_table(found: Sequence[Artefacts], scale: Scale) -> str:
-    parts = [part for part in (*CHANGES, CANDIDATES) if any(_scores(each, part) for each in found)]
+def _score_table(artefacts: Sequence[Artefacts], scale: Scale) -> str:
+    parts = [part for part in (*CHANGES, CANDIDATES) if any(_scores(of_task, part) for of_task in artefacts)]
     table = [["task", "split", "floor", *parts]]
-    for each in found:
-        for floor in _scores(each, EVERYTHING):
-            of_floor = {
-                part: _scores(each, part).get(floor if part in (*READ_BY_FLOORS, CANDIDATES) else "") for part in parts
-            }
-            cells = [
-                MISSING if own is None else f"{scale.show(own.score)} ({_ends(own.interval, scale)})"
-                for own in of_floor.values()
-            ]
-            table.append([each.task.id, each.task.scored_split, floor, *cells])
+    for of_task in artefacts:
+        for floor in _scores(of_task, EVERYTHING):
+            cells = []
+            for part in parts:
+                score = _scores(of_task, part).get(floor if part in (*READ_BY_FLOORS, CANDIDATES) else "")
+                cells.append(f"{scale.show(score.score)} ({_ends(score.interval, scale)})" if score else MISSING)
+            table.append([of_task.task.id, of_task.task.scored_split, floor, *cells])
     return markdown_table(table, left=3)
 
 
-def _scores(found: Artefacts, part: str) -> dict[str, PartScore]:
+def _scores(artefacts: Artefacts, part: str) -> dict[str, PartScore]:
     """By floor."""
-    return {score.floor: score for score in found.scores if score.part == part}
+    return {score.floor: score for score in artefacts.scores if score.part == part}
 
 
 def _ends(interval: tuple[float, float], scale: Scale) -> str:
     return " to ".join(scale.show(end) for end in interval)
 
 
-def _word_table(found: Sequence[Artefacts]) -> str:
+def _word_table(artefacts: Sequence[Artefacts]) -> str:
     table = [["task", "word", "class", "rows", "share", "all rows", "z"]]
     notes = []
-    for each in found:
-        if each.words is None or not each.words.tested:
+    for of_task in artefacts:
+        if (words := of_task.words) is None or not words.tested:
             continue
-        for word in each.words.found[:MOST_WORDS]:
+        for word in words.telling[:MOST_WORDS]:
             shares = [f"{word.share:.0%}", f"{word.base:.0%}", f"{word.z:.1f}"]
-            table.append([each.task.id, inert(word.word), inert(word.answer), str(word.rows), *shares])
-        notes.append(
-            f"{each.task.id} {len(each.words.found)} of {each.words.tested:,} (z above {each.words.threshold:.1f})"
-        )
+            table.append([of_task.task.id, inert(word.word), inert(word.answer), str(word.rows), *shares])
+        counts = f"{len(words.telling)} of {words.tested:,}"
+        notes.append(f"{of_task.task.id} {counts} (z above {words.threshold:.1f})")
     if not notes:
         return ""
     about = "Words that tell a class by more than chance, corrected for their number: "
@@ -203,40 +193,36 @@ def _word_table(found: Sequence[Artefacts]) -> str:
     return "\n\n".join(["### Words", *([markdown_table(table, left=3)] if len(table) > 1 else []), listed])
 
 
-def _class_table(found: Sequence[Artefacts]) -> str:
-    splits = list(dict.fromkeys(split for each in found if each.classes for split in each.classes.rows))
+def _class_table(artefacts: Sequence[Artefacts]) -> str:
+    classes_of = {of_task.task.id: of_task.classes for of_task in artefacts if of_task.classes}
+    splits = list(dict.fromkeys(split for classes in classes_of.values() for split in classes.rows))
     table = [["task", "class", *splits, *(f"tokens, {split}" for split in splits)]]
-    for each in found:
-        for number, answer in enumerate(each.classes.answers if each.classes else ()):
-            assert each.classes is not None
-            rows, tokens = each.classes.rows, each.classes.tokens
-            shares = [
-                f"{rows[split][number] / rows[split].sum():.1%}" if split in rows else MISSING for split in splits
-            ]
-            means = [_mean(tokens[split][number]) if split in tokens else MISSING for split in splits]
-            table.append([each.task.id, inert(answer), *shares, *means])
+    for id, classes in classes_of.items():
+        for number, answer in enumerate(classes.answers):
+            shares, means = [MISSING] * len(splits), [MISSING] * len(splits)
+            for column, split in enumerate(splits):
+                if split in classes.rows:
+                    shares[column] = f"{classes.rows[split][number] / classes.rows[split].sum():.1%}"
+                    if not np.isnan(tokens := classes.tokens[split][number]):
+                        means[column] = f"{tokens:.1f}"
+            table.append([id, inert(answer), *shares, *means])
     return "\n\n".join(["### Classes", markdown_table(table, left=2)]) if len(table) > 1 else ""
 
 
-def _mean(tokens: float) -> str:
-    return MISSING if np.isnan(tokens) else f"{tokens:.1f}"
-
-
-def _shift_table(found: Sequence[Artefacts]) -> str:
+def _shift_table(artefacts: Sequence[Artefacts]) -> str:
     table = [["task", "split", "told from train", "interval"]]
-    for each in found:
-        for shift in each.shifts:
-            low, high = shift.interval
-            table.append([each.task.id, shift.split, f"{shift.area:.2f}", f"{low:.2f} to {high:.2f}"])
-    if len(table) == 1:
-        return ""
+    for of_task in artefacts:
+        for shift in of_task.shifts:
+            interval = " to ".join(f"{end:.2f}" for end in shift.interval)
+            table.append([of_task.task.id, shift.split, f"{shift.area:.2f}", interval])
     note = "The area under the curve of a classifier that tells a split's rows from training rows: 0.5 is chance, 1 is certain."
-    return "\n\n".join(["### Splits", markdown_table(table, left=2), note])
+    return "\n\n".join(["### Splits", markdown_table(table, left=2), note]) if len(table) > 1 else ""
 
 
-def _gap_table(found: Sequence[Artefacts], scale: Scale) -> str:
-    gaps = [(each.task.id, each.gap) for each in found if each.gap]
-    if not gaps:
-        return ""
-    body = [[id, scale.show(gap.dev), scale.show(gap.test), _ends(gap.interval, scale)] for id, gap in gaps]
-    return f"{markdown_table([['task', 'dev', 'test', 'difference'], *body])}\n\nThe floor that reads everything, on dev and on test."
+def _gap_table(artefacts: Sequence[Artefacts], scale: Scale) -> str:
+    table = [["task", "dev", "test", "difference"]]
+    for of_task in artefacts:
+        if gap := of_task.gap:
+            table.append([of_task.task.id, scale.show(gap.dev), scale.show(gap.test), _ends(gap.interval, scale)])
+    note = "The floor that reads everything, on dev and on test."
+    return f"{markdown_table(table)}\n\n{note}" if len(table) > 1 else ""

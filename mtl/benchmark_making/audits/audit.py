@@ -18,7 +18,7 @@ from mtl.benchmark_making.audits.findings import (
     targets,
     text_findings,
 )
-from mtl.benchmark_making.audits.report import Tokens, count_tokens, render, token_findings
+from mtl.benchmark_making.audits.report import TokenCounts, count_tokens, render, token_findings
 from mtl.benchmark_making.audits.sharing import (
     same_rows,
     same_targets,
@@ -45,10 +45,7 @@ class Audit:
 
 
 def audit(job: Job) -> Audit:
-    """Read the suite's data as a run does, and check it.
-
-    Raises InputError if there is no data at all, and if the embeddings cannot be loaded.
-    """
+    """Read the suite's data as a run does, and check it. Raises InputError without data, and if the embeddings cannot be loaded."""
     config, suite, folder, tasks = job.config, job.suite, job.data_dir, job.tasks
     _check_folder(suite, tasks, folder)
     read = [read_files(suite, task, folder, config.held_out) for task in tasks]
@@ -56,47 +53,53 @@ def audit(job: Job) -> Audit:
     findings = {files.task.id: list(files.findings) for files in read}
     notes = [note for files in read for note in files.notes]
     for number, files in enumerate(progress(read, "auditing", "tasks")):
-        same = [(name, other) for other in read[:number] for name in files.files if _same_texts(files, other, name)]
-        own = findings[files.task.id]
-        own += _row_counts(files)
-        own += _changed_files(files, folder)
-        own += _row_findings(files, tokens, config.max_length, dict(reversed(same)))
-        own += [finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)]
-        own += question_findings(files.files)
-        own += shared_within(files.parts)
-        notes += _note_same_texts(files, same)
-        if not set(files.files) <= {name for name, _ in same}:
+        alike = [
+            (split, earlier)
+            for earlier in read[:number]
+            for split in files.files
+            if split in earlier.files and same_rows(files.files[split], earlier.files[split])
+        ]
+        findings[files.task.id] += [
+            *_row_counts(files),
+            *_changed_files(files, folder),
+            *_row_findings(files, tokens, config.max_length, dict(reversed(alike))),
+            *(finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)),
+            *question_findings(files.files),
+            *shared_within(files.parts),
+        ]
+        notes += _note_same_texts(files, alike)
+        if not set(files.files) <= {split for split, _ in alike}:
             notes += _note_other_pairs(files)
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
     notes += _note_outer_whitespace(read)
     notes += _note_quoting_reader(read, folder)
-    all_findings = [finding for own in findings.values() for finding in own]
-    tables = [(files.task, _in_order({**files.files, **_held_out(files)})) for files in read]
+    all_findings = [finding for of_task in findings.values() for finding in of_task]
+    tables = []
+    for files in read:
+        parts = {**files.files, **_held_out(files)}
+        tables.append(
+            (files.task, {split: parts[split] for split in ("train", "dev", HELD_OUT, "test") if split in parts})
+        )
     return Audit(all_findings, render(config, suite, folder, tables, tokens, all_findings, notes))
 
 
 def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
     """Raise InputError unless the folder exists and has a file of at least one of the tasks."""
-    how = (
-        f"; get it with: mtl data {suite.name}"
-        if suite.generated or any(task.source or task.hub for task in tasks)
-        else ""
-    )
+    can_be_had = suite.generated or any(task.source or task.hub for task in tasks)
+    how = f"; get it with: mtl data {suite.name}" if can_be_had else ""
     if not folder.is_dir():
-        raise InputError(
-            f"no such folder; the data of suite {suite.name} should be there{how}, or set data_dir=", path=folder
-        )
+        problem = f"no such folder; the data of suite {suite.name} should be there{how}, or set data_dir="
+        raise InputError(problem, path=folder)
     paths = [path for task in tasks for split in SPLITS if (path := task.path(split, folder))]
     if not any(path.exists() for path in paths):
         raise InputError(f"has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}", path=folder)
 
 
 def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
-    """Read a task's files; a file that cannot be read gives a finding with the reader's message.
+    """Read a task's files, whose rows of train are held out by this share if there is no dev file.
 
-    Args:
-        share: the share of held-out rows.
+    A file that cannot be read gives a finding with the reader's message.
     """
     files: dict[str, Part] = {}
     findings: list[Finding] = []
@@ -106,7 +109,7 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
     if absent:
         names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in absent)
         what = f"{'all of its files are' if len(absent) == len(paths) else 'some of its files are'} missing: {names}"
-        meaning = _without_task(suite, task, whole=len(absent) == len(paths))
+        meaning = _without_task(suite, task, len(absent) == len(paths))
         findings.append(Finding("missing", task.id, "", 1, what, meaning))
     for split, path in paths.items():
         if split in absent:
@@ -122,32 +125,28 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
             notes.append(f"{task.id}: its test file also has the targets; a run does not read them.")
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:
-        whole = files["train"]
-        kept, held_out = hold_out(task, whole.rows, share)
+        train = files["train"]
+        kept, held_out = hold_out(task, train.rows, share)
         if kept and held_out:
-            parts["train"], parts["dev"] = replace(whole, rows=kept), replace(whole, split=HELD_OUT, rows=held_out)
-            notes.append(
-                f"{task.id} has no dev file: {len(held_out)} of its {len(whole.rows)} training rows are held out as dev."
-            )
+            parts["train"], parts["dev"] = replace(train, rows=kept), replace(train, split=HELD_OUT, rows=held_out)
+            count = f"{len(held_out)} of its {len(train.rows)} training rows"
+            notes.append(f"{task.id} has no dev file: {count} are held out as dev.")
         else:
             what = f"too few groups of rows to hold out {share:.0%} for validation"
-            findings.append(whole.finding("unreadable", 1, what, "a run would stop here", whole.file))
+            findings.append(train.finding("unreadable", 1, what, "a run would stop here", train.file))
     return TaskFiles(task, files, parts, findings, notes)
 
 
-def _without_task(suite: Suite, task: Task, whole: bool) -> str:
-    """What missing files mean for a run. whole: whether all of the task's files are missing."""
-    what = "a run leaves the task out" if whole and suite.allow_missing else "a run must leave the task out (tasks=)"
+def _without_task(suite: Suite, task: Task, has_no_file: bool) -> str:
+    """What missing files mean for a run."""
+    left_out = has_no_file and suite.allow_missing
+    what = "a run leaves the task out" if left_out else "a run must leave the task out (tasks=)"
     average = ", and its average is partial" if task.id in suite.averaged else "; the average does not count it"
     return f"{'its publisher has withdrawn the data; ' if task.withdrawn else ''}{what}{average}"
 
 
 def _held_out(files: TaskFiles) -> dict[str, Part]:
     return {} if "dev" in files.files or "dev" not in files.parts else {HELD_OUT: files.parts["dev"]}
-
-
-def _in_order(parts: dict[str, Part]) -> dict[str, Part]:
-    return {split: parts[split] for split in ("train", "dev", HELD_OUT, "test") if split in parts}
 
 
 def _row_counts(files: TaskFiles) -> list[Finding]:
@@ -157,11 +156,9 @@ def _row_counts(files: TaskFiles) -> list[Finding]:
         if published is not None and published != len(part.rows):
             fewer = len(part.rows) < published
             what = f"{len(part.rows)} rows, {'fewer' if fewer else 'more'} than the {published} published"
-            why = (
-                "rows were left out, or a program lost them by reading quotation marks as CSV quoting"
-                if fewer
-                else "another version of the data"
-            )
+            why = "another version of the data"
+            if fewer:
+                why = "rows were left out, or a program lost them by reading quotation marks as CSV quoting"
             meaning = f"{why}; scores cannot be compared with published ones"
             findings.append(part.finding("row count", abs(len(part.rows) - published), what, meaning, part.file))
     return findings
@@ -179,61 +176,53 @@ def _changed_files(files: TaskFiles, folder: Path) -> list[Finding]:
     return findings
 
 
-def _row_findings(files: TaskFiles, tokens: Tokens, max_length: int, same: dict[str, TaskFiles]) -> list[Finding]:
-    """The findings in each file. same: by split, an earlier task with the same texts, whose findings are not repeated."""
+def _row_findings(
+    files: TaskFiles, tokens: TokenCounts, max_length: int, earlier: dict[str, TaskFiles]
+) -> list[Finding]:
+    """The findings in each file; those about texts are not repeated where an earlier task has the same ones in this split."""
     findings = []
     for split, part in files.files.items():
-        if split not in same:
+        if split not in earlier:
             findings += [*text_findings(part), *token_findings(part, tokens, max_length)]
-        if split not in same or not same_targets(part, same[split].files[split]):
+        if split not in earlier or not same_targets(part, earlier[split].files[split]):
             findings += target_findings(part)
     for part in _held_out(files).values():
         findings += targets(part)
     return findings
 
 
-def _same_texts(files: TaskFiles, other: TaskFiles, split: str) -> bool:
-    return split in other.files and same_rows(files.files[split], other.files[split])
-
-
-def _note_same_texts(files: TaskFiles, same: Sequence[tuple[str, TaskFiles]]) -> list[str]:
+def _note_same_texts(files: TaskFiles, alike: Sequence[tuple[str, TaskFiles]]) -> list[str]:
     """Notes on files with the same texts as those of an earlier task."""
     notes = []
-    for other in {id(other): other for _, other in same}.values():
-        splits = [split for split, theirs in same if theirs is other]
-        own = [split for split in splits if not same_targets(files.files[split], other.files[split])]
-        others = f", but other targets in {_enumerate(own)}" if own else ""
-        notes.append(
-            f"{files.task.id} has the same texts as {other.task.id} in {_enumerate(splits)}{others};"
-            " findings about the texts are not repeated."
-        )
+    for earlier in {id(task_files): task_files for _, task_files in alike}.values():
+        splits = [split for split, task_files in alike if task_files is earlier]
+        differing = [split for split in splits if not same_targets(files.files[split], earlier.files[split])]
+        targets_note = f", but other targets in {_enumerate(differing)}" if differing else ""
+        where = f"{earlier.task.id} in {_enumerate(splits)}{targets_note}"
+        notes.append(f"{files.task.id} has the same texts as {where}; findings about the texts are not repeated.")
     return notes
 
 
 def _enumerate(words: Sequence[str]) -> str:
     """The words as an English list: a, b and c."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _note_other_pairs(files: TaskFiles) -> list[str]:
     """A note on texts of dev and test that also occur in train, in another pair."""
-    counts = texts_in_other_pairs(files.parts)
-    if not counts:
-        return []
-    rows_by_split = _enumerate([f"{count} of {rows} rows of {split}" for split, count, rows in counts])
-    return [f"{files.task.id}: in {rows_by_split}, one of the texts also occurs in train, in another pair."]
+    counts = [f"{count} of {rows} rows of {split}" for split, count, rows in texts_in_other_pairs(files.parts)]
+    shown = f"{files.task.id}: in {_enumerate(counts)}, one of the texts also occurs in train, in another pair."
+    return [shown] if counts else []
 
 
 def _note_outer_whitespace(read: Sequence[TaskFiles]) -> list[str]:
     """A note on texts that begin or end with whitespace. It is no finding, since the tokenizer drops the whitespace."""
     counts = []
     for part in (part for files in read for part in files.files.values()):
-        rows = sum(any(text != text.strip() and not is_blank(text) for text in row.texts) for row in part.rows)
-        if rows:
+        if rows := sum(any(text != text.strip() and not is_blank(text) for text in row.texts) for row in part.rows):
             counts.append(f"{rows} of {part.task.id} {part.split}")
-    if not counts:
-        return []
-    return [f"Rows with a text that begins or ends with whitespace: {_enumerate(counts)}. The tokenizer drops it."]
+    note = f"Rows with a text that begins or ends with whitespace: {_enumerate(counts)}. The tokenizer drops it."
+    return [note] if counts else []
 
 
 def _note_quoting_reader(read: Sequence[TaskFiles], folder: Path) -> list[str]:
@@ -247,6 +236,5 @@ def _note_quoting_reader(read: Sequence[TaskFiles], folder: Path) -> list[str]:
             rows = 0
         if rows != len(part.rows):
             different.append(f"{rows} of {len(part.rows)} rows of {part.task.id} {part.split}")
-    if not different:
-        return []
-    return [f"A reader with CSV quoting (pandas with its defaults) would find {_enumerate(different)}."]
+    note = f"A reader with CSV quoting (pandas with its defaults) would find {_enumerate(different)}."
+    return [note] if different else []

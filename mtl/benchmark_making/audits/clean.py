@@ -23,56 +23,47 @@ OUTDATED = ("source", "hub", "checksums")  # keys of a task that describe the fi
 
 
 def write_clean(job: Job, share: float, out: Path) -> str:
-    """Write a copy of the data without rows that leak between splits, its suite file, and a log of the rows that left.
+    """Write a copy of the data without rows that leak between splits, its suite file, and a log of the rows that left; return what was done.
 
     Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
     out of train, only the first of several training rows that are nearly the same stays.
-
-    Args:
-        share: the similarity from which on two rows are nearly the same.
-        out: a new folder. It appears when all of its files are complete.
-
-    Returns:
-        What was done, for people.
 
     Raises:
         InputError: as `find_near` does, for a file that a run cannot read, and for a split that would have no rows left.
     """
     check_new_folder(out)
-    found = find_near(job, share)
-    read = [files for files, _ in found]
+    near_rows = find_near(job, share)
+    read = [files for files, _ in near_rows]
     if broken := [finding for files in read for finding in files.findings if finding.kind == "unreadable"]:
         raise InputError(f"{broken[0].what}; correct the file first", path=job.data_dir)
-    removals = [(files.task.id, each) for files, near in found for each in near if _leaves(files, each)]
+    removals = [(files.task.id, hit) for files, near in near_rows for hit in near if _leaves(files, hit)]
     lines = defaultdict[str, set[int]](set)
-    for _, each in removals:
-        lines[each.part.file].add(each.row.line)
+    for _, hit in removals:
+        lines[hit.part.file].add(hit.row.line)
     parts = {part.file: part for files in read for part in files.files.values()}
     if empty := [file for file, gone in lines.items() if len(gone) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; give a larger --share", path=job.data_dir / empty[0])
-    counts = [
-        f"{len(lines[file])} of {len(part.rows)} rows of {part.task.id} {part.split}"
-        for file, part in parts.items()
-        if lines[file]
-    ]
+    counts = []
+    for file, part in parts.items():
+        if gone := len(lines[file]):
+            counts.append(f"{gone} of {len(part.rows)} rows of {part.task.id} {part.split}")
     what = f"{', '.join(counts) or 'no row'} left out, as {share:g} or more of their character {NGRAM}-grams stand in a row of dev or test"
     with new_folder(out) as partial:
         for file, part in parts.items():
             copy = partial / "data" / file
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy_rows(job.data_dir / file, copy, [row.line for row in part.rows], lines[file])
-        for name in _unread(job):
-            (partial / "data" / name).parent.mkdir(parents=True, exist_ok=True)
-            (partial / "data" / name).write_bytes((job.data_dir / name).read_bytes())
+        template = job.suite.submission.template
+        if template and (job.data_dir / template).is_file():
+            (partial / "data" / template).parent.mkdir(parents=True, exist_ok=True)
+            (partial / "data" / template).write_bytes((job.data_dir / template).read_bytes())
         write_text(partial / "suite.yaml", _suite_file(job, f"a copy without near duplicates: {what}"))
         load_suite(partial / "suite.yaml")
-        write_text(
-            partial / REMOVED, "".join(f"{json.dumps(_logged(*each), ensure_ascii=False)}\n" for each in removals)
-        )
+        log = "".join(f"{json.dumps(_logged(*removal), ensure_ascii=False)}\n" for removal in removals)
+        write_text(partial / REMOVED, log)
     path = out / "suite.yaml"
-    return (
-        f"{what}\n{out / REMOVED}: which rows, and why\n{path}; run on the copy: mtl baseline suite={path} method=svm"
-    )
+    run = f"run on the copy: mtl baseline suite={path} method=svm"
+    return f"{what}\n{out / REMOVED}: which rows, and why\n{path}; {run}"
 
 
 def _leaves(files: TaskFiles, near: Near) -> bool:
@@ -82,29 +73,23 @@ def _leaves(files: TaskFiles, near: Near) -> bool:
     return not near.repeats
 
 
-def _unread(job: Job) -> list[str]:
-    """Files of the data folder that the suite names beside those of its tasks, and that are there."""
-    template = job.suite.submission.template
-    return [template] if template and (job.data_dir / template).is_file() else []
-
-
 def _suite_file(job: Job, what: str) -> str:
     """The suite file of the copy: the same tasks, under another name, without the addresses and checksums of the original files."""
     raw: dict[Any, Any] = read_yaml(find_suite(job.config.suite))
     for key in ("generated", "source"):
         raw.pop(key, None)
     raw |= {"name": f"{job.suite.name}-clean", "title": f"{job.suite.title} (clean)", "data": "data", "clean": what}
-    for own in raw["tasks"].values():
+    for task in raw["tasks"].values():
         for key in OUTDATED:
-            own.pop(key, None)
+            task.pop(key, None)
     return yaml.safe_dump(raw, sort_keys=False, allow_unicode=True, width=120)
 
 
 def _logged(task: str, near: Near) -> dict[str, Any]:
     return {
         "task": task,
-        "row": near.place,
-        "like": near.other_place,
+        "row": near.places[0],
+        "like": near.places[1],
         "similarity": round(near.similarity, 4),
         "texts": [text if len(text) <= SHOWN else f"{text[:SHOWN]}…" for text in near.row.texts],
     }

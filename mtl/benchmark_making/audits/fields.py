@@ -27,6 +27,17 @@ STANDARD_ERRORS = 3.0
 # The values that a field may have, as a share of its rows. Above it, most values occur once, as in a column of ids.
 MOST_VALUES = 0.5
 FOLDS = 5
+# A choice counts as one with shared candidates if at least half of its rows share their whole list with other rows. Fewer rows
+# change a score less than another seed does.
+SHARED_SHARE = 0.5
+# A list is compared with its rows' answers if it has at most twice as many candidates as rows. In longer lists, the answers of
+# few rows are different by chance.
+MOST_CANDIDATES = 2
+# Of the rows that share their candidates, how many must be the only row with their answer. With as many rows as candidates,
+# 37 % are by chance (1 / e), and with half as many 61 %.
+ALONE_SHARE = 0.9
+
+Columns = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -39,39 +50,27 @@ class Guesses:
 
 
 def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
-    """The fields of the part's file from which the target can be guessed far better than by a constant answer.
-
-    One finding names all of them. A part without targets has none.
-
-    Args:
-        scale: how the suite shows scores.
-    """
+    """The finding that names all fields of the part's file from which the target can be guessed far better than by a constant answer."""
     if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS:
         return []
-    kind = target_kind(part.task)
-    targets = np.array([row.target for row in part.rows], dtype=kind.cells.dtype)
+    targets = np.array([row.target for row in part.rows], dtype=target_kind(part.task).cells.dtype)
     try:
         fields = read_fields(data_dir / part.file, part.task.header)
     except InputError as error:  # a parquet file can be too large with all columns
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
     groups = [row.group for row in part.rows]
-    all_guesses = [
-        guesses
-        for name in non_inputs(part.task, list(fields))
-        if (guesses := guess(part.task, name, fields[name], targets, groups))
-    ]
-    return (
-        [_finding(part, targets, sorted(all_guesses, key=lambda guesses: -guesses.removed), scale)]
-        if all_guesses
-        else []
-    )
+    guessed = [guess(part.task, name, fields[name], targets, groups) for name in non_inputs(part.task, list(fields))]
+    best_first = sorted(filter(None, guessed), key=lambda guesses: -guesses.removed)
+    return [_finding(part, targets, best_first, scale)] if best_first else []
 
 
 def _finding(part: Part, targets: np.ndarray, guesses: Sequence[Guesses], scale: Scale) -> Finding:
-    """One finding for all fields. targets: of the part's rows, (rows,)."""
-    task, kind, rows = part.task, target_kind(part.task), _scored_rows(part, targets)
-    constant = kind.simple.repeat(kind.simple.constants(targets)[0], len(targets), rows.candidates)
+    task, simple = part.task, target_kind(part.task).simple
+    candidates = None if task.candidates is None else np.array([len(row.inputs) for row in part.rows])
+    columns = {name: [row.columns[i] for row in part.rows] for i, name in enumerate(task.columns or [])}
+    rows = ScoredRows(targets, candidates, columns)
+    constant = simple.repeat(simple.constants(targets)[0], len(targets), rows.candidates)
     subject = "a field that is no input predicts"
     if len(guesses) > 1:
         subject = f"{len(guesses)} fields that are no input predict"
@@ -96,15 +95,9 @@ def guess(
 ) -> Guesses | None:
     """Guess each row's target from the rows of the other folds with the same value in this field.
 
-    The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value.
-    Returns None for a field that is constant, that has almost as many values as rows, or that predicts the target
-    hardly better than the best constant answer.
-
-    Args:
-        values: the values of the field, one per row.
-        targets: (rows,).
-        groups: the groups of the rows; rows of one group are in one fold, because they share more than a model may know of new
-            rows. None: a row of its own.
+    The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value. Rows of one group are in one
+    fold, because they share more than a model may know of new rows. Returns None for a field that is constant, that has almost as many
+    values as rows, or that predicts the target hardly better than the best constant answer.
     """
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
@@ -115,11 +108,11 @@ def guess(
     _, indices = np.unique(of_rows, return_inverse=True)
     folds = (np.random.default_rng(0).permutation(indices.max() + 1) % FOLDS)[indices]
     for fold in range(FOLDS):
-        others: dict[Value | None, list[int]] = defaultdict(list)
+        rows_of: dict[Value | None, list[int]] = defaultdict(list)
         for row in np.flatnonzero(folds != fold).tolist():
-            others[values[row]].append(row)
+            rows_of[values[row]].append(row)
         overall = kind.simple.constants(targets[folds != fold])[0]
-        answers = {value: kind.simple.constants(targets[rows])[0] for value, rows in others.items()}
+        answers = {value: kind.simple.constants(targets[rows])[0] for value, rows in rows_of.items()}
         for row in np.flatnonzero(folds == fold).tolist():
             guessed[row] = answers.get(values[row], overall)
     # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
@@ -139,33 +132,12 @@ def _errors(task: Task, predicted: np.ndarray, targets: np.ndarray) -> np.ndarra
     return (predicted != targets).astype(np.float64)
 
 
-def _scored_rows(part: Part, targets: np.ndarray) -> ScoredRows:
-    candidates = None if part.task.candidates is None else np.array([len(row.inputs) for row in part.rows])
-    names = part.task.columns or []
-    columns = {name: [row.columns[column] for row in part.rows] for column, name in enumerate(names)}
-    return ScoredRows(targets, candidates, columns)
-
-
-# A choice counts as one with shared candidates if at least half of its rows share their whole list with other rows. Fewer rows
-# change a score less than another seed does.
-SHARED_SHARE = 0.5
-# A list is compared with its rows' answers if it has at most twice as many candidates as rows. In longer lists, the answers of
-# few rows are different by chance.
-MOST_CANDIDATES = 2
-# Of the rows that share their candidates, how many must be the only row with their answer. With as many rows as candidates,
-# 37 % are by chance (1 / e), and with half as many 61 %.
-ALONE_SHARE = 0.9
-
-Columns = tuple[int, int, int]
-
-
 def question_findings(parts: dict[str, Part]) -> list[Finding]:
     """The findings in a task's files, by split."""
-    questions = [shared_candidates(part) for part in parts.values()]
-    columns = _dictionary_columns(parts)
-    if columns is not None:
-        questions += [answered_by_pairs(part, columns) for part in parts.values()]
-    return [finding for finding in questions if finding]
+    findings = [shared_candidates(part) for part in parts.values()]
+    if columns := _dictionary_columns(parts):
+        findings += [answered_by_pairs(part, columns) for part in parts.values()]
+    return [finding for finding in findings if finding]
 
 
 def _dictionary_columns(parts: dict[str, Part]) -> Columns | None:
@@ -183,20 +155,14 @@ def _dictionary_columns(parts: dict[str, Part]) -> Columns | None:
     return max(permutations(range(len(task.text)), 3), key=lambda columns: _right(largest, _answers(largest, columns)))
 
 
-def _pairs(part: Part, columns: Columns) -> dict[str, Counter[str]]:
-    """The dictionary that the file's questions contain: each word with its answers and how often they occur."""
-    word, answer, _ = columns
+def _answers(part: Part, columns: Columns) -> list[list[str]]:
+    """Each row's answers in the dictionary that the file's questions contain, the most frequent one first."""
+    word, answer, asked = columns
     pairs: dict[str, Counter[str]] = defaultdict(Counter)
     for row in part.rows:
         pairs[plain(row.texts[word])][plain(row.texts[answer])] += 1
-    return pairs
-
-
-def _answers(part: Part, columns: Columns) -> list[list[str]]:
-    """Each row's answers in that dictionary, the most frequent one first; none for a word that the dictionary lacks."""
-    pairs = _pairs(part, columns)
     ordered = {word: [answer for answer, _ in answers.most_common()] for word, answers in pairs.items()}
-    return [ordered.get(plain(row.texts[columns[2]]), []) for row in part.rows]
+    return [ordered.get(plain(row.texts[asked]), []) for row in part.rows]
 
 
 def _right(part: Part, answers: Sequence[Sequence[str]]) -> int:
@@ -205,11 +171,7 @@ def _right(part: Part, answers: Sequence[Sequence[str]]) -> int:
 
 
 def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
-    """Analogy questions that a dictionary of the pairs in the file's own questions answers.
-
-    Args:
-        columns: as `_dictionary_columns` returns.
-    """
+    """Analogy questions that a dictionary of the pairs in the file's own questions answers."""
     answers = _answers(part, columns)
     names = [part.task.text[column] for column in columns]
     rows = len(part.rows)
@@ -240,39 +202,27 @@ def shared_candidates(part: Part) -> Finding | None:
     for number, key in enumerate(part.keys):
         if key:
             lists[tuple(sorted(key[shared:]))].append(number)
-    groups = [
-        numbers
-        for candidates, numbers in lists.items()
-        if len(numbers) > 1 and len(candidates) <= MOST_CANDIDATES * len(numbers)
-    ]
-    rows = sum(map(len, groups))
-    if rows < SHARED_SHARE * len(part.rows):
+    groups = [rows for key, rows in lists.items() if len(rows) > 1 and len(key) <= MOST_CANDIDATES * len(rows)]
+    count = sum(map(len, groups))
+    if count < SHARED_SHARE * len(part.rows):
         return None
     labelled = all(row.target is not None for row in part.rows)
-    alone = sum((_alone if labelled else _in_full_list)(part, numbers) for numbers in groups)
-    if alone < ALONE_SHARE * rows:
+    alone = 0
+    for rows in groups:
+        if labelled:
+            right = Counter(plain(part.rows[row].inputs[int(part.rows[row].target or 0)][-1]) for row in rows)
+            alone += sum(number == 1 for number in right.values())
+        elif abs(len(part.rows[rows[0]].inputs) - len(rows)) <= (1 - ALONE_SHARE) * len(rows):
+            alone += len(rows)  # which are about as many as the candidates
+    if alone < ALONE_SHARE * count:
         return None
-    unlike = (
-        "are the only row with their answer"
-        if labelled
-        else "are in lists with as many rows as candidates, or nearly as many"
-    )
+    unlike = "are the only row with their answer"
+    if not labelled:
+        unlike = "are in lists with as many rows as candidates, or nearly as many"
     what = (
-        f"{part.of(rows, 'share', 'shares')} all candidates with other rows, in {len(groups)} list{'s' if len(groups) > 1 else ''},"
+        f"{part.of(count, 'share', 'shares')} all candidates with other rows, in {len(groups)} list{'s' if len(groups) > 1 else ''},"
         f" and {alone} of them {unlike}, such as {excerpt(part.rows[groups[0][0]].texts[0])}"
     )
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
     where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
-    return part.finding("shared candidates", rows, what, meaning, where)
-
-
-def _alone(part: Part, rows: Sequence[int]) -> int:
-    """How many of these rows are the only one among them with their right candidate."""
-    right = [plain(part.rows[row].inputs[int(part.rows[row].target or 0)][-1]) for row in rows]
-    return sum(count == 1 for count in Counter(right).values())
-
-
-def _in_full_list(part: Part, rows: Sequence[int]) -> int:
-    """How many of these rows, which share a list, are in one with about as many rows as candidates: all or none."""
-    spare = len(part.rows[rows[0]].inputs) - len(rows)
-    return len(rows) if abs(spare) <= (1 - ALONE_SHARE) * len(rows) else 0
+    return part.finding("shared candidates", count, what, meaning, where)

@@ -8,7 +8,7 @@ import os
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, zip_longest
@@ -26,6 +26,13 @@ from mtl.tasks.task import Task
 # and signs are searched for: other pairs of non-ASCII characters can be valid UTF-8 by chance, such as 'ÓŁ' in 'OGÓŁEM'.
 COMMON = "ąćęłńóśźżĄĆĘŁŃÓŚŹŻäöüßÄÖÜåÅæøéèêëáàâíîïñçúôőűčďěňřšťůýžČŘŠŽ–—‘’‚“”„…•€\xa0«»°§"
 OLD_ENCODINGS = ("cp1250", "cp1252", "iso8859-1", "iso8859-2")
+_SPREADSHEET = re.compile(r"#(NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!)")
+_ESCAPE = re.compile(r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});""")
+SHOWN = 3  # line numbers that a finding names
+EXCERPT = 40  # characters of a text that a finding quotes
+# If more than half of a column's cells are wrapped in quotation marks, all of them count as quoted, even without inner marks:
+# a column of quotations is rare.
+WRAPPED_SHARE = 0.5
 
 
 def _damaged() -> dict[str, str]:
@@ -42,17 +49,12 @@ def _damaged() -> dict[str, str]:
 DAMAGED = _damaged()  # wrongly decoded form -> original character
 _DAMAGED = re.compile("|".join(re.escape(form) for form in sorted(DAMAGED, key=len, reverse=True)))
 
-_SPREADSHEET = re.compile(r"#(NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!)")
-_ESCAPE = re.compile(r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});""")
-
 
 def is_blank(cell: str) -> bool:
-    """Whether the cell is empty or has only whitespace."""
     return not cell.strip()
 
 
 def is_wrapped(cell: str) -> bool:
-    """Whether the cell begins and ends with a quotation mark."""
     return len(cell) > 1 and cell[0] == cell[-1] == '"'
 
 
@@ -80,20 +82,20 @@ def plain(cell: str) -> str:
 
 
 def control_character(cell: str) -> str | None:
-    """The first control character or byte order mark; None if there is none."""
+    """The first control character or byte order mark, if there is one."""
     if cell.isprintable():  # a fast check that is true for most cells
         return None
     return next((c for c in cell if unicodedata.category(c) == "Cc" or c == "\ufeff"), None)
 
 
 def damage(cell: str) -> str | None:
-    """The first sequence that comes from a wrong encoding, such as 'Ĺ‚'; None if there is none. A key of `DAMAGED`."""
+    """The first sequence that comes from a wrong encoding, such as 'Ĺ‚', if there is one: a key of `DAMAGED`."""
     match = None if cell.isascii() else _DAMAGED.search(cell)
     return match.group() if match else None
 
 
 def spreadsheet_error(cell: str) -> str | None:
-    """A spreadsheet's error message, such as '#NAME?', that replaced a text; None if the cell is not one."""
+    """A spreadsheet's error message, such as '#NAME?', that replaced a text."""
     return cell.strip() if _SPREADSHEET.fullmatch(cell.strip()) else None
 
 
@@ -102,22 +104,13 @@ def escape(cell: str) -> str | None:
     return next((e for e in _ESCAPE.findall(cell) if e[0] == "\\" or html.unescape(e) != e), None)
 
 
-SHOWN = 3  # line numbers that a finding names
-EXCERPT = 40  # characters of a text that a finding quotes
-# If more than half of a column's cells are wrapped in quotation marks, all of them count as quoted, even without inner marks:
-# a column of quotations is rare.
-WRAPPED_SHARE = 0.5
-
-
 @dataclass(frozen=True)
 class Finding:
-    """A problem in the data that may affect a score.
+    """A problem in the data that may affect a score, and its consequence.
 
     Args:
         kind: a fixed name, for scripts.
         count: the number of rows, or 1 if it is not about rows.
-        what: the problem.
-        meaning: its consequence.
         where: `file:line` of the first rows.
     """
 
@@ -159,7 +152,7 @@ class Part:
         return by_key
 
     @cached_property
-    def same(self) -> list[list[Example]]:
+    def groups(self) -> list[list[Example]]:
         """The rows by their texts and spans, without rows that have a blank text."""
         groups: dict[object, list[Example]] = defaultdict(list)
         for key, rows in self.lines.items():
@@ -174,21 +167,21 @@ class Part:
     def finding(self, kind: str, count: int, what: str, meaning: str, where: str = "") -> Finding:
         return Finding(kind, self.task.id, self.split, count, what, meaning, where)
 
-    def of(self, count: int, many: str, one: str) -> str:
+    def of(self, count: int, many: str, single: str) -> str:
         """The subject and verb of a message: "3 of 40 rows have", "1 of 40 rows has"."""
-        return f"{count} of {len(self.rows)} rows {one if count == 1 else many}"
+        return f"{count} of {len(self.rows)} rows {single if count == 1 else many}"
+
+    def finding_of(self, kind: str, rows: Sequence[Example], what: str, meaning: str) -> Iterator[Finding]:
+        """The finding that some rows have something, if there are any."""
+        if rows:
+            have = self.of(len(rows), "have", "has")
+            yield self.finding(kind, len(rows), f"{have} {what}", meaning, self.where(rows))
 
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """The readable files of a task, and findings about the others.
-
-    Attributes:
-        files: the rows of each file, by split.
-        parts: the rows of each split that training uses; "dev" may be held-out rows.
-        findings: those about files that are missing or cannot be read.
-        notes: remarks for the report that are not findings.
-    """
+    """The readable files of a task by split, the rows of each split that training uses ("dev" may be held-out rows), findings about files that
+    are missing or cannot be read, and remarks for the report."""
 
     task: Task
     files: dict[str, Part]
@@ -204,137 +197,81 @@ def places(file: str, lines: Sequence[str], separator: str = ", ") -> str:
 
 def excerpt(text: str) -> str:
     """The beginning of a text, in quotes."""
-    text_shown = plain(text)
-    return f"“{text_shown if len(text_shown) <= EXCERPT else text_shown[:EXCERPT].rstrip() + '…'}”"
+    shown = plain(text)
+    return f"“{shown if len(shown) <= EXCERPT else shown[:EXCERPT].rstrip() + '…'}”"
 
 
 def located_below(error: InputError, folder: Path) -> str:
-    """The line of an error with its path as findings name files, relative to the data folder."""
+    """The line of an error with its path relative to the data folder."""
     return str(error if error.path is None else error.located(path=os.path.relpath(error.path, folder)))
 
 
 def text_findings(part: Part) -> list[Finding]:
     """The findings about the texts alone."""
-    findings = [
-        blank(part),
-        candidates(part),
-        quoting(part),
-        half_quoting(part),
-        *damaged_texts(part),
-        *constant_columns(part),
-    ]
-    return [finding for finding in findings if finding]
+    checks = (blank, candidates, quoting, half_quoting, damaged_texts, constant_columns)
+    return [finding for check in checks for finding in check(part)]
 
 
 def target_findings(part: Part) -> list[Finding]:
     """The findings about the texts together with their targets; without targets, only repeated texts."""
-    findings = [duplicates(part), conflicts(part), *targets(part)]
-    return [finding for finding in findings if finding]
+    return [*duplicates(part), *conflicts(part), *targets(part)]
 
 
-def blank(part: Part) -> Finding | None:
+def blank(part: Part) -> Iterator[Finding]:
     """Rows with a text that is empty or has only whitespace."""
     rows = [row for row in part.rows if any(map(is_blank, row.texts))]
-    if not rows:
-        return None
-    what = part.of(len(rows), "have an empty text", "has an empty text") + ", or one with only whitespace"
-    return part.finding("blank", len(rows), what, "a model has nothing to predict the target from", part.where(rows))
+    what = "an empty text, or one with only whitespace"
+    return part.finding_of("blank", rows, what, "a model has nothing to predict the target from")
 
 
-def candidates(part: Part) -> Finding | None:
+def candidates(part: Part) -> Iterator[Finding]:
     """Rows of a choice whose number of candidates is not that of the declared chance, as in 1/5."""
     chance = re.fullmatch(r"1/([0-9]+)", part.task.chance or "")
-    if chance is None or part.task.candidates is None:
-        return None
-    rows = [row for row in part.rows if len(row.inputs) != int(chance[1])]
-    if not rows:
-        return None
-    what = (
-        part.of(len(rows), "have", "has") + f" another number of candidates than the {chance[1]} of chance: {chance[0]}"
-    )
-    meaning = "the score assumes that a guess is right with this chance"
-    return part.finding("candidates", len(rows), what, meaning, part.where(rows))
+    if chance is not None and part.task.candidates is not None:
+        rows = [row for row in part.rows if len(row.inputs) != int(chance[1])]
+        what = f"another number of candidates than the {chance[1]} of chance: {chance[0]}"
+        yield from part.finding_of("candidates", rows, what, "the score assumes that a guess is right with this chance")
 
 
-def quoting(part: Part) -> Finding | None:
+def quoting(part: Part) -> Iterator[Finding]:
     """Rows whose texts still have the quotation marks that a CSV writer added."""
-    columns = list(
-        zip_longest(*(row.texts for row in part.rows), fillvalue="")
-    )  # rows of a choice may differ in length
+    columns = list(zip_longest(*(row.texts for row in part.rows), fillvalue=""))  # rows of a choice differ in length
     all_quoted = [sum(map(is_wrapped, column)) > max(1, WRAPPED_SHARE * len(column)) for column in columns]
 
     def marks(row: Example) -> int:
         return sum(is_quoted(t) or (all_quoted[i] and is_wrapped(t)) for i, t in enumerate(row.texts))
 
     rows = [row for row in part.rows if marks(row)]
-    if not rows:
-        return None
     count, marked = sum(map(marks, rows)), sum('"' in cell for column in columns for cell in column)
     cells = f"{count} cell is" if count == 1 else f"{count} cells are"
     share = "all cells that have any" if count == marked else f"out of {marked} cells that have any"
-    what = (
-        f"{part.of(len(rows), 'have', 'has')} the quotation marks of a CSV writer:"
-        f" {cells} wrapped in quotation marks, with inner ones doubled ({share})"
-    )
-    meaning = "a run reads the added marks as part of the text"
-    return part.finding("quoting", len(rows), what, meaning, part.where(rows))
+    what = f"the quotation marks of a CSV writer: {cells} wrapped in quotation marks, with inner ones doubled ({share})"
+    return part.finding_of("quoting", rows, what, "a run reads the added marks as part of the text")
 
 
-def half_quoting(part: Part) -> Finding | None:
+def half_quoting(part: Part) -> Iterator[Finding]:
     """Rows with a text that looks like one half of a quoted cell."""
     rows = [row for row in part.rows if any(map(is_half_quoted, row.texts))]
-    if not rows:
-        return None
-    what = (
-        f"{part.of(len(rows), 'have', 'has')} a cell with doubled quotation marks inside and one more at one end only,"
-        " as if a quoted cell was split"
-    )
-    return part.finding("half-quoting", len(rows), what, "part of the text may be lost", part.where(rows))
+    what = "a cell with doubled quotation marks inside and one more at one end only, as if a quoted cell was split"
+    return part.finding_of("half-quoting", rows, what, "part of the text may be lost")
 
 
-def damaged_texts(part: Part) -> list[Finding]:
+def damaged_texts(part: Part) -> Iterator[Finding]:
     """Rows whose texts contain characters that come from a wrong conversion, not from an author."""
-    hits = [
-        _containing(
-            part,
-            "control",
-            control_character,
-            "a control character, such as {}",
-            "a letter or a sign is lost, often since the text was read in a wrong encoding",
-        ),
-        _containing(
-            part, "replacement", _replacement, "the sign for a lost character, such as {}", "the word around it is lost"
-        ),
-        _containing(
-            part,
-            "encoding",
-            damage,
-            "UTF-8 that was read in another encoding, such as {}",
-            "no embeddings know such words",
-        ),
-        _containing(
-            part, "spreadsheet", spreadsheet_error, "a spreadsheet's error instead of a text, {}", "the text is lost"
-        ),
-        _containing(
-            part,
-            "escapes",
-            escape,
-            "escapes of another format, such as {}",
-            "a run reads them as words or parts of words",
-        ),
-    ]
-    return [finding for finding in hits if finding]
-
-
-def _containing(part: Part, kind: str, find: Callable[[str], str | None], what: str, meaning: str) -> Finding | None:
-    """Rows with a text in which `find` finds something. what: a text with {} for the word around the first hit."""
-    hits = [(row, text, hit) for row in part.rows for text in row.texts if (hit := find(text)) is not None]
-    if not hits:
-        return None
-    rows = list(dict.fromkeys(row for row, _, _ in hits))
-    _, text, hit = hits[0]
-    contain = part.of(len(rows), "contain", "contains")
-    return part.finding(kind, len(rows), f"{contain} {what.format(_around(text, hit))}", meaning, part.where(rows))
+    lost = "a letter or a sign is lost, often since the text was read in a wrong encoding"
+    kinds: tuple[tuple[str, Callable[[str], str | None], str, str], ...] = (
+        ("control", control_character, "a control character, such as {}", lost),
+        ("replacement", _replacement, "the sign for a lost character, such as {}", "the word around it is lost"),
+        ("encoding", damage, "UTF-8 that was read in another encoding, such as {}", "no embeddings know such words"),
+        ("spreadsheet", spreadsheet_error, "a spreadsheet's error instead of a text, {}", "the text is lost"),
+        ("escapes", escape, "escapes of another format, such as {}", "a run reads them as words or parts of words"),
+    )
+    for kind, find, what, meaning in kinds:
+        if hits := [(row, text, hit) for row in part.rows for text in row.texts if (hit := find(text)) is not None]:
+            rows = list(dict.fromkeys(row for row, _, _ in hits))
+            contain = part.of(len(rows), "contain", "contains")
+            shown = what.format(_around(*hits[0][1:]))
+            yield part.finding(kind, len(rows), f"{contain} {shown}", meaning, part.where(rows))
 
 
 def _replacement(cell: str) -> str | None:
@@ -349,81 +286,69 @@ def _around(text: str, hit: str) -> str:
     return f"“{''.join(c if c.isprintable() else ascii(c)[1:-1] for c in word)}”"
 
 
-def constant_columns(part: Part) -> list[Finding]:
+def constant_columns(part: Part) -> Iterator[Finding]:
     """Text columns with the same text in all rows."""
-    findings = []
     columns = zip(*(row.texts[: len(part.task.text)] for row in part.rows), strict=True)
     for column, cells in zip(part.task.text, columns, strict=True):
         if len(cells) > 1 and len(set(cells)) == 1 and not is_blank(cells[0]):
             what = f"column {column!r} has the same text in all {len(cells)} rows, {excerpt(cells[0])}"
-            findings.append(part.finding("constant", len(cells), what, "the column carries no information"))
-    return findings
+            yield part.finding("constant", len(cells), what, "the column carries no information")
 
 
-def duplicates(part: Part) -> Finding | None:
+def duplicates(part: Part) -> Iterator[Finding]:
     """Rows that repeat an earlier row: the same texts and, if there are targets, the same target."""
-    repeated, firsts = [], []
-    for rows in part.same:
+    repeated: list[tuple[Example, Example]] = []  # a row, and the first that is like it
+    for rows in part.groups:
         seen: dict[Target | None, Example] = {}
         for row in rows:
-            if row.target in seen:
-                repeated.append(row)
-                firsts.append(seen[row.target])
-            else:
-                seen[row.target] = row
-    if not repeated:
-        return None
-    same = "texts and target" if repeated[0].target is not None else "texts"
-    what = f"{part.of(len(repeated), 'repeat', 'repeats')} an earlier row ({same}), such as {excerpt(repeated[0].texts[0])}"
-    meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
-    pairs = [
-        f"{row.line} = {first.line}"
-        for row, first in sorted(zip(repeated, firsts, strict=True), key=lambda pair: pair[0].line)
-    ]
-    return part.finding("duplicates", len(repeated), what, meaning, places(part.file, pairs))
+            if (first := seen.setdefault(row.target, row)) is not row:
+                repeated.append((row, first))
+    if repeated:
+        example = repeated[0][0]
+        alike = "texts and target" if example.target is not None else "texts"
+        repeat = part.of(len(repeated), "repeat", "repeats")
+        what = f"{repeat} an earlier row ({alike}), such as {excerpt(example.texts[0])}"
+        meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
+        pairs = [f"{row.line} = {first.line}" for row, first in sorted(repeated, key=lambda pair: pair[0].line)]
+        yield part.finding("duplicates", len(repeated), what, meaning, places(part.file, pairs))
 
 
-def conflicts(part: Part) -> Finding | None:
+def conflicts(part: Part) -> Iterator[Finding]:
     """The same texts with different targets."""
-    groups = [rows for rows in part.same if len({row.target for row in rows}) > 1]
+    groups = [rows for rows in part.groups if len({row.target for row in rows}) > 1]
     if not groups:
-        return None
+        return
     count = sum(map(len, groups))
     texts = "text has" if len(groups) == 1 else "texts have"
     example = excerpt(groups[0][0].texts[0])
     what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
-    kind = target_kind(part.task)
-    if distance := kind.wording.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
+    wording = target_kind(part.task).wording
+    if distance := wording.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
         what += f"; {distance}"
+    lines = []
+    for rows in groups:
+        firsts = sorted(
+            {row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line
+        )  # of each target
+        shown = [f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in firsts]
+        lines.append(", ".join(shown))
     meaning = "no prediction is right for all of these rows"
-    ones = [{row.target: row for row in reversed(rows)}.values() for rows in groups]  # the first of each target
-    lines = [
-        ", ".join(
-            f"{row.line} {'' if row.target is None else kind.wording.show(row.target)}"
-            for row in sorted(rows, key=lambda row: row.line)
-        )
-        for rows in ones
-    ]
-    return part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
+    yield part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
 
 
-def targets(part: Part) -> list[Finding]:
+def targets(part: Part) -> Iterator[Finding]:
     """Labels that never occur, and numbers that are all the same."""
     values = {row.target for row in part.rows} - {None}
     if not values:
-        return []
+        return
     kind = target_kind(part.task)
-    absent = kind.wording.absent(np.array(list(values), dtype=kind.cells.dtype))
-    if not absent:
-        if len(values) > 1 or len(part.rows) < 2:
-            return []
-        return [part.finding("labels", 1, "all rows have the same target", "nothing can be learned or measured")]
-    what = f"no row has the label{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
-    meaning = (
-        "a model cannot learn labels that it never sees"
-        if part.split == "train"
-        else "the score does not measure such rows"
-    )
-    if part.task.positive in absent and part.split != "train":
-        meaning = "F1 is computed for this label, and is 0 for all predictions"
-    return [part.finding("labels", len(absent), what, meaning)]
+    if absent := kind.wording.absent(np.array(list(values), dtype=kind.cells.dtype)):
+        what = f"no row has the label{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
+        meaning = "the score does not measure such rows"
+        if part.split == "train":
+            meaning = "a model cannot learn labels that it never sees"
+        elif part.task.positive in absent:
+            meaning = "F1 is computed for this label, and is 0 for all predictions"
+        yield part.finding("labels", len(absent), what, meaning)
+    elif len(values) == 1 and len(part.rows) > 1:
+        yield part.finding("labels", 1, "all rows have the same target", "nothing can be learned or measured")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mtl.base.files import counted
 from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.findings import Finding, Part, TaskFiles
 from mtl.data.text import TokenizedTexts
@@ -26,16 +27,9 @@ UNKNOWN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Tokens:
-    """Token counts of all texts: int64 (texts,) each.
-
-    Args:
-        index: the number of each text.
-        lengths: tokens before texts are cut.
-        read: tokens after texts are cut to `max_length`.
-        unknown, from_ngrams: the tokens among `read` that the embeddings do not know, and those whose vectors they
-            compute from n-grams; None if this is not known or does not apply.
-    """
+class TokenCounts:
+    """Token counts of all texts, int64 (texts,): before they are cut and as read, and among these the tokens that the embeddings do not know,
+    and those whose vectors they compute from n-grams (None: not known, or not applicable). `index` has the number of each text."""
 
     index: dict[str, int]
     lengths: np.ndarray
@@ -47,32 +41,24 @@ class Tokens:
         """The text numbers of all rows, with both texts of a pair, int64 (rows × texts per row,)."""
         return np.array([self.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
 
-    def share_cut(self, part: Part, max_length: int) -> float:
-        """The share of the part's texts that are longer than `max_length` tokens."""
-        return float((self.lengths[self.of(part)] > max_length).mean())
-
     def share(self, part: Part, kind: np.ndarray) -> float:
-        """The share of the part's tokens that are of this kind.
-
-        Args:
-            kind: `unknown` or `from_ngrams`.
-        """
+        """The share of the part's tokens that are of a kind, `unknown` or `from_ngrams`."""
         texts = self.of(part)
         return float(kind[texts].sum() / self.read[texts].sum())
 
 
-def count_tokens(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> Tokens:
+def count_tokens(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> TokenCounts:
     """Tokenize every text, and look the words up in the configured embeddings. Raises InputError if these cannot be loaded."""
     rows = [row for task in tasks for part in task.files.values() for row in part.rows]
     cache_dir = Path(config.cache_dir)
-    whole = TokenizedTexts([text for row in rows for text in row.texts], suite.language, sys.maxsize, cache_dir)
-    texts = whole.shortened(config.max_length)
+    uncut = TokenizedTexts([text for row in rows for text in row.texts], suite.language, sys.maxsize, cache_dir)
+    texts = uncut.shortened(config.max_length)
     unknown = from_ngrams = None
     training = [task.parts["train"] for task in tasks if "train" in task.parts]
     if training and METHODS[config.method].reads_key("embeddings"):
         numbers = {texts.index[text] for part in training for row in part.rows for text in row.texts}
         unknown, from_ngrams = _unknown_tokens(config, suite, data_dir, texts, np.array(sorted(numbers)))
-    return Tokens(whole.index, whole.lengths, texts.lengths, unknown, from_ngrams)
+    return TokenCounts(uncut.index, uncut.lengths, texts.lengths, unknown, from_ngrams)
 
 
 def _unknown_tokens(
@@ -94,7 +80,7 @@ def _unknown_tokens(
     return count(coverage.unknown_types), None if ngrams is None else count(ngrams)
 
 
-def token_findings(part: Part, tokens: Tokens, max_length: int) -> list[Finding]:
+def token_findings(part: Part, tokens: TokenCounts, max_length: int) -> list[Finding]:
     """Findings for a split with many cut texts or many unknown words."""
     findings = []
     cut = tokens.lengths[tokens.of(part)] > max_length
@@ -115,26 +101,25 @@ def render(
     suite: Suite,
     folder: Path,
     tasks: Sequence[tuple[Task, dict[str, Part]]],
-    tokens: Tokens,
+    tokens: TokenCounts,
     findings: Sequence[Finding],
     notes: Sequence[str],
 ) -> str:
-    """The report.
-
-    Args:
-        tasks: each with the rows to show, by split, including held-out rows.
-        folder: the folder of the data.
-    """
+    """The report of tasks, each with the rows to show by split, including held-out rows."""
     sections = [
         f"## {inert(suite.title)}: audit of {inert(str(folder))}",
         _sizes(config, tasks, tokens),
         _note(config, tokens),
         _targets(tasks),
         "\n".join(["### Notes", "", *(f"- {inert(note)}" for note in notes)]) if notes else "",
-        "\n".join(["### Findings", "", *(f"- {inert(str(finding))}" for finding in findings)]) if findings else "",
-        verdict(findings),
     ]
-    return "\n\n".join(filter(None, sections))
+    return with_findings(sections, findings)
+
+
+def with_findings(sections: Sequence[str], findings: Sequence[Finding]) -> str:
+    """A report of these sections, but for empty ones, with its findings and their number."""
+    listed = "\n".join(["### Findings", "", *(f"- {inert(str(finding))}" for finding in findings)]) if findings else ""
+    return "\n\n".join(filter(None, [*sections, listed, verdict(findings)]))
 
 
 def verdict(findings: Sequence[Finding]) -> str:
@@ -142,14 +127,10 @@ def verdict(findings: Sequence[Finding]) -> str:
     if not findings:
         return "nothing found"
     tasks = len({finding.task for finding in findings})
-    return f"{_count(len(findings), 'finding')} in {_count(tasks, 'task')}"
+    return f"{counted(len(findings), 'finding')} in {counted(tasks, 'task')}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens: Tokens) -> str:
+def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens: TokenCounts) -> str:
     header = ["task", "split", "rows", "published", "median length", "longest", "cut", "unknown words"]
     if tokens.from_ngrams is not None:
         header.append("from n-grams")
@@ -158,7 +139,12 @@ def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens
         for split in dict.fromkeys([*parts, *SPLITS]):
             published = task.rows.get(split)
             if split in parts:
-                numbers = _numbers(parts[split], tokens, config.max_length)
+                part = parts[split]
+                lengths = tokens.lengths[tokens.of(part)]
+                cut = f"{(lengths > config.max_length).mean():.1%}"
+                kinds = [tokens.unknown, *([tokens.from_ngrams] if tokens.from_ngrams is not None else [])]
+                shares = [MISSING if kind is None else f"{tokens.share(part, kind):.1%}" for kind in kinds]
+                numbers = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, *shares]
             elif task.files.get(split) is not None or published is not None:
                 numbers = ["none", *[MISSING] * 4]
             else:
@@ -170,16 +156,7 @@ def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens
     return markdown_table(table, left=2)
 
 
-def _numbers(part: Part, tokens: Tokens, max_length: int) -> list[str]:
-    lengths = tokens.lengths[tokens.of(part)]
-    shares = [MISSING if tokens.unknown is None else f"{tokens.share(part, tokens.unknown):.1%}"]
-    if tokens.from_ngrams is not None:
-        shares.append(f"{tokens.share(part, tokens.from_ngrams):.1%}")
-    cut = f"{tokens.share_cut(part, max_length):.1%}"
-    return [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, *shares]
-
-
-def _note(config: Config, tokens: Tokens) -> str:
+def _note(config: Config, tokens: TokenCounts) -> str:
     embeddings = "no embeddings: the method reads none, or there are no training rows"
     if tokens.unknown is not None:
         embeddings = EMBEDDERS[config.embeddings.name].audit_note(config.embeddings)

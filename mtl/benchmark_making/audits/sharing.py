@@ -13,47 +13,43 @@ Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows co
 
 def shared_within(parts: Parts) -> list[Finding]:
     """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev."""
-    findings = []
-    for split in ("dev", "test"):
-        for other in ("train", "dev"):
-            if other != split and split in parts and other in parts:
-                findings.append(_within(parts[split], parts[other], other))
+    pairs = (("dev", "train"), ("test", "train"), ("test", "dev"))
+    findings = [
+        _within(parts[split], parts[source], source) for split, source in pairs if {split, source} <= set(parts)
+    ]
     return [finding for finding in findings if finding]
 
 
-def _within(part: Part, source: Part, other: str) -> Finding | None:
-    """Rows of `part` that also occur in `source`. other: the kind of `source`, "train" or "dev"."""
+def _within(part: Part, source: Part, source_split: str) -> Finding | None:
+    """Rows of `part` that also occur in `source`, the training or the dev rows, which may be held out."""
     index = _pairs(source)
-    shared = [
-        (key, row, same)
-        for key, row in zip(part.keys, part.rows, strict=True)
-        if (
-            same := [
-                same_row
-                for same_row in index.get(unordered(part.task, key), ())
-                if _marked(part, same_row) == _marked(part, row)
-            ]
-        )
-    ]
-    if not shared:
+    hits: list[tuple[Example, list[Example]]] = []
+    swapped = 0
+    for key, row in zip(part.keys, part.rows, strict=True):
+        candidates = index.get(unordered(part.task, key), ())
+        if alike := [candidate for candidate in candidates if _marked(part, candidate) == _marked(part, row)]:
+            hits.append((row, alike))
+            swapped += key not in source.lines
+    if not hits:
         return None
-    swapped = sum(key not in source.lines for key, _, _ in shared)
-    hits = [(row, same) for _, row, same in shared]
     row = hits[0][0]
     what = f"{part.of(len(hits), 'also occur', 'also occurs')} in {source.split}, such as {excerpt(row.texts[0])}"
     if swapped:
         order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
         what += f"; {swapped} of them with {order}"
-    if other == "dev":
+    if source_split == "dev":
         meaning = "checkpoints are chosen on dev, so the test score is slightly too high"
     elif row.target is None:
         meaning = "a model that memorised train has seen a target for them"
     else:
-        right = sum(_answer(part, row) in {_answer(source, same) for same in rows} for row, rows in hits)
-        meaning = f"a model that memorised train would get {_right(right, len(hits))} right"
-    pairs = [f"{row.line} = {rows[0].line}" for row, rows in hits]
-    same_file = part.file == source.file
-    where = places(part.file, pairs) if same_file else f"{places(part.file, pairs)} of {source.file}"
+        right = sum(_answer(part, row) in {_answer(source, match) for match in alike} for row, alike in hits)
+        these = f"these {len(hits)}" if len(hits) > 1 else "this one"
+        if right < len(hits):
+            these = f"{right} of {these}" if len(hits) > 1 else f"not even {these}"
+        meaning = f"a model that memorised train would get {these} right"
+    where = places(part.file, [f"{row.line} = {alike[0].line}" for row, alike in hits])
+    if part.file != source.file:
+        where += f" of {source.file}"
     return part.finding("shared", len(hits), what, meaning, where)
 
 
@@ -62,12 +58,6 @@ def _answer(part: Part, row: Example) -> Target | None:
     if part.task.candidates is None or row.target is None:
         return row.target
     return plain(row.inputs[int(row.target)][-1])
-
-
-def _right(right: int, hits: int) -> str:
-    if right == hits:
-        return f"these {hits}" if hits > 1 else "this one"
-    return f"{right} of these {hits}" if hits > 1 else "not even this one"
 
 
 def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
@@ -84,19 +74,21 @@ def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
                 sources[texts] = parts["train"], _pairs(parts["train"], sides=True)
     findings = []
     for parts in tasks:
-        own = _pairs(parts["train"]) if "train" in parts else {}
+        train = _pairs(parts["train"]) if "train" in parts else {}
         for part in (parts[split] for split in ("dev", "test") if split in parts):
             for source, index in sources.values():
-                if source is not parts.get("train") and (finding := _across(part, source, index, own)):
+                if source is not parts.get("train") and (finding := _across(part, source, index, train)):
                     findings.append(finding)
     return findings
 
 
-def _across(part: Part, source: Part, index: dict[Key, list[Example]], own: dict[Key, list[Example]]) -> Finding | None:
+def _across(
+    part: Part, source: Part, index: dict[Key, list[Example]], train: dict[Key, list[Example]]
+) -> Finding | None:
     hits = [
         (row, index[pair])
         for key, row in zip(part.keys, part.rows, strict=True)
-        if (pair := unordered(part.task, key)) in index and pair not in own
+        if (pair := unordered(part.task, key)) in index and pair not in train
     ]
     if not hits:
         return None
@@ -110,7 +102,7 @@ def _across(part: Part, source: Part, index: dict[Key, list[Example]], own: dict
 
 
 def _pairs(part: Part, sides: bool = False) -> dict[Key, list[Example]]:
-    """Rows by their texts, where the order of a pair does not count. sides: also by each single text of a pair."""
+    """Rows by their texts, where the order of a pair does not count; if wanted, by each single text of a pair, too."""
     index: dict[Key, list[Example]] = {}
     for key, rows in part.lines.items():
         index.setdefault(unordered(part.task, key), []).extend(rows)
@@ -125,20 +117,21 @@ def _marked(part: Part, row: Example) -> list[tuple[str, tuple[int, int]]]:
     return sorted((row.texts[side], span) for (side, _), span in zip(part.task.marked, row.spans, strict=True))
 
 
-def same_rows(one: Part, other: Part) -> bool:
+def same_rows(first: Part, second: Part) -> bool:
     """Whether two files have the same texts in the same order."""
-    return [row.texts for row in one.rows] == [row.texts for row in other.rows]
+    return [row.texts for row in first.rows] == [row.texts for row in second.rows]
 
 
-def same_targets(one: Part, other: Part) -> bool:
+def same_targets(first: Part, second: Part) -> bool:
     """Whether the rows of two tasks have the same targets, row by row, or both have no targets."""
-    if all(row.target is None for row in (*one.rows, *other.rows)):
+    targets = [[row.target for row in part.rows] for part in (first, second)]
+    if not {*targets[0], *targets[1]} - {None}:
         return True
-    return one.task.labels == other.task.labels and [r.target for r in one.rows] == [r.target for r in other.rows]
+    return first.task.labels == second.task.labels and targets[0] == targets[1]
 
 
 def texts_in_other_pairs(parts: Parts) -> list[tuple[str, int, int]]:
-    """For pair tasks: (split, count, rows) for dev and test. count: rows with a text that occurs in train in another pair."""
+    """For the dev and test of a pair task, the split, how many rows have a text that occurs in train in another pair, and of how many."""
     train = parts.get("train")
     if train is None or not train.task.is_pair:
         return []
@@ -146,6 +139,6 @@ def texts_in_other_pairs(parts: Parts) -> list[tuple[str, int, int]]:
     texts = {text for key in train.lines for text in key}
     counts = []
     for part in (parts[split] for split in ("dev", "test") if split in parts):
-        count = sum(unordered(part.task, key) not in pairs and not texts.isdisjoint(key) for key in part.keys)
-        counts.append((part.split, count, len(part.rows)))
-    return [entry for entry in counts if entry[1]]
+        if count := sum(unordered(part.task, key) not in pairs and not texts.isdisjoint(key) for key in part.keys):
+            counts.append((part.split, count, len(part.rows)))
+    return counts

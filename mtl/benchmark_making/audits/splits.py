@@ -40,8 +40,7 @@ class Repeats:
 
 @dataclass(frozen=True)
 class Gap:
-    """The scores × 100 of the floor that reads everything on dev and on test, where a test file has targets, and the interval of their
-    difference, dev minus test."""
+    """The scores × 100 of the floor that reads everything on dev and on test, and the interval of their difference, dev minus test."""
 
     dev: float
     test: float
@@ -50,14 +49,8 @@ class Gap:
 
 @dataclass(frozen=True)
 class ClassShares:
-    """The classes of a task in its splits.
-
-    Args:
-        answers: the classes, as in the data.
-        rows: by split, the number of rows of each class, int64 (classes,).
-        tokens: by split, the mean number of tokens of a row of each class; NaN without rows.
-        p: of a test that all splits have the same shares.
-    """
+    """The classes of a task in its splits: the number of rows of each, int64 (classes,), and their mean number of tokens, NaN without rows; and
+    the p of a test that all splits have the same shares."""
 
     answers: list[str]
     rows: dict[str, np.ndarray]
@@ -75,27 +68,23 @@ def class_shares(task: Task, splits: dict[str, Split], lengths: np.ndarray) -> C
     tokens = {}
     for name, split in known.items():
         totals = lengths[split.texts].sum(axis=1)
-        tokens[name] = np.array(
-            [
-                totals[split.targets == number].mean() if (split.targets == number).any() else np.nan
-                for number in classes
-            ]
-        )
+        of_classes = [totals[split.targets == number] for number in classes]
+        tokens[name] = np.array([of_class.mean() if len(of_class) else np.nan for of_class in of_classes])
     table = np.array(list(rows.values()))
     table = table[:, table.any(axis=0)]
     return ClassShares(list(task.labels or ()), rows, tokens, float(chi2_contingency(table).pvalue))
 
 
-def repeats(train: Split, other: Split, name: str) -> Repeats | None:
+def repeats(train: Split, scored: Split, name: str) -> Repeats | None:
     """The rows of a split whose texts are those of a training row; None for choices and marked words, whose texts are not all of a row."""
     if train.sizes is not None or train.spans is not None:
         return None
     known = set(map(tuple, np.sort(train.texts, axis=1).tolist()))
-    count = sum(tuple(row) in known for row in np.sort(other.texts, axis=1).tolist())
-    return Repeats(name, count, len(other.texts))
+    count = sum(tuple(row) in known for row in np.sort(scored.texts, axis=1).tolist())
+    return Repeats(name, count, len(scored.texts))
 
 
-def split_shift(dataset: Dataset, train: Split, other: Split, name: str) -> Shift | None:
+def split_shift(dataset: Dataset, train: Split, scored: Split, name: str) -> Shift | None:
     """How well a classifier on TF-IDF of words tells the rows of a split from training rows; None with fewer groups of rows than folds.
 
     Each row is judged by a classifier that was not trained on it, nor on a row of its split with one of its texts: where the answers to a
@@ -103,7 +92,7 @@ def split_shift(dataset: Dataset, train: Split, other: Split, name: str) -> Shif
     """
     rng = np.random.default_rng(SEED)
     numbers, labels = [], []
-    for label, split in enumerate((train, other)):
+    for label, split in enumerate((train, scored)):
         rows = np.arange(len(split.texts))
         if len(rows) > MOST_ROWS:
             rows = np.sort(rng.choice(rows, MOST_ROWS, replace=False))
@@ -128,12 +117,7 @@ def split_shift(dataset: Dataset, train: Split, other: Split, name: str) -> Shif
 
 
 def _groups(inputs: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """The group of each row: rows with a common text that one split alone has, and those joined by others, are in one.
-
-    Args:
-        inputs: numbers of texts, (rows, texts).
-        marks: the number of each row's split, 0 or 1, (rows,).
-    """
+    """The group of each row: rows with a common text that one split alone has, and those joined by others, are in one."""
     rows = np.repeat(np.arange(len(inputs)), inputs.shape[1])
     texts = np.unique(inputs, return_inverse=True)[1].ravel()
     share = np.bincount(texts, marks[rows]) / np.bincount(texts)
@@ -146,12 +130,8 @@ def _groups(inputs: np.ndarray, marks: np.ndarray) -> np.ndarray:
 def area_under_curve(
     low: np.ndarray, high: np.ndarray, low_groups: np.ndarray, high_groups: np.ndarray
 ) -> tuple[float, float]:
-    """The area under the ROC curve, and its standard deviation for rows in groups (DeLong et al. 1988; Obuchowski 1997).
-
-    Args:
-        low, high: scores of the rows that should be low, and high, (rows,).
-        low_groups, high_groups: the group of each row, (rows,). A group may have rows of both.
-    """
+    """The area under the ROC curve of scores that should be low, and high, and its standard deviation for rows in groups, which may have
+    rows of both (DeLong et al. 1988; Obuchowski 1997)."""
     ranks = rankdata(np.concatenate([low, high]))
     over = (ranks[len(low) :] - rankdata(high)) / len(low)  # which share of the low scores is below a high one
     under = 1 - (ranks[: len(low)] - rankdata(low)) / len(high)

@@ -17,16 +17,8 @@ FEWEST_WITH_WORD = 20  # rows
 
 @dataclass(frozen=True)
 class Word:
-    """A word that tells a class.
-
-    Args:
-        word: with "1: " or "2: " before it, which of a pair's texts it stands in.
-        answer: the class.
-        rows: how many training rows have the word.
-        share: how many of these are of the class.
-        base: the share of the class in all rows.
-        z: how many standard deviations the share is away from the base.
-    """
+    """A word that tells a class, with "1: " or "2: " before it, which of a pair's texts it stands in: how many training rows have the word, how
+    many of these are of the class, the share of the class in all rows, and how many standard deviations lie between the two."""
 
     word: str
     answer: str
@@ -38,40 +30,27 @@ class Word:
 
 @dataclass(frozen=True)
 class Words:
-    """The words that tell a class by more than chance, the most certain first.
+    """The words that tell a class by more than chance, the most certain first, of so many tested ones; the threshold is that of z (Bonferroni)."""
 
-    Args:
-        tested: how many words were tested.
-        threshold: for z, corrected for the number of words and classes (Bonferroni).
-    """
-
-    found: list[Word]
+    telling: list[Word]
     tested: int
     threshold: float
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> Words:
     """The words that tell a class, by the z-score of Gardner et al. 2021: the class's share among the rows that have the word, against its
-    share among all rows.
+    share among all rows. The rows of a choice are its candidates, which are right or wrong.
 
     A rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
-
-    The rows of a choice are its candidates, which are right or wrong.
-
-    Args:
-        words: returns the tokens of a text of the dataset.
     """
     if task.candidates is not None:
         codes = target_kind(task).simple.fit_targets(train.targets, train.sizes)
         answers, sides = ["wrong", "right"], train.texts[:, -1:]
     else:
         codes, answers, sides = train.targets.astype(np.int64), list(task.labels or ()), train.texts
+    marks = [f"{side}: " if sides.shape[1] > 1 else "" for side in range(1, sides.shape[1] + 1)]
     rows = [
-        {
-            f"{side}: {word.lower()}" if sides.shape[1] > 1 else word.lower()
-            for side, text in enumerate(row, 1)
-            for word in words(text)
-        }
+        {f"{mark}{word.lower()}" for mark, text in zip(marks, row, strict=True) for word in words(text)}
         for row in sides.tolist()
     ]
     vectorizer = CountVectorizer(analyzer=lambda row: row, binary=True, min_df=FEWEST_WITH_WORD)
@@ -89,16 +68,9 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     named = vectorizer.get_feature_names_out()
     chance = binom.sf(counts - 1, having[:, None], base)
     z_told = np.where((z > threshold) & (chance < LEVEL / (2 * z.size)), z, 0)
-    best = [(word, int(np.argmax(z_told[word]))) for word in np.flatnonzero(z_told.any(axis=1)).tolist()]
-    found = [
-        Word(
-            str(named[word]),
-            answers[answer],
-            int(having[word]),
-            float(counts[word, answer] / having[word]),
-            float(base[answer]),
-            float(z[word, answer]),
-        )
-        for word, answer in best
-    ]
-    return Words(sorted(found, key=lambda word: (-word.z, word.word)), len(named), threshold)
+    telling = []
+    for word in np.flatnonzero(z_told.any(axis=1)).tolist():
+        answer = int(np.argmax(z_told[word]))
+        figures = counts[word, answer] / having[word], base[answer], z[word, answer]
+        telling.append(Word(str(named[word]), answers[answer], int(having[word]), *map(float, figures)))
+    return Words(sorted(telling, key=lambda word: (-word.z, word.word)), len(named), threshold)

@@ -9,10 +9,19 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.files import Column, Table, columns_in_words, count, name_words, quoted, share
+from mtl.benchmark_making.init_suite.files import (
+    FileColumn,
+    FileTable,
+    columns_in_words,
+    count,
+    name_words,
+    quoted,
+    share,
+)
 
 # Names of target columns, the most certain first: the whole name, or its last word, as in entailment_judgment.
 TARGET_NAMES = ("label", "labels", "target", "gold", "class", "score", "rating", "stars", "judgment")
@@ -26,35 +35,32 @@ _CANDIDATE = re.compile(
 )
 # A column with fewer distinct values than this, each in more than 10 rows on average, holds categories, not texts.
 CATEGORIES = 100
+# Words in the names of two columns that hold the same of two sides, as in left_title and right_title.
+_SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
+LONG = 6  # words on average; no label or name of a category has so many
+RATING_NAMES = {"rating", "score", "stars", "grade"}
+LETTERS = set("ABCDEFGHabcdefgh")
+MOST_CLASSES = 20  # distinct whole numbers that may be labels
+MOST_LABELS = 500
+MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
+RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
 
 
 @dataclass(frozen=True)
 class TextColumns:
-    """The guess of a task's text columns.
-
-    Args:
-        why: the reason.
-        doubts: what the user has to decide.
-    """
+    """The guess of a task's text columns, the reason, and what the user has to decide."""
 
     columns: list[str]
     why: str
     doubts: list[str]
 
 
-def target_column(main: Table, test: Table | None) -> tuple[Column, str]:
-    """The column that holds the targets, with the reason.
+def target_column(main: FileTable, test: FileTable | None) -> tuple[FileColumn, str]:
+    """The column that holds the targets, with the reason. Raises InputError if no column fits.
 
-    A column whose whole name is in TARGET_NAMES is the target.
-
-    Args:
-        main: the rows that have targets.
-        test: the test file, if it is another one. Otherwise, only columns without values in the test file are
-            considered, if there are any: the one whose name's last word is in TARGET_NAMES, or else the last one that
-            holds labels or numbers.
-
-    Raises:
-        InputError: if no column fits.
+    A column whose whole name is in TARGET_NAMES is the target. Else, only columns without values in the test file, another one than that
+    of the rows with targets, are considered, if there are any: the one whose name's last word is in TARGET_NAMES, or else the last one that
+    holds labels or numbers.
     """
     by_name = [
         column
@@ -62,7 +68,7 @@ def target_column(main: Table, test: Table | None) -> tuple[Column, str]:
         if not (column.lists or column.is_blank or is_meta(column) or is_id(column))
     ]
     for name in TARGET_NAMES:
-        if reason := next((main.incomplete[other] for other in main.incomplete if other.lower() == name), None):
+        if reason := next((main.incomplete[name_of] for name_of in main.incomplete if name_of.lower() == name), None):
             raise InputError(reason)
         if named := [column for column in by_name if column.name.lower() == name]:
             return named[0], "by its name" + _missing(test, named[0])
@@ -76,11 +82,11 @@ def target_column(main: Table, test: Table | None) -> tuple[Column, str]:
     raise InputError(f"no column looks like a target: {main.listed}; name the column label")
 
 
-def _missing(test: Table | None, column: Column) -> str:
+def _missing(test: FileTable | None, column: FileColumn) -> str:
     return ", and the test file has no values in it" if test is not None and lacks(test, column.name) else ""
 
 
-def text_columns(table: Table, test: Table | None, exclude: Collection[str], most: int) -> TextColumns:
+def text_columns(table: FileTable, test: FileTable | None, exclude: Collection[str], most: int) -> TextColumns:
     """The columns of texts, at most `most`.
 
     A column of texts holds no numbers, categories or ids, is not below a key `meta`, and has values in the test file, too. Columns
@@ -106,46 +112,34 @@ def text_columns(table: Table, test: Table | None, exclude: Collection[str], mos
         figures = [f"{len(column.counts):,}" for column in candidates[:most]]
         why = f"words, {' and '.join(dict.fromkeys(figures))} distinct in {count(table.rows, 'row')}"
     doubts = []
-    if left := [column.name for column in candidates[most:]]:
-        doubts.append(
-            f"text: {len(candidates)} columns look like texts, and a task reads at most {most}: {columns_in_words(left)} left"
-            " out; choose, or join columns in the files"
-        )
-    if sentences and (single := [column.name for column in possible if column not in sentences]):
-        doubts.append(
-            f"text: the single words in {columns_in_words(single)} are left out; check whether the target depends on them"
-        )
+    if left := columns_in_words(column.name for column in candidates[most:]):
+        read = f"{len(candidates)} columns look like texts, and a task reads at most {most}"
+        doubts.append(f"text: {read}: {left} left out; choose, or join columns in the files")
+    if sentences and (single := columns_in_words(column.name for column in possible if column not in sentences)):
+        doubts.append(f"text: the single words in {single} are left out; check whether the target depends on them")
     return TextColumns(names, why, doubts)
 
 
-# Words in the names of two columns that hold the same of two sides, as in left_title and right_title.
-_SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
-
-
-def _twins(columns: Sequence[Column]) -> list[Column]:
+def _twins(columns: Sequence[FileColumn]) -> list[FileColumn]:
     """The first two columns whose names differ in their side alone, as ltable_title and rtable_title do; empty if there are none."""
-    pairs = ((one, other) for number, one in enumerate(columns) for other in columns[number + 1 :])
-    return next(([one, other] for one, other in pairs if _are_sides(_all_words(one), _all_words(other))), [])
+    words = [name_words(column.name.replace(".", "_")) for column in columns]
+    pairs = combinations(range(len(columns)), 2)
+    return next(([columns[i], columns[j]] for i, j in pairs if _are_sides(words[i], words[j])), [])
 
 
-def _all_words(column: Column) -> list[str]:
-    """The words of all keys of a column's name."""
-    return name_words(column.name.replace(".", "_"))
-
-
-def _are_sides(one: Sequence[str], other: Sequence[str]) -> bool:
-    different = [(first, second) for first, second in zip(one, other, strict=False) if first != second]
-    if len(one) != len(other) or len(different) != 1:
+def _are_sides(first: Sequence[str], second: Sequence[str]) -> bool:
+    different = [(left, right) for left, right in zip(first, second, strict=False) if left != right]
+    if len(first) != len(second) or len(different) != 1:
         return False
-    ((first, second),) = different
+    ((left, right),) = different
     return bool(
-        (first, second) in _SIDES
-        or (first[1:] == second[1:] and (first[0], second[0]) in _SIDES)
-        or (first[:-1] == second[:-1] and (first[-1], second[-1]) in _SIDES)
+        (left, right) in _SIDES
+        or (left[1:] == right[1:] and (left[0], right[0]) in _SIDES)
+        or (left[:-1] == right[:-1] and (left[-1], right[-1]) in _SIDES)
     )
 
 
-def candidate_columns(table: Table, exclude: Collection[str]) -> list[Column]:
+def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileColumn]:
     """The columns of candidate answers: one column of lists, or two or more columns with names like choice1 and choice2."""
     lists = [column for column in table.columns.values() if column.lists and not is_meta(column)]
     if lists:
@@ -158,12 +152,11 @@ def candidate_columns(table: Table, exclude: Collection[str]) -> list[Column]:
     return named if len(named) > 1 else []
 
 
-def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]) -> tuple[str, str] | None:
-    """The name of a column of ids that repeat, and the reason; or None. Rows with the same id share something, such as a document,
-    and must not be both in train and in dev.
+def group_column(table: FileTable, tables: Sequence[FileTable], exclude: Collection[str]) -> tuple[str, str] | None:
+    """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits.
 
-    It must have at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups. It must have values in
-    all of the task's files, because a column that the test file does not have may depend on the target.
+    It must have at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's
+    files, because a column that the test file does not have may depend on the target.
     """
     candidates = [
         column
@@ -171,7 +164,7 @@ def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]
         if is_id(column)
         and column.name not in exclude
         and 1 < len(column.counts) <= 0.9 * table.rows
-        and all(other.has(column.name) for other in tables)
+        and all(file.has(column.name) for file in tables)
     ]
     if not candidates:
         return None
@@ -179,12 +172,12 @@ def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]
     why = f"an id with {count(distinct, 'distinct value')} in {count(table.rows, 'row')}: rows with the same one stay together"
     if distinct < 10:
         why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
-    if more := [column.name for column in candidates[1:]]:
-        why += f"; {columns_in_words(more)} would do as well"
+    if further := [column.name for column in candidates[1:]]:
+        why += f"; {columns_in_words(further)} would do as well"
     return candidates[0].name, why
 
 
-def category_note(table: Table, test: Table | None, exclude: Collection[str]) -> str | None:
+def category_note(table: FileTable, test: FileTable | None, exclude: Collection[str]) -> str | None:
     """A note on columns of categories that the test file has, too: a topic, for example, may be part of the text."""
     names = [
         f"{quoted(column.name)} ({count(len(column.counts), 'value')})"
@@ -198,53 +191,38 @@ def category_note(table: Table, test: Table | None, exclude: Collection[str]) ->
     return f"not read: {', '.join(names)}; add it to text if the target depends on it" if names else None
 
 
-def lacks(table: Table, name: str) -> bool:
+def lacks(table: FileTable, name: str) -> bool:
     """Whether a file has no value at all in a column. A column that lacks values only in some rows does not count."""
     column = table.columns.get(name)
     return column.is_blank if column is not None else name not in table.incomplete
 
 
-def is_meta(column: Column) -> bool:
+def is_meta(column: FileColumn) -> bool:
     return column.name.split(".")[0].lower() in META_KEYS and "." in column.name
 
 
-def is_id(column: Column) -> bool:
+def is_id(column: FileColumn) -> bool:
     return column.words[-1] in ID_NAMES
 
 
-def is_category(column: Column, rows: int) -> bool:
+def is_category(column: FileColumn, rows: int) -> bool:
     return len(column.counts) < min(CATEGORIES, max(rows / 10, 2))
 
 
-def _is_long(column: Column) -> bool:
+def _is_long(column: FileColumn) -> bool:
     """Whether the values are too long for names of categories, as texts that stand in many pairs."""
     return sum(len(value.split()) for value in column.counts) > LONG * len(column.counts)
 
 
-def _is_code(column: Column) -> bool:
+def _is_code(column: FileColumn) -> bool:
     """Whether more than half of the rows hold an id or an address: no spaces, and a digit, a slash or an underscore."""
     coded = sum(rows for value, rows in column.counts.items() if re.fullmatch(r"\S*[\d/_]\S*", value))
     return coded * 2 > len(column.texts)
 
 
-LONG = 6  # words on average; no label or name of a category has so many
-RATING_NAMES = {"rating", "score", "stars", "grade"}
-LETTERS = set("ABCDEFGHabcdefgh")
-MOST_CLASSES = 20  # distinct whole numbers that may be labels
-MOST_LABELS = 500
-MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
-RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
-
-
 @dataclass(frozen=True)
 class Target:
-    """The guess of a task's targets.
-
-    Args:
-        keys: the keys of the suite file, with their values.
-        why: by key, what the guess is based on.
-        doubts: what the user has to decide.
-    """
+    """The guess of a task's targets: keys of the suite file, by key what the guess is based on, and what the user has to decide."""
 
     kind: str
     keys: dict[str, Any]
@@ -252,39 +230,35 @@ class Target:
     doubts: list[str] = field(default_factory=list)
 
 
-def guess_target(main: Column, column: Column, candidates: Sequence[Column]) -> Target:
+def guess_target(main: FileColumn, column: FileColumn, candidates: Sequence[FileColumn]) -> Target:
     """The kind of a target, its labels or range, and a metric.
 
     Args:
-        main: the targets of the training rows (or of the scored rows, if there are no training rows); they decide the
-            kind and the metric.
+        main: the targets of the training rows, or else of the scored rows; they decide the kind and the metric.
         column: the targets of all files that have them; they decide the labels and the range.
         candidates: the columns of candidates in the rows of `column`; empty if the task cannot be a choice.
 
     Raises:
-        InputError: if a target is missing, for targets that a suite file cannot declare, and if the column's name is
-            one of its targets, which means that the file has no header.
+        InputError: for missing or constant targets, and those that a suite file cannot declare.
     """
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
         raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; fill or delete these rows")
     if len(column.counts) < 2:
         raise InputError(f"column {quoted(column.name)} has one value in all {count(len(column.texts), 'row')}")
-    if column.name in column.counts:
-        raise InputError(
-            f"column {quoted(column.name)} has the name of one of its values; add a header line to the file"
-        )
+    if column.name in column.counts:  # the file has no header
+        problem = f"column {quoted(column.name)} has the name of one of its values; add a header line to the file"
+        raise InputError(problem)
     if candidates and (choice := _choice(column, candidates)):
         return choice
     target = _numbers_or_classes(main, column) if column.numbers else _labels_or_words(main, column)
     if candidates:
         names = columns_in_words(candidate.name for candidate in candidates)
-        target.doubts.append(
-            f"candidates: {names} may be candidates, but the target is not the index of one in each row"
-        )
+        problem = f"{names} may be candidates, but the target is not the index of one in each row"
+        target.doubts.append(f"candidates: {problem}")
     return target
 
 
-def _choice(column: Column, candidates: Sequence[Column]) -> Target | None:
+def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | None:
     """A choice if each target is the index of one of its row's candidates, else None."""
     names = [candidate.name for candidate in candidates]
     lists = candidates[0].lists
@@ -307,22 +281,19 @@ def _choice(column: Column, candidates: Sequence[Column]) -> Target | None:
     return Target("choice", {"candidates": names, "metric": "accuracy"}, why)
 
 
-def _numbers_or_classes(main: Column, column: Column) -> Target:
-    """Numbers, or labels that are whole numbers.
+def _numbers_or_classes(main: FileColumn, column: FileColumn) -> Target:
+    """Numbers, or labels: at most MOST_CLASSES whole numbers without a decimal point, unless the column's name is one of ratings.
 
-    Whole numbers are labels if there are at most MOST_CLASSES, they have no decimal point, and the last word of the column's
-    name is not in RATING_NAMES. Two whole numbers are labels in a column of any name.
+    Two whole numbers are labels in a column of any name.
     """
     numbers = column.numbers or []
-    whole = all(number.is_integer() for number in numbers)
+    are_whole = all(number.is_integer() for number in numbers)
     rated = name_words(column.name)[-1] in RATING_NAMES or any("." in value for value in column.counts)
-    if whole and len(column.counts) == len(numbers) <= MOST_CLASSES and (len(numbers) == 2 or not rated):
+    if are_whole and len(column.counts) == len(numbers) <= MOST_CLASSES and (len(numbers) == 2 or not rated):
         target = _labels(main, column, sorted(column.counts, key=float))
         if len(numbers) > 2:
-            target.doubts.append(
-                f"labels: {len(numbers)} whole numbers may also be ratings; then write range:"
-                f" [{numbers[0]:g}, {numbers[-1]:g}] instead, and a metric for numbers"
-            )
+            scale = f"range: [{numbers[0]:g}, {numbers[-1]:g}] instead, and a metric for numbers"
+            target.doubts.append(f"labels: {len(numbers)} whole numbers may also be ratings; then write {scale}")
         return target
     low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
     why = {"range": f"{count(len(numbers), 'distinct number')} in {count(len(column.texts), 'row')}"}
@@ -330,7 +301,7 @@ def _numbers_or_classes(main: Column, column: Column) -> Target:
         why["range"] += f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
     why["range"] += "; check that the scale ends there"
     keys = {"range": [low, high]}
-    if whole and len(numbers) <= MOST_RATINGS:
+    if are_whole and len(numbers) <= MOST_RATINGS:
         why["metric"] = f"{len(numbers)} whole ratings, which all get the same weight"
         doubt = f"metric: spearman or pearson fit ratings as well, and so do {len(numbers)} labels with accuracy"
         return Target("number", {**keys, "metric": "one_minus_wmae"}, why, [doubt])
@@ -338,9 +309,8 @@ def _numbers_or_classes(main: Column, column: Column) -> Target:
     return Target("number", {**keys, "metric": "spearman"}, why)
 
 
-def _labels_or_words(main: Column, column: Column) -> Target:
-    """Labels or words. Labels occur in several rows: in 2 on average for at most MOST_CLASSES labels, in 20 for more, up to
-    MOST_LABELS. Otherwise, values of one word are words."""
+def _labels_or_words(main: FileColumn, column: FileColumn) -> Target:
+    """Labels, which occur in 2 rows on average, or in 20 if they are more than MOST_CLASSES; otherwise words, values of one word."""
     distinct, rows = len(main.counts), len(main.texts)
     if len(column.counts) <= MOST_LABELS and distinct * (2 if distinct <= MOST_CLASSES else 20) <= rows:
         return _labels(main, column, sorted(column.counts))
@@ -354,7 +324,7 @@ def _labels_or_words(main: Column, column: Column) -> Target:
     return Target("word", {"kind": "word", "metric": "accuracy"}, why)
 
 
-def _labels(main: Column, column: Column, labels: list[str]) -> Target:
+def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
     """Labels. The metric is f1 if one of two labels is rare, else accuracy."""
     rows = len(main.texts)
     (most, most_rows), *_, (rare, rare_rows) = Counter({label: main.counts[label] for label in labels}).most_common()

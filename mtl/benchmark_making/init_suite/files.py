@@ -16,6 +16,16 @@ from mtl.data.records import FORMATS, Value, column_names, is_typed, read_record
 from mtl.tasks.suite import AVERAGE, SPLITS
 
 LONGEST = 40  # characters of a name or a label
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# The names of splits in GLUE, KLEJ (test_features), Superlim and on the Hugging Face Hub.
+SPLIT_NAMES = {
+    "train": ("train", "training"),
+    "dev": ("dev", "validation", "valid", "val"),
+    "test": ("test", "test_features"),
+}
+_SPLIT = {name: split for split, names in SPLIT_NAMES.items() for name in names}
+# "dev", "swefaq_dev", "my-task.dev", and the Hub's "dev-00000-of-00001", which is a whole split in one file.
+_STEM = re.compile(rf"(?:(?P<task>.+)[_.-])?(?P<split>{'|'.join(_SPLIT)})(?:-00000-of-00001)?", re.IGNORECASE)
 
 
 def quoted(name: str) -> str:
@@ -38,15 +48,12 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def share(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.0f} %"
-
-
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+def share(part: float, total: float) -> str:
+    return f"{100 * part / total:.0f} %"
 
 
 @dataclass(frozen=True)
-class Column:
+class FileColumn:
     """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty."""
 
     name: str
@@ -55,7 +62,6 @@ class Column:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """In how many rows each distinct text occurs."""
         return Counter(self.texts)
 
     @cached_property
@@ -73,18 +79,16 @@ class Column:
 
     @property
     def several_words(self) -> int:
-        """The number of rows whose text has several words."""
         return sum(rows for value, rows in self.counts.items() if " " in value.strip())
 
     @property
     def words(self) -> list[str]:
-        """The words of the last key of the column's name, in lower case : relatedness_score and relatednessScore are two words
-        each."""
+        """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
         return name_words(self.name)
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """A file's columns.
 
     Args:
@@ -94,7 +98,7 @@ class Table:
 
     path: Path
     rows: int
-    columns: dict[str, Column]
+    columns: dict[str, FileColumn]
     incomplete: dict[str, str]
     nameless: int = 0
 
@@ -104,7 +108,6 @@ class Table:
 
     @property
     def listed(self) -> str:
-        """The file's columns, for a message."""
         return f"{self.path.name} has {columns_in_words([*self.columns, *self.incomplete])}"
 
 
@@ -114,7 +117,7 @@ def name_words(column: str) -> list[str]:
     return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
 
 
-def read_headless(path: Path) -> Table | None:
+def read_headless(path: Path) -> FileTable | None:
     """The file's columns, called column_1, column_2, …, if its first line looks like a row of data: a cell of it stands in further rows of its
     column, or is a number as all others there. None if it looks like a header. Raises InputError for a file that cannot be read."""
     if is_typed(path):
@@ -130,29 +133,26 @@ def read_headless(path: Path) -> Table | None:
     return table if table.rows > 1 and is_row else None
 
 
-def renamed(table: Table, headed: Table) -> Table:
+def renamed(table: FileTable, headed: FileTable) -> FileTable:
     """A table without a header whose columns of texts with several words have the names that they have in a table with one, where both have
     as many of them."""
     ours, theirs = (
-        [column for column in each.columns.values() if 2 * column.several_words > each.rows] for each in (table, headed)
+        [column for column in file.columns.values() if 2 * column.several_words > file.rows] for file in (table, headed)
     )
     if len(ours) != len(theirs):
         return table
-    names = {column.name: other.name for column, other in zip(ours, theirs, strict=True)}
+    names = {column.name: namesake.name for column, namesake in zip(ours, theirs, strict=True)}
     columns = {
         names.get(name, name): replace(column, name=names.get(name, name)) for name, column in table.columns.items()
     }
     return replace(table, columns=columns)
 
 
-def read_table(path: Path, header: Sequence[str] | None = None) -> Table:
+def read_table(path: Path, header: Sequence[str] | None = None) -> FileTable:
     """Read a whole file, without columns whose name is empty. Raises InputError if none of its columns can be read.
 
     All columns are read together. If that fails, they are read one by one, so that a missing value in one column does not
-    prevent reading the others.
-
-    Args:
-        header: as in `mtl.data.records.read_records`.
+    prevent reading the others. Of a file without a header line, `header` has the names of the columns.
     """
     columns_read = column_names(path, header)
     names = [name for name in dict.fromkeys(columns_read) if name.removesuffix(LIST).rpartition(".")[2].strip()]
@@ -164,7 +164,7 @@ def read_table(path: Path, header: Sequence[str] | None = None) -> Table:
         columns = {
             name: _column(name, list(values)) for name, values in zip(names, zip(*rows, strict=True), strict=True)
         }
-        return Table(path, len(rows), columns, {}, nameless)
+        return FileTable(path, len(rows), columns, {}, nameless)
     except InputError as error:
         first = error
     columns, incomplete = {}, {}
@@ -176,38 +176,22 @@ def read_table(path: Path, header: Sequence[str] | None = None) -> Table:
     if not columns:
         raise first
     column = next(iter(columns.values()))
-    return Table(path, len(column.texts or column.lists), columns, incomplete, nameless)
+    return FileTable(path, len(column.texts or column.lists), columns, incomplete, nameless)
 
 
-def _column(name: str, values: list[Value]) -> Column:
+def _column(name: str, values: list[Value]) -> FileColumn:
     if isinstance(values[0], list):
-        return Column(name, [], [value for value in values if isinstance(value, list)])
-    return Column(name, [text(value) for value in values])
-
-
-# The names of splits in GLUE, KLEJ (test_features), Superlim and on the Hugging Face Hub.
-SPLIT_NAMES = {
-    "train": ("train", "training"),
-    "dev": ("dev", "validation", "valid", "val"),
-    "test": ("test", "test_features"),
-}
-_SPLIT = {name: split for split, names in SPLIT_NAMES.items() for name in names}
-# "dev", "swefaq_dev", "my-task.dev", and the Hub's "dev-00000-of-00001", which is a whole split in one file.
-_STEM = re.compile(rf"(?:(?P<task>.+)[_.-])?(?P<split>{'|'.join(_SPLIT)})(?:-00000-of-00001)?", re.IGNORECASE)
+        return FileColumn(name, [], [value for value in values if isinstance(value, list)])
+    return FileColumn(name, [text(value) for value in values])
 
 
 @dataclass(frozen=True)
-class TaskFiles:
-    """A task's files.
-
-    Args:
-        folder: the path of its folder, relative to the data folder; "" for the data folder itself.
-        unused: further files of the same splits.
-    """
+class SplitFiles:
+    """A task's files: the folder that they are in, below the data folder, names by split, and further files of the same splits."""
 
     id: str
     folder: str
-    files: dict[str, str]  # names by split
+    files: dict[str, str]
     unused: list[str]
 
 
@@ -215,13 +199,13 @@ class TaskFiles:
 class Found:
     """The tasks in the order of their folders, and what else is below the data folder."""
 
-    tasks: list[TaskFiles]
+    tasks: list[SplitFiles]
     unused: list[str]  # data files that are named after no split, as paths below the data folder
     empty: list[str]  # folders with files, of which none is named after a split
 
 
 def find_tasks(data_dir: Path) -> Found:
-    """Look for split files below a folder. Hidden files and folders are left out; links to folders are not followed.
+    """Look for split files below a folder, and not in hidden files and folders or links to folders.
 
     A task consists of the files in one folder whose names differ only in the split, as {train,dev,test}.tsv or mytask_{split}.jsonl.
     """
@@ -244,15 +228,11 @@ def find_tasks(data_dir: Path) -> Found:
             empty.append(folder)
     root = data_dir.resolve().name
     names = [stem or (Path(folder).name if folder else root) for folder, stem in splits]
-    tasks = [
-        TaskFiles(
-            id,
-            folder,
-            {split: files[split][0] for split in SPLITS if split in files},
-            [name for names in files.values() for name in names[1:]],
-        )
-        for id, ((folder, _), files) in zip(_ids(names, list(splits)), splits.items(), strict=True)
-    ]
+    tasks = []
+    for id, ((folder, _), files) in zip(_ids(names, list(splits)), splits.items(), strict=True):
+        chosen = {split: files[split][0] for split in SPLITS if split in files}
+        further = [name for split_names in files.values() for name in split_names[1:]]
+        tasks.append(SplitFiles(id, folder, chosen, further))
     return Found(tasks, unused, empty)
 
 
@@ -291,10 +271,6 @@ def _ids(names: list[str], positions: list[tuple[str, str]]) -> list[str]:
 
 
 def file_name(name: str, otherwise: str) -> str:
-    """The name with only letters, digits, ".", "_" and "-", which names of suites and tasks may have.
-
-    Args:
-        otherwise: the result if no such characters remain.
-    """
+    """The name with only letters, digits, ".", "_" and "-", as names of suites and tasks; `otherwise` if no such characters remain."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip(".-") or otherwise

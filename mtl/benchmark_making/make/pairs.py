@@ -12,7 +12,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import Row, Table, Work
-from mtl.benchmark_making.similarity.comparison import Comparison, SimilarityOptions, Units, sentences, units_of
+from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, Units, sentences, units_of
 from mtl.benchmark_making.similarity.mining import Pairs, joined, most_similar, within_groups
 
 MOST_PAIRS = 10_000_000
@@ -119,7 +119,7 @@ def _found(
         for table, column, numbers in zip(tables, options.texts, block, strict=True)
     )
     own_groups = (groups[0][block[0]], groups[1][block[1]])
-    comparison = Comparison(lefts, rights, options, title)
+    comparison = TextComparison(lefts, rights, options, title)
     low = -np.inf if options.at_least is None else options.at_least
     high = np.inf if options.at_most is None else options.at_most
     same = tables[0] is tables[1] and options.texts[0] == options.texts[1]
@@ -186,7 +186,7 @@ def similarity(work: Work, options: Similarity, table: Table) -> Table:
     """Compute the similarity of two texts of each row, as of a question and a possible answer."""
     work.check_columns(table, "columns", *options.columns, lists=False)
     lefts, rights = (table.texts(column) for column in options.columns)
-    comparison = Comparison(lefts, rights, options, f"step {work.number}, similarity")
+    comparison = TextComparison(lefts, rights, options, f"step {work.number}, similarity")
     every = np.arange(len(table.rows))
     values = comparison.pairs(every, every).tolist()
     work.facts["similarity"] = _range(values)

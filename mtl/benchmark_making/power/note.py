@@ -6,19 +6,16 @@ from statistics import median
 from mtl.base.terminal import MISSING
 from mtl.benchmark_making.power.design import NEVER, POWER, Design, same_rows
 from mtl.reports.board import Column, PairTests, Row
-from mtl.stats.comparison import LEVEL, NEGLIGIBLE, Sample
+from mtl.stats.comparison import LEVEL, NEGLIGIBLE
 from mtl.tasks.task import Scale
 
 
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
-    """A note that names the tasks that cannot tell the runs apart, each with its smallest difference, if there are any.
-
-    Args:
-        columns: of the leaderboard, by task id and AVERAGE.
-    """
+    """A note that names the tasks that cannot tell the runs apart, each with its smallest difference, if there are any."""
     named = []
     for column in undecided_columns(columns, tests):
-        designs = [same_rows(*samples) for samples in sample_pairs(tested_pairs(rows, tests, column), column)]
+        pairs = tested_pairs(rows, tests, column)
+        designs = [same_rows(first.samples[column], second.samples[column]) for first, second in pairs]
         named.append(f"{columns[column].title} {shown_difference(median_smallest(designs), scale)}")
     if not named:
         return []
@@ -49,14 +46,10 @@ def told_apart(tests: PairTests) -> dict[str, tuple[int, int]]:
 def tested_pairs(rows: Sequence[Row], tests: PairTests, column: str) -> list[tuple[Row, Row]]:
     """The pairs of runs that a column's tests compare."""
     return [
-        (rows[one], rows[other])
-        for (one, other), by_column in tests.comparisons.items()
+        (rows[first], rows[second])
+        for (first, second), by_column in tests.comparisons.items()
         if column in by_column and by_column[column].p is not None
     ]
-
-
-def sample_pairs(pairs: Sequence[tuple[Row, Row]], column: str) -> list[tuple[Sample, Sample]]:
-    return [(one.samples[column], other.samples[column]) for one, other in pairs]
 
 
 def varying_designs(designs: Sequence[Design]) -> list[Design]:

@@ -16,7 +16,6 @@ from mtl.benchmark_making.power.design import NEVER, POWER, Expectation, held_di
 from mtl.benchmark_making.power.note import (
     median_of,
     median_smallest,
-    sample_pairs,
     shown_difference,
     tested_pairs,
     told_apart,
@@ -210,7 +209,7 @@ def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, 
 def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float | None) -> list[str]:
     """The cells of a column of the leaderboard, but for the verdicts."""
     pairs = tested_pairs(board.rows, board.tests, column)
-    samples = sample_pairs(pairs, column)
+    samples = [(first.samples[column], second.samples[column]) for first, second in pairs]
     same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
     seeds = sorted({len(sample.by_seed) for pair in samples for sample in pair})
     varying = varying_designs(same)

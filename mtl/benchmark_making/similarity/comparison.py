@@ -28,6 +28,8 @@ DENSE_UNITS = 128  # the most frequent units: as a sparse matrix they cost most 
 LARGEST_PENALTY = 1e30  # float32 holds it
 BLOCK = 2**24  # the most pairs that are compared at once
 
+Units = Callable[[str], list[str]]
+
 
 @dataclass
 class SimilarityOptions:
@@ -48,11 +50,8 @@ class SimilarityOptions:
     ngram: Annotated[int, AT_LEAST_ONE] = 3
 
 
-Units = Callable[[str], list[str]]
-
-
 def words(text: str) -> list[str]:
-    """The words of a text in lower case: runs of letters, digits and underscores."""
+    """The words of a text in lower case."""
     return WORD.findall(text.casefold())
 
 
@@ -81,11 +80,7 @@ class BytePairs:
     and again. Of equally frequent pairs it is the first in the order of code points, so that the same words give the same merges."""
 
     def __init__(self, counts: Counter[str], merges: int) -> None:
-        """
-        Args:
-            counts: how often each word occurs.
-            merges: how many pairs are merged at most; pairs that occur once are not.
-        """
+        """Learn at most `merges` pairs from words with these counts; pairs that occur once are not merged."""
         self.ranks: dict[tuple[str, str], int] = {}
         self._known: dict[str, list[str]] = {}
         spelled = [([*word[:-1], word[-1] + WORD_END], count) for word, count in sorted(counts.items())]
@@ -107,17 +102,17 @@ class BytePairs:
             for number in where[pair]:
                 old, times = spelled[number]
                 new = _merged(old, pair)
-                for each in pairwise(old):
-                    frequency[each] -= times
-                    changed.add(each)
-                for each in pairwise(new):
-                    frequency[each] += times
-                    where[each].add(number)
-                    changed.add(each)
+                for neighbours in pairwise(old):
+                    frequency[neighbours] -= times
+                    changed.add(neighbours)
+                for neighbours in pairwise(new):
+                    frequency[neighbours] += times
+                    where[neighbours].add(number)
+                    changed.add(neighbours)
                 spelled[number] = (new, times)
-            for each in changed:
-                if frequency[each] > 0:
-                    heapq.heappush(heap, (-frequency[each], each))
+            for neighbours in changed:
+                if frequency[neighbours] > 0:
+                    heapq.heappush(heap, (-frequency[neighbours], neighbours))
 
     def __call__(self, text: str) -> list[str]:
         """The byte pairs of a text's words."""
@@ -142,19 +137,15 @@ def _merged(symbols: Sequence[str], pair: tuple[str, str]) -> list[str]:
     return merged
 
 
-class Comparison:
+class TextComparison:
     """The similarity of each of some texts to each of some others.
 
-    Args:
+    Attributes:
         left, right: float32 (texts, units), whole numbers: 1 for each unit of a text, or its TF-IDF weight × SCALE.
         sizes: the numbers of units of the texts of both sides.
     """
 
     def __init__(self, lefts: Sequence[str], rights: Sequence[str], options: SimilarityOptions, title: str) -> None:
-        """
-        Args:
-            title: of the progress bar.
-        """
         self.measure = options.measure
         texts = [*lefts, *rights]
         units = units_of(texts, options)
@@ -171,25 +162,22 @@ class Comparison:
         self.penalties = np.array(powers)[counts]
 
     def values(self, shared: np.ndarray, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
-        """The similarities of pairs, in the floating-point type of `shared`.
+        """The similarities of pairs with these products of their rows in `left` and `right`, in the floating-point type of these products.
 
-        Args:
-            shared: the products of the two texts' rows in `left` and `right`.
-            lefts: the numbers of the first texts, in a shape that broadcasts to that of `shared`.
-            rights: the same of the second texts.
+        The numbers of the texts are in shapes that broadcast to that of the products.
         """
         kind = shared.dtype
         ours, theirs = self.sizes[0][lefts].astype(kind), self.sizes[1][rights].astype(kind)
-        whole = {
+        size = {
             "containment": lambda: ours,
             "dice": lambda: (ours + theirs) / 2,
             "jaccard": lambda: ours + theirs - shared,
             "tfidf": lambda: np.array(SCALE**2, kind),
         }[self.measure]()
-        return shared / (np.maximum(whole, 1) * self.penalties[rights].astype(kind))
+        return shared / (np.maximum(size, 1) * self.penalties[rights].astype(kind))
 
     def pairs(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
-        """The similarities of single pairs, float64 (pairs,). lefts, rights: the numbers of their texts, (pairs,)."""
+        """The similarities of single pairs, float64 (pairs,), by the numbers of their texts, (pairs,) each."""
         values = []
         for start in range(0, len(lefts), 2**16):
             ours, theirs = lefts[start : start + 2**16], rights[start : start + 2**16]
@@ -202,13 +190,13 @@ class Comparison:
         float32 (texts of the block, second texts)."""
         counts = np.asarray(self.right.getnnz(axis=0))
         frequent = np.sort(np.argsort(-counts, kind="stable")[:DENSE_UNITS])
-        others = np.setdiff1d(np.arange(len(counts)), frequent)
-        dense, sparse = self.right[:, frequent].T.toarray(), self.right[:, others].T.tocsr()
+        rare = np.setdiff1d(np.arange(len(counts)), frequent)
+        dense, sparse = self.right[:, frequent].T.toarray(), self.right[:, rare].T.tocsr()
         ours, size = self.left.shape[0], max(1, BLOCK // max(1, self.right.shape[0]))
         for start in progress(range(0, ours, size), title, "blocks"):
             rows = self.left[start : start + size]
             shared = rows[:, frequent].toarray() @ dense
-            shared += (rows[:, others] @ sparse).toarray()
+            shared += (rows[:, rare] @ sparse).toarray()
             yield np.arange(start, min(start + size, ours)), shared
 
 
@@ -217,9 +205,9 @@ def _sets(units: Units, texts: Sequence[str], title: str) -> csr_matrix:
     ids: dict[str, int] = {}
     indptr, indices = [0], []
     for text in progress(texts, title, "texts"):
-        own = {ids.setdefault(unit, len(ids)) for unit in units(text)}
-        indices.append(np.fromiter(sorted(own), np.int32, len(own)))
-        indptr.append(indptr[-1] + len(own))
+        numbers = {ids.setdefault(unit, len(ids)) for unit in units(text)}
+        indices.append(np.fromiter(sorted(numbers), np.int32, len(numbers)))
+        indptr.append(indptr[-1] + len(numbers))
     flat = np.concatenate([np.zeros(0, np.int32), *indices])
     return csr_matrix((np.ones(len(flat), np.float32), flat, np.array(indptr)), shape=(len(texts), max(1, len(ids))))
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from mtl.base.progress import progress
-from mtl.benchmark_making.similarity.comparison import BLOCK, Comparison, SimilarityOptions
+from mtl.benchmark_making.similarity.comparison import BLOCK, SimilarityOptions, TextComparison
 
 CHUNK = 512  # second texts whose largest similarity is looked at first
 ROUNDING = 1e-6  # float32 similarities are at most so far off; what is chosen is computed in float64
@@ -26,28 +26,20 @@ class Pairs(NamedTuple):
 def joined(parts: Sequence[Pairs]) -> Pairs:
     """All pairs of several searches."""
     nothing = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    return Pairs(*(np.concatenate(each) for each in zip(nothing, *parts, strict=True)))
+    return Pairs(*(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True)))
 
 
 def most_similar(
-    comparison: Comparison, groups: tuple[np.ndarray, np.ndarray], most: int, low: float, high: float, title: str
+    comparison: TextComparison, groups: tuple[np.ndarray, np.ndarray], most: int, low: float, high: float, title: str
 ) -> Pairs:
-    """For each first text, the most similar second texts of other groups. Texts without a common unit are never a pair.
+    """For each first text, the most similar second texts of other groups, the first of equal ones, with a similarity in these bounds.
 
-    Args:
-        groups: the group of each text of both sides, int64.
-        most: how many second texts at most; of equally similar ones, the first.
-        low: the smallest similarity.
-        high: the largest similarity.
-        title: of the progress bar.
-
-    Returns:
-        The pairs, by first text, the most similar second text first.
+    Texts without a common unit are never a pair. Groups are int64, of each text of both sides.
     """
     order = np.argsort(groups[1], kind="stable")
     begins, ends = (np.searchsorted(groups[1][order], groups[0], side) for side in ("left", "right"))
     every = np.arange(len(groups[1]))
-    found = []
+    kept_pairs = []
     for lefts, shared in comparison.blocks(title):
         approximate = comparison.values(shared, lefts[:, None], every[None, :])
         for row, left in enumerate(lefts):
@@ -59,8 +51,8 @@ def most_similar(
         rows, rights = np.nonzero((approximate >= bounds[:, None]) & (approximate > 0))
         values = comparison.values(shared[rows, rights].astype(np.float64), lefts[rows], rights)
         kept = (values >= low) & (values <= high)
-        found.append(_first(Pairs(lefts[rows[kept]], rights[kept], values[kept]), most))
-    return joined(found)
+        kept_pairs.append(_first(Pairs(lefts[rows[kept]], rights[kept], values[kept]), most))
+    return joined(kept_pairs)
 
 
 def _bounds(values: np.ndarray, most: int) -> np.ndarray:
@@ -77,61 +69,49 @@ def _first(pairs: Pairs, most: int | None, least: bool = False) -> Pairs:
     order = np.lexsort((pairs.rights, pairs.values if least else -pairs.values, pairs.lefts))
     lefts = pairs.lefts[order]
     place = np.arange(len(lefts)) - np.searchsorted(lefts, lefts)
-    return Pairs(*(each[order][place < (most or len(lefts))] for each in pairs))
+    return Pairs(*(column[order][place < (most or len(lefts))] for column in pairs))
 
 
 def within_groups(
-    comparison: Comparison,
+    comparison: TextComparison,
     groups: tuple[np.ndarray, np.ndarray],
     most: int | None,
     least: bool,
     low: float,
     high: float,
-    same: bool = False,
+    is_one_side: bool = False,
 ) -> Pairs:
-    """For each first text, second texts of its own group: all, or the most or the least similar.
+    """By first text, second texts of its own group, with a similarity in these bounds: all, or the most or the least similar.
 
-    Args:
-        groups: the group of each text of both sides, int64.
-        most: how many second texts; None: all.
-        least: whether the least similar ones are taken.
-        low: the smallest similarity.
-        high: the largest similarity.
-        same: whether both sides are the same texts, so that a text is no pair with itself.
-
-    Returns:
-        The pairs, by first text.
+    A text is no pair with itself where both sides are the same texts. Groups are int64, of each text of both sides.
     """
     order = [np.argsort(side, kind="stable") for side in groups]
-    found = []
+    kept_pairs = []
     for group in np.intersect1d(*groups):
         ours, theirs = (
-            each[slice(*(np.searchsorted(side[each], group, end) for end in ("left", "right")))]
-            for side, each in zip(groups, order, strict=True)
+            numbers[slice(*(np.searchsorted(side[numbers], group, end) for end in ("left", "right")))]
+            for side, numbers in zip(groups, order, strict=True)
         )
         size = max(1, BLOCK // len(theirs))
         for start in range(0, len(ours), size):
             lefts = ours[start : start + size]
             shared = (comparison.left[lefts] @ comparison.right[theirs].T).toarray().astype(np.float64)
             values = comparison.values(shared, lefts[:, None], theirs[None, :])
-            if same:
+            if is_one_side:
                 values[lefts[:, None] == theirs[None, :]] = np.nan
             rows, columns = np.nonzero((values >= low) & (values <= high))
-            found.append(_first(Pairs(lefts[rows], theirs[columns], values[rows, columns]), most, least))
-    return _first(joined(found), None, least)
+            kept_pairs.append(_first(Pairs(lefts[rows], theirs[columns], values[rows, columns]), most, least))
+    return _first(joined(kept_pairs), None, least)
 
 
 def near_duplicates(texts: Sequence[str], share: float, ngram: int) -> Iterator[tuple[int, int, float]]:
-    """All pairs of texts whose sets of character n-grams have at least this Jaccard similarity, exactly.
+    """All pairs of texts whose sets of character n-grams have at least this Jaccard similarity, exactly: the numbers of both, and it.
 
     Two such texts have one of their rarest n-grams in common: each text's `prefix`, all but (share × size) − 1 of its n-grams. So only
-    texts with a common n-gram in their prefixes are compared (Bayardo et al. 2007, All-Pairs).
-
-    Returns:
-        The number of the earlier and of the later text, and their similarity, by later text.
+    texts with a common n-gram in their prefixes are compared (Bayardo et al. 2007, All-Pairs). Pairs come by the later text.
     """
     options = SimilarityOptions(units="characters", measure="jaccard", ngram=ngram)
-    comparison = Comparison(texts, [], options, "n-grams")
+    comparison = TextComparison(texts, [], options, "n-grams")
     comparison.right, comparison.sizes = comparison.left, (comparison.sizes[0], comparison.sizes[0])
     comparison.penalties = np.ones(len(texts))
     prefix = _prefixes(comparison.left, share)
@@ -151,11 +131,11 @@ def _blocks(prefix: csr_matrix) -> list[tuple[int, int]]:
     """The first and the last row, plus one, of blocks of rows that have at most BLOCK / 8 other rows in common (or of one row)."""
     frequency = np.bincount(prefix.indices, minlength=prefix.shape[1])
     starts, most = [0], 0
-    for number, others in enumerate(np.add.reduceat(frequency[prefix.indices], prefix.indptr[:-1]).tolist()):
-        most += others
+    for number, common in enumerate(np.add.reduceat(frequency[prefix.indices], prefix.indptr[:-1]).tolist()):
+        most += common
         if most > BLOCK // 8 and number > starts[-1]:
             starts.append(number)
-            most = others
+            most = common
     return list(pairwise([*starts, prefix.shape[0]]))
 
 

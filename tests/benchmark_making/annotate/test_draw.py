@@ -14,6 +14,7 @@ from small_suite import write_suite
 from mtl.api.cli import main
 from mtl.benchmark_making.annotate.draw import _parts, draw_sample, read_wanted, write_forms
 from mtl.data.examples import Example, read_examples
+from mtl.data.sampled import scored_file
 from mtl.jobs.job import load_job
 from mtl.tasks.task import Task
 
@@ -41,31 +42,24 @@ def test_the_form_has_the_texts_of_the_rows_and_no_target(tmp_path: Path) -> Non
     assert {path.name for path in forms.iterdir()} == {"kansla.html", "betyg.html", "key.json"}
     suite = load_job({"suite": str(tmp_path / "liten.yaml")}).suite
     for id in ("kansla", "betyg"):
-        task, found = suite.tasks[id], content(forms, id)
-        path = task.path("dev", tmp_path / "data")
-        assert path is not None
-        texts = {example.line: example.texts[0] for example in read_examples(task, path)}
-        assert all(set(row) == {"line", "texts", "candidates"} for row in found["rows"])
-        assert {row["line"]: row["texts"] for row in found["rows"]} == {
-            line: [[[texts[line], False]]] for line in read_key_of(forms)["tasks"][id]["lines"]
+        task, rows = suite.tasks[id], content(forms, id)["rows"]
+        texts = {
+            example.line: example.texts[0] for example in read_examples(task, scored_file(task, tmp_path / "data"))
         }
-        assert [row["line"] for row in found["rows"]] != sorted(row["line"] for row in found["rows"])
+        assert all(set(row) == {"line", "texts", "candidates"} for row in rows)
+        drawn = read_key_of(forms)["tasks"][id]["lines"]
+        assert {row["line"]: row["texts"] for row in rows} == {line: [[[texts[line], False]]] for line in drawn}
+        assert [row["line"] for row in rows] != sorted(drawn)
 
 
 def test_the_same_settings_give_the_same_bytes_and_another_seed_other_rows(tmp_path: Path) -> None:
-    made = [
-        write_forms_of(tmp_path / str(number), task="kansla", rows=10, seed=seed)
-        for number, seed in enumerate((1, 1, 2))
-    ]
+    made = []
+    for number, seed in enumerate((1, 1, 2)):
+        (tmp_path / str(number)).mkdir()
+        made.append(write_forms_of(tmp_path / str(number), task="kansla", rows=10, seed=seed))
     for name in ("kansla.html", "key.json"):
         first, second, third = ((forms / name).read_bytes() for forms in made)
         assert first == second != third
-
-
-@pytest.fixture(autouse=True)
-def folders(tmp_path: Path) -> None:
-    for name in "012":
-        (tmp_path / name).mkdir()
 
 
 def test_rows_that_are_held_out_of_the_training_file_are_those_of_dev(tmp_path: Path) -> None:
@@ -74,24 +68,22 @@ def test_rows_that_are_held_out_of_the_training_file_are_those_of_dev(tmp_path: 
 
 
 def test_instructions_are_those_of_the_file_the_suite_or_the_task(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path)
-    text = suite.read_text(encoding="utf-8").replace(
-        "    metric: accuracy\n", "    metric: accuracy\n    instructions: Hur känns det?\n"
-    )
+    suite, file = write_suite(tmp_path), tmp_path / "instructions.txt"
+    metric = "    metric: accuracy\n"
+    text = suite.read_text(encoding="utf-8").replace(metric, f"{metric}    instructions: Hur känns det?\n")
     suite.write_text(text, encoding="utf-8")
-    file = tmp_path / "instructions.txt"
     file.write_text("Läs först.\n\nSvara sedan.\n", encoding="utf-8")
     job = load_job({"suite": str(suite), "data_dir": str(tmp_path / "data")})
-    given = {"task": "kansla", "rows": 3}
-    write_forms(job, read_wanted({**given, "instructions": str(file)}), tmp_path / "a")
-    write_forms(job, read_wanted({"task": ["kansla", "betyg"], "rows": 3}), tmp_path / "b")
+    one, both = {"task": "kansla", "rows": 3}, {"task": ["kansla", "betyg"], "rows": 3}
+    write_forms(job, read_wanted({**one, "instructions": str(file)}), tmp_path / "a")
+    write_forms(job, read_wanted(both), tmp_path / "b")
     assert content(tmp_path / "a", "kansla")["instructions"] == "Läs först.\n\nSvara sedan."
     assert content(tmp_path / "b", "kansla")["instructions"] == "Hur känns det?"
     assert content(tmp_path / "b", "betyg")["instructions"].endswith("Answer with a number from 0 to 10.")
     with raises_input_error(key="instructions"):
-        write_forms(job, read_wanted({"task": ["kansla", "betyg"], "instructions": str(file)}), tmp_path / "c")
+        write_forms(job, read_wanted({**both, "instructions": str(file)}), tmp_path / "c")
     with raises_input_error(file="none.txt"):
-        write_forms(job, read_wanted({**given, "instructions": str(tmp_path / "none.txt")}), tmp_path / "c")
+        write_forms(job, read_wanted({**one, "instructions": str(tmp_path / "none.txt")}), tmp_path / "c")
 
 
 def test_spans_are_marked() -> None:
@@ -120,16 +112,13 @@ def test_what_cannot_be_drawn_is_one_line_and_nothing_is_written(
     assert not (tmp_path / "forms").exists()
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    job = load_job({"suite": str(write_suite(tmp_path)), "data_dir": str(tmp_path / "elsewhere")})
-    with raises_input_error(file="train.tsv"):
-        write_forms(job, read_wanted({"task": "kansla"}), tmp_path / "forms")
-
-
-def test_words_are_not_asked_for(tmp_path: Path) -> None:
+def test_words_are_not_asked_for_and_a_missing_file_is_named(tmp_path: Path) -> None:
     write_kinds_suite(tmp_path)
     with raises_input_error(key="opposite"):
         write_forms_of(tmp_path, suite="kinds.yaml", task="opposite", rows=3)
+    job = load_job({"suite": str(write_suite(tmp_path)), "data_dir": str(tmp_path / "elsewhere")})
+    with raises_input_error(file="train.tsv"):
+        write_forms(job, read_wanted({"task": "kansla"}), tmp_path / "forms")
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

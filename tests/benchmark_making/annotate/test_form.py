@@ -21,14 +21,7 @@ from mtl.data.records import read_records
 
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028 & <img src=x onerror=alert(1)>"
 CONTENT: dict[str, Any] = {
-    **{
-        "suite": "Liten",
-        "sample": "0123456789abcdef",
-        "language": "sv",
-        "task": "ord",
-        "title": "Ord",
-        "kind": "labels",
-    },
+    **{"suite": "Liten", "sample": "0123", "language": "sv", "task": "ord", "title": "Ord", "kind": "labels"},
     **{"labels": ["ja", "nej"], "range": None, "columns": ["text"], "instructions": HOSTILE},
     "rows": [{"line": 2, "texts": [[[HOSTILE, False], ["ord", True]]], "candidates": []}],
 }
@@ -67,10 +60,15 @@ class Form:
         rows: list[dict[str, Any]] = json.loads(self.find("content").get_attribute("textContent"))["rows"]
         return rows
 
-    def export(self, name: str) -> Path:
+    def export(self, name: str) -> list[list[str]]:
+        """The rows of an exported file."""
         self.find("save").click()
         WebDriverWait(self.driver, 20).until(lambda _: (self.downloads / name).exists())
-        return self.downloads / name
+        return [list(map(str, record.values)) for record in read_records(self.downloads / name, COLUMNS)]
+
+    def shows(self, **texts: str) -> bool:
+        """Whether these elements have these texts."""
+        return all(self.find(id).text == text for id, text in texts.items())
 
     def check(self) -> None:
         """Nothing was loaded, and the browser found no error."""
@@ -91,7 +89,7 @@ def test_answers_with_the_keyboard_survive_closing_and_are_exported(profile: Pat
     driver = start(profile)
     try:
         form = Form(driver, file, tmp_path)
-        assert form.find("heading").text == "Row 1 of 4" and form.find("status").text == "0 of 4 rows answered"
+        assert form.shows(heading="Row 1 of 4", status="0 of 4 rows answered")
         form.press("2")
         assert form.find("heading").text == "Row 2 of 4"
         assert driver.switch_to.active_element.get_attribute("id") == "heading"
@@ -109,20 +107,20 @@ def test_answers_with_the_keyboard_survive_closing_and_are_exported(profile: Pat
     driver = start(profile)
     try:
         form = Form(driver, file, tmp_path)
-        assert form.find("status").text == "2 of 4 rows answered" and form.find("heading").text == "Row 4 of 4"
+        assert form.shows(heading="Row 4 of 4", status="2 of 4 rows answered")
         assert form.find("name").get_attribute("value") == "Anna 1"
         form.find("open").click()
         assert form.find("heading").text == "Row 3 of 4"
         form.press("1", "2")
         assert form.find("status").text == "4 of 4 rows answered. Export the answers below."
-        rows = form.rows()
-        exported = read_records(form.export("kansla-Anna-1.tsv"), COLUMNS)
-        answers = {int(str(record.values[3])): record.values[4] for record in exported}
-        assert answers == dict(zip((row["line"] for row in rows), ("arg", "arg", "glad", "arg"), strict=True))
-        assert list(answers) == sorted(answers) and {record.values[2] for record in exported} == {"Anna 1"}
+        lines = [row["line"] for row in form.rows()]
+        exported = form.export("kansla-Anna-1.tsv")
+        answers = {int(line): answer for _, _, _, line, answer in exported}
+        assert answers == dict(zip(lines, ("arg", "arg", "glad", "arg"), strict=True))
+        assert list(answers) == sorted(answers) and {name for _, _, name, _, _ in exported} == {"Anna 1"}
         form.find("clear").click()
         driver.switch_to.alert.accept()
-        assert form.find("status").text == "0 of 4 rows answered" and form.find("heading").text == "Row 1 of 4"
+        assert form.shows(heading="Row 1 of 4", status="0 of 4 rows answered")
         form.check()
     finally:
         driver.quit()
@@ -134,14 +132,13 @@ def test_a_number_must_be_within_the_range(driver: webdriver.Chrome, tmp_path: P
     form.press("1", "1")
     assert form.find("problem").text == "The answer must be a number from 0 to 10."
     form.press(Keys.ENTER)
-    assert form.find("heading").text == "Row 1 of 3" and form.find("status").text == "0 of 3 rows answered"
+    assert form.shows(heading="Row 1 of 3", status="0 of 3 rows answered")
     form.press(Keys.BACKSPACE, ".", "5", Keys.ENTER)
-    assert form.find("heading").text == "Row 2 of 3" and form.find("status").text == "1 of 3 rows answered"
+    assert form.shows(heading="Row 2 of 3", status="1 of 3 rows answered")
     form.press("7", Keys.ARROW_LEFT)
     assert form.find("number").get_attribute("value") == "1.5"
     form.find("name").send_keys("Bo")
-    exported = read_records(form.export("betyg-Bo.tsv"), COLUMNS)
-    assert sorted(str(record.values[4]) for record in exported) == ["1.5", "7"]
+    assert sorted(row[4] for row in form.export("betyg-Bo.tsv")) == ["1.5", "7"]
     assert "1 of 3 rows have none yet" in form.find("exported").text
     form.check()
 

@@ -22,9 +22,8 @@ def write(folder: Path, **changes: Any) -> Path:
     """The key with changes of the task kansla."""
     key: Any = read_key_of(folder / "forms")
     key["tasks"]["kansla"] |= changes
-    path = folder / "key.json"
-    path.write_text(json.dumps(key), encoding="utf-8")
-    return path
+    (folder / "key.json").write_text(json.dumps(key), encoding="utf-8")
+    return folder / "key.json"
 
 
 def test_a_dataset_has_only_the_rows_of_the_sample(suite: Suite, tmp_path: Path) -> None:
@@ -42,29 +41,26 @@ def test_a_dataset_has_only_the_rows_of_the_sample(suite: Suite, tmp_path: Path)
         assert len(dataset.splits[id]["train"]) == len(whole.splits[id]["train"])
 
 
-@pytest.mark.parametrize(
-    ("changes", "key"),
-    [({"sha256": "0" * 64}, "tasks.kansla.sha256"), ({"split": "test"}, "tasks.kansla.split"), ({"lines": []}, None)],
-)
-def test_a_key_that_does_not_fit(changes: dict[str, Any], key: str | None, suite: Suite, tmp_path: Path) -> None:
-    with raises_input_error(file="key.json", key=key):
-        read_key(write(tmp_path, **changes), suite, tmp_path / "data")
-
-
-def test_a_key_of_another_suite_task_or_place(suite: Suite, tmp_path: Path) -> None:
-    path = write(tmp_path)
-    other = tmp_path / "other.json"
+def test_a_key_that_does_not_fit(suite: Suite, tmp_path: Path) -> None:
+    changes = (
+        ({"sha256": "0" * 64}, "tasks.kansla.sha256"),
+        ({"split": "test"}, "tasks.kansla.split"),
+        ({"lines": []}, None),
+    )
+    for change, key in changes:
+        with raises_input_error(file="key.json", key=key):
+            read_key(write(tmp_path, **change), suite, tmp_path / "data")
+    path, other = write(tmp_path), tmp_path / "other.json"
     for old, new, key in (('"liten"', '"stor"', "suite"), ('"samma"', '"borta"', "tasks.borta")):
         other.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
         with raises_input_error(file="other.json", key=key):
             read_key(other, suite, tmp_path / "data")
-    with raises_input_error(file="none.json"):
-        read_key(tmp_path / "none.json", suite, tmp_path / "data")
-    with raises_input_error(file="dev.tsv"):
-        read_key(path, suite, tmp_path / "forms")
+    for key_file, folder, file in ((tmp_path / "none.json", "data", "none.json"), (path, "forms", "dev.tsv")):
+        with raises_input_error(file=file):
+            read_key(key_file, suite, tmp_path / folder)
 
 
-@pytest.mark.parametrize("lines", [[2, 2], [999], []])
-def test_lines_that_are_no_rows(lines: list[int], suite: Suite, tmp_path: Path) -> None:
-    with raises_input_error(key="imported.rows.kansla"):
-        load_dataset(suite, [suite.tasks["kansla"]], tmp_path / "data", 0.1, {"kansla": lines})
+def test_lines_that_are_no_rows(suite: Suite, tmp_path: Path) -> None:
+    for lines in ([2, 2], [999], list[int]()):
+        with raises_input_error(key="imported.rows.kansla"):
+            load_dataset(suite, [suite.tasks["kansla"]], tmp_path / "data", 0.1, {"kansla": lines})

@@ -69,10 +69,20 @@ def settings_of(folder: Path) -> list[str]:
     return [f"suite={folder / 'prov.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}"]
 
 
+def write_rows(folder: Path, **splits: list[tuple[str, str, str]]) -> None:
+    for split, made in splits.items():
+        write_tsv(folder / f"data/{split}.tsv", ("a", "b", "same"), *made)
+
+
+def change_suite(folder: Path, old: str, new: str) -> Job:
+    text = (folder / "prov.yaml").read_text(encoding="utf-8")
+    (folder / "prov.yaml").write_text(text.replace(old, new), encoding="utf-8")
+    return job(settings_of(folder))
+
+
 def suite_job(folder: Path, fault: str | None = None, dev: list[tuple[str, str, str]] | None = None) -> Job:
     (folder / "prov.yaml").write_text(SUITE, encoding="utf-8")
-    write_tsv(folder / "data/train.tsv", ("a", "b", "same"), *rows(300, 0, fault))
-    write_tsv(folder / "data/dev.tsv", ("a", "b", "same"), *(dev or rows(200, 1, fault)))
+    write_rows(folder, train=rows(300, 0, fault), dev=dev or rows(200, 1, fault))
     return job(settings_of(folder))
 
 
@@ -80,45 +90,48 @@ def kinds(found: Artefacts) -> list[str]:
     return [finding.kind for finding in artefact_findings(found, PERCENT)]
 
 
+def scores_of(found: Artefacts) -> dict[str, PartScore]:
+    return {score.part: score for score in found.scores}
+
+
 def test_a_task_that_needs_both_texts_gives_nothing_away_but_its_overlap(tmp_path: Path) -> None:
     pair, single = find_artefacts(suite_job(tmp_path))
     parts = [score.part for score in pair.scores]
     assert parts == [EVERYTHING, "first text alone", "second text alone", SHUFFLED, LENGTHS, OVERLAP, CONSTANT]
     assert [score.part for score in single.scores] == [EVERYTHING, SHUFFLED, LENGTHS, CONSTANT]
-    scores = {score.part: score for score in pair.scores}
+    scores = scores_of(pair)
     assert scores[CONSTANT].score == 50 and scores[OVERLAP].score > 90
     assert all(score.interval[0] <= score.score <= score.interval[1] for score in pair.scores)
     assert scores[CONSTANT].gain == (0, 0) and scores[EVERYTHING].gain[0] > 30
     assert kinds(pair) == ["artefact: overlap alone"] and kinds(single) == []
-    assert pair.words is not None and not pair.words.found
+    assert pair.words is not None and not pair.words.telling
+    assert pair.gap is None  # no test rows with targets
+    (shift,) = pair.shifts
+    assert shift.interval[0] < 0.5 < shift.interval[1] or abs(shift.area - 0.5) < 0.1
 
 
 def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path) -> None:
     pair, _ = find_artefacts(suite_job(tmp_path, "second"))
-    scores = {score.part: score for score in pair.scores}
+    scores = scores_of(pair)
     assert scores["second text alone"].score == 100 and scores["first text alone"].score < 70
     assert pair.words is not None
-    (word,) = pair.words.found
+    (word,) = pair.words.telling
     assert (word.word, word.answer, word.rows, word.share, word.base) == ("2: inte", "no", 150, 1.0, 0.5)
     assert word.z == pytest.approx((150 - 75) / np.sqrt(150 * 0.25))
     assert {"artefact: second text alone", "artefact: words"} <= set(kinds(pair))
 
 
-def test_topics_that_stand_in_one_distinct_text_each(tmp_path: Path) -> None:
+def test_topics_and_lengths_that_tell_the_class(tmp_path: Path) -> None:
     made = suite_job(tmp_path)
-    for split, seed in (("train", 0), ("dev", 1)):
+    for split, seed in (("train", 0), ("dev", 1)):  # topics stand in one distinct text each
         topics = [
             ("kärnkraft" if label == "yes" else "gruvor", text, label) for _, text, label in rows(300, seed, None)
         ]
-        write_tsv(tmp_path / f"data/{split}.tsv", ("a", "b", "same"), *topics)
+        write_rows(tmp_path, **{split: topics})
     pair, _ = find_artefacts(made)
-    assert {score.part: score.score for score in pair.scores}["first text alone"] == 100
-
-
-def test_lengths_that_tell_the_class(tmp_path: Path) -> None:
+    assert scores_of(pair)["first text alone"].score == 100
     pair, _ = find_artefacts(suite_job(tmp_path, "length"))
-    assert {score.part: score.score for score in pair.scores}[LENGTHS] == 100
-    assert "artefact: lengths alone" in kinds(pair)
+    assert scores_of(pair)[LENGTHS].score == 100 and "artefact: lengths alone" in kinds(pair)
 
 
 def test_classes_and_splits_that_differ(tmp_path: Path) -> None:
@@ -135,62 +148,35 @@ def test_classes_and_splits_that_differ(tmp_path: Path) -> None:
     assert {"artefact: class shares", "artefact: shift"} <= set(kinds(pair))
 
 
-def test_equal_splits_are_not_told_apart(tmp_path: Path) -> None:
-    pair, _ = find_artefacts(suite_job(tmp_path))
-    (shift,) = pair.shifts
-    assert shift.interval[0] < 0.5 < shift.interval[1] or abs(shift.area - 0.5) < 0.1
-
-
 def test_dev_and_test_of_different_difficulty(tmp_path: Path) -> None:
-    made = suite_job(tmp_path)
-    text = (tmp_path / "prov.yaml").read_text(encoding="utf-8")
-    (tmp_path / "prov.yaml").write_text(text.replace("test: null", "test: test.tsv"), encoding="utf-8")
-    hard = [
-        (first, second, "no" if number % 4 else "yes") for number, (first, second, _) in enumerate(rows(200, 2, None))
-    ]
-    write_tsv(tmp_path / "data/test.tsv", ("a", "b", "same"), *hard)
-    pair, _ = find_artefacts(
-        job([f"suite={tmp_path / 'prov.yaml'}", f"data_dir={made.data_dir}", f"cache_dir={tmp_path}"])
-    )
-    assert pair.gap is not None and pair.gap.dev == {score.part: score.score for score in pair.scores}[EVERYTHING]
+    suite_job(tmp_path)
+    hard = [(first, second, "no" if i % 4 else "yes") for i, (first, second, _) in enumerate(rows(200, 2, None))]
+    write_rows(tmp_path, test=hard)
+    made = change_suite(tmp_path, "test: null", "test: test.tsv")
+    pair, _ = find_artefacts(made)
+    assert pair.gap is not None and pair.gap.dev == scores_of(pair)[EVERYTHING].score
     assert pair.gap.interval[0] <= pair.gap.dev - pair.gap.test <= pair.gap.interval[1]
     assert ("artefact: dev and test" in kinds(pair)) == (pair.gap.interval[0] > 0)
     assert pair.gap.dev > pair.gap.test + 15  # every other pair of the same words is called another: 25
     assert "| difference |" in re.sub(" +", " ", render_artefacts(made.suite, [pair]))
 
 
-def test_test_rows_without_targets_have_no_gap(tmp_path: Path) -> None:
-    pair, _ = find_artefacts(suite_job(tmp_path))
-    assert pair.gap is None
-
-
 def test_tasks_without_files_are_left_out(tmp_path: Path) -> None:
-    made = suite_job(tmp_path)
-    text = (tmp_path / "prov.yaml").read_text(encoding="utf-8")
-    (tmp_path / "prov.yaml").write_text(text.replace("  en:\n", "  en:\n    folder: borta\n"), encoding="utf-8")
-    found = find_artefacts(
-        job([f"suite={tmp_path / 'prov.yaml'}", f"data_dir={made.data_dir}", f"cache_dir={tmp_path}"])
-    )
-    assert [each.task.id for each in found] == ["par"]
+    suite_job(tmp_path)
+    found = find_artefacts(change_suite(tmp_path, "  en:\n", "  en:\n    folder: borta\n"))
+    assert [artefacts.task.id for artefacts in found] == ["par"]
 
 
-def test_the_words_of_candidates() -> None:
+def test_the_words_of_candidates_and_of_too_few_rows() -> None:
     task = Task("val", kind="choice", text=["fråga"], target="rätt", candidates=["svar[]"], metric="accuracy")
     texts = ["frågan", *(f"svar nummer {number}" for number in range(60)), *(f"aldrig nummer {n}" for n in range(60))]
     inputs = np.array([[0, number + side * 60 + 1] for number in range(60) for side in (0, 1)])
-    train = Split(inputs, np.zeros(60), np.full(60, 2))
-    found = telling_words(task, train, lambda text: texts[text].split())
-    assert [(word.word, word.answer, word.rows) for word in found.found] == [
-        ("aldrig", "wrong", 60),
-        ("svar", "right", 60),
-    ]
-    assert found.tested == 3
-
-
-def test_too_few_rows_test_no_word() -> None:
+    found = telling_words(task, Split(inputs, np.zeros(60), np.full(60, 2)), lambda text: texts[text].split())
+    words = [(word.word, word.answer, word.rows) for word in found.telling]
+    assert words == [("aldrig", "wrong", 60), ("svar", "right", 60)] and found.tested == 3
     task = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
     found = telling_words(task, Split(np.array([[0], [1]]), np.array([0.0, 1.0])), lambda text: ["ett", "ord"])
-    assert (found.found, found.tested) == ([], 0)
+    assert (found.telling, found.tested) == ([], 0)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,25 +191,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         main(["audit", "--artefacts", "--sheet", "par", *words])
 
 
-def dataset_of(texts: list[str]) -> Dataset:
-    """A dataset with nothing but texts."""
-    return Dataset([], texts, {}, {})
-
-
 def test_a_question_with_several_answers_does_not_tell_the_split() -> None:
-    """Each question stands in one split, with four answers; all have the same words otherwise."""
+    """Each question stands in one split, with four answers; all have the same words otherwise. Rows that all hang together are not judged."""
     rng = np.random.default_rng(0)
     questions = [f"frage{number} was ist das" for number in range(60)]
     answers = [" ".join(rng.choice(NOUNS, 8)) for _ in range(240)]
     inputs = np.array([[number // 4, 60 + number] for number in range(240)])
     train, dev = (Split(inputs[part], np.zeros(len(inputs[part]))) for part in (slice(0, 160), slice(160, 240)))
-    shift = split_shift(dataset_of(questions + answers), train, dev, "dev")
+    dataset = Dataset([], questions + answers, {}, {})
+    shift = split_shift(dataset, train, dev, "dev")
     assert shift is not None and shift.interval[0] < 0.5 < shift.interval[1]
-
-
-def test_rows_that_all_hang_together_are_not_judged() -> None:
     train, dev = (Split(np.array([[first, number] for number in range(2, 40)]), np.zeros(38)) for first in (0, 1))
-    assert split_shift(dataset_of([f"text {number}" for number in range(40)]), train, dev, "dev") is None
+    assert split_shift(dataset, train, dev, "dev") is None
 
 
 def test_the_area_under_the_curve_and_its_deviation() -> None:
@@ -250,7 +229,7 @@ def test_a_rare_class_has_large_scores_by_chance() -> None:
     task = Task("t", kind="labels", text=["x"], target="y", labels=["ofta", "sällan"], metric="accuracy")
     found = telling_words(task, Split(inputs, targets), lambda text: [texts[text]])
     z = (3 - 0.2) / np.sqrt(20 * 0.01 * 0.99)
-    assert found.tested == 61 and z > found.threshold and found.found == []
+    assert found.tested == 61 and z > found.threshold and found.telling == []
 
 
 def test_rows_that_are_in_train_are_found(tmp_path: Path) -> None:
@@ -263,38 +242,28 @@ def test_rows_that_are_in_train_are_found(tmp_path: Path) -> None:
 
 def test_several_floors_read_the_same_parts(tmp_path: Path) -> None:
     made = suite_job(tmp_path, "second")
-    (pair, single) = find_artefacts(made, ["naive_bayes", "svm", "naive_bayes"])
-    keys = [(score.part, score.floor) for score in single.scores]
-    assert keys == [
-        *((part, floor) for part in (EVERYTHING, SHUFFLED) for floor in ("naive_bayes", "svm")),
-        (LENGTHS, ""),
-        (CONSTANT, ""),
-    ]
+    pair, single = find_artefacts(made, ["naive_bayes", "svm", "naive_bayes"])
+    by_floor = [(part, floor) for part in (EVERYTHING, SHUFFLED) for floor in ("naive_bayes", "svm")]
+    assert [(score.part, score.floor) for score in single.scores] == [*by_floor, (LENGTHS, ""), (CONSTANT, "")]
     (alone,) = find_artefacts(job([*settings_of(tmp_path), "tasks=[par]"]), ["svm"])
     assert [score for score in pair.scores if score.floor != "naive_bayes"] == alone.scores
     shown = re.sub(" +", " ", render_artefacts(made.suite, [pair, single]))
     assert shown.count("| par | dev | naive_bayes |") == shown.count("| par | dev | svm |") == 1
-    (finding,) = [each for each in artefact_findings(pair, PERCENT) if each.kind == "artefact: second text alone"]
+    (finding,) = [found for found in artefact_findings(pair, PERCENT) if found.kind == "artefact: second text alone"]
     assert finding.what.startswith("second text alone (")  # of the better floor alone
 
 
-def test_floors_that_cannot_read_parts(tmp_path: Path) -> None:
+def test_floors_that_cannot_read_parts_or_tasks(tmp_path: Path) -> None:
     made = suite_job(tmp_path)
-    with raises_input_error(key="floors"):
-        find_artefacts(made, ["svm", "lstm"])
-    with raises_input_error(key="embeddings"):
-        find_artefacts(made, ["static"])
-    for nothing in ([], "svm"):
-        with raises_input_error(key="floors"):
-            find_artefacts(made, nothing)
-
-
-def test_tasks_that_no_floor_reads(tmp_path: Path) -> None:
-    suite_job(tmp_path)
-    write_tsv(tmp_path / "data/train.tsv", ("a", "b", "same"), *((a, b, "1.5") for a, b, _ in rows(30, 0, None)))
-    write_tsv(tmp_path / "data/dev.tsv", ("a", "b", "same"), *((a, b, "0.5") for a, b, _ in rows(30, 1, None)))
-    numbers = SUITE.replace('labels: ["no", "yes"]', "range: [0, 2]").replace("metric: accuracy", "metric: spearman")
-    (tmp_path / "prov.yaml").write_text(numbers, encoding="utf-8")
+    for floors, key in ((["svm", "lstm"], "floors"), (["static"], "embeddings"), ([], "floors"), ("svm", "floors")):
+        with raises_input_error(key=key):
+            find_artefacts(made, floors)
+    numbers = {
+        split: [(a, b, "1.5") for a, b, _ in rows(30, seed, None)] for seed, split in enumerate(("train", "dev"))
+    }
+    write_rows(tmp_path, **numbers)
+    numbers_suite = SUITE.replace('labels: ["no", "yes"]', "range: [0, 2]").replace(": accuracy", ": spearman")
+    (tmp_path / "prov.yaml").write_text(numbers_suite, encoding="utf-8")
     with raises_input_error(key="tasks"):
         find_artefacts(job(settings_of(tmp_path)), ["naive_bayes"])
 
@@ -308,6 +277,9 @@ def test_floors_are_for_artefacts_only(tmp_path: Path, capsys: pytest.CaptureFix
     assert "| par | dev | naive_bayes |" in re.sub(" +", " ", capsys.readouterr().out)
 
 
+PAIR = Task("t", kind="labels", text=["a", "b"], target="y", labels=["n", "y"], metric="accuracy")
+
+
 def score_of(part: str, score: float, gain: tuple[float, float]) -> PartScore:
     return PartScore(part, "svm" if part != CONSTANT else "", score, (score - 5, score + 5), gain)
 
@@ -319,29 +291,23 @@ def test_a_part_is_a_finding_where_it_surely_gains_much(
     score: float, gain: tuple[float, float], is_found: bool
 ) -> None:
     """Of the 40 points that everything gains, a quarter, and a tenth at the lower end of the interval."""
-    task = Task("t", kind="labels", text=["a", "b"], target="y", labels=["n", "y"], metric="accuracy")
-    scores = [
-        score_of(EVERYTHING, 90, (35, 45)),
-        score_of("first text alone", score, gain),
-        score_of(CONSTANT, 50, (0, 0)),
-    ]
-    assert kinds(Artefacts(task, scores, None, None, [], [])) == ["artefact: first text alone"] * is_found
+    parts = ((EVERYTHING, 90.0, (35.0, 45.0)), ("first text alone", score, gain), (CONSTANT, 50.0, (0.0, 0.0)))
+    scores = [score_of(*part) for part in parts]
+    assert kinds(Artefacts(PAIR, scores, None, None, [], [])) == ["artefact: first text alone"] * is_found
 
 
 def test_a_split_by_groups_is_told_from_train_as_meant() -> None:
-    task = Task("t", kind="labels", text=["a"], target="y", labels=["n", "y"], metric="accuracy")
     scores = [score_of(EVERYTHING, 90, (35, 45)), score_of(CONSTANT, 50, (0, 0))]
     for group, found in ((None, ["artefact: shift"]), ("author", [])):
-        each = Artefacts(replace(task, group=group), scores, None, None, [Shift("dev", 0.9, (0.85, 0.95))], [])
-        assert kinds(each) == found
+        shifts = [Shift("dev", 0.9, (0.85, 0.95))]
+        assert kinds(Artefacts(replace(PAIR, group=group), scores, None, None, shifts, [])) == found
 
 
 def test_of_several_floors_the_best_one_with_a_part_decides() -> None:
     """The first floor has more from the part, and still more from everything: what is said of the part is said of it."""
-    task = Task("t", kind="labels", text=["a", "b"], target="y", labels=["n", "y"], metric="accuracy")
     scores = [
         replace(score_of(part, score, (5, 50)), floor=floor)
         for floor, everything, first in (("svm", 95, 58), ("static", 65, 55))
         for part, score in ((EVERYTHING, everything), ("first text alone", first))
     ]
-    assert kinds(Artefacts(task, [*scores, score_of(CONSTANT, 50, (0, 0))], None, None, [], [])) == []
+    assert kinds(Artefacts(PAIR, [*scores, score_of(CONSTANT, 50, (0, 0))], None, None, [], [])) == []

@@ -59,16 +59,6 @@ def test_findings_about_texts_are_not_repeated_for_a_task_with_the_same_texts(se
     ]
 
 
-def test_row_counts_are_compared_with_published_counts(settings: list[str], suite_file: Path) -> None:
-    text = suite_file.read_text(encoding="utf-8")
-    suite_file.write_text(text + "    rows: {train: 60, dev: 31, test: 8}\n", encoding="utf-8")
-    done = run(settings)
-    assert kinds(done) == [("row count", "betyg", "dev", 1), ("row count", "betyg", "test", 2)]
-    assert "30 rows, fewer than the 31 published (scores/dev.tsv)" in done.report
-    assert "10 rows, more than the 8 published" in done.report
-    assert done.report.splitlines()[-1] == "2 findings in 1 task"
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -91,23 +81,33 @@ def test_unreadable_file_is_a_finding_and_the_audit_continues(
     assert "| kansla | train" in done.report and "| kansla | dev            | none" in done.report
 
 
-def test_a_file_with_another_checksum_is_a_finding_unless_its_rows_are_counted(
+def test_numbers_of_rows_and_checksums_are_compared_with_those_of_the_suite(
     settings: list[str], suite_file: Path
 ) -> None:
+    """A file with another checksum is a finding of its own unless its rows are counted."""
     zeros = f"'sha256:{'0' * 64}'"
     text = suite_file.read_text(encoding="utf-8")
     text = text.replace("tasks:", "source: {url: 'https://example.org/{folder}/{file}'}\ntasks:", 1)
-    declared = f"checksums: {{train: {zeros}, dev: {zeros}}}\n    rows: {{train: 60, dev: 31, test: 10}}"
+    declared = f"checksums: {{train: {zeros}, dev: {zeros}}}\n    rows: {{train: 60, dev: 31, test: 8}}"
     suite_file.write_text(text.replace("  betyg:\n", f"  betyg:\n    {declared}\n"), encoding="utf-8")
     done = run(settings)
-    assert kinds(done) == [("row count", "betyg", "dev", 1), ("checksum", "betyg", "train", 1)]
+    counts = [("row count", "betyg", "dev", 1), ("row count", "betyg", "test", 2)]
+    assert kinds(done) == [*counts, ("checksum", "betyg", "train", 1)]
+    assert "30 rows, fewer than the 31 published (scores/dev.tsv)" in done.report
+    assert "10 rows, more than the 8 published" in done.report
     assert "the file differs from the one whose checksum the suite names (scores/train.tsv)" in done.report
+    assert done.report.splitlines()[-1] == "3 findings in 1 task"
 
 
 def test_what_missing_files_mean_follows_from_the_suite(settings: list[str], data: Path, suite_file: Path) -> None:
+    (data / "scores/dev.tsv").unlink()
     (data / "pairs/train.tsv").unlink()
+    done = run(settings)
+    assert kinds(done) == [("missing", "samma", "", 1), ("missing", "betyg", "", 1)]
+    assert "**samma**: all of its files are missing: pairs/train.tsv" in done.report
+    assert "**betyg**: some of its files are missing: scores/dev.tsv" in done.report
+    assert "a run must leave the task out (tasks=), and its average is partial." in done.report
     text = suite_file.read_text(encoding="utf-8")
-    assert "a run must leave the task out (tasks=), and its average is partial." in run(settings).report
     suite_file.write_text(f"allow_missing: true\naverage: [kansla, betyg]\n{text}", encoding="utf-8")
     assert "a run leaves the task out; the average does not count it." in run(settings).report
     text = text.replace("  samma:\n", "  samma:\n    withdrawn: true\n")
@@ -116,39 +116,17 @@ def test_what_missing_files_mean_follows_from_the_suite(settings: list[str], dat
     assert "its publisher has withdrawn the data; a run leaves the task out, and its average is partial." in report
 
 
-def test_a_task_is_audited_without_the_one_that_answers_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    suite = write_kinds_suite(tmp_path)
-    arguments = [f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"cache_dir={tmp_path / 'c'}"]
-    assert main(["audit", *arguments, "embeddings.dim=12", "tasks=[mood-elsewhere]"]) == 0
-    assert "| mood-elsewhere | test" in capsys.readouterr().out
-
-
-def test_missing_files_are_a_finding(settings: list[str], data: Path) -> None:
-    (data / "scores/dev.tsv").unlink()
-    (data / "pairs/train.tsv").unlink()
-    done = run(settings)
-    assert kinds(done) == [("missing", "samma", "", 1), ("missing", "betyg", "", 1)]
-    assert "**samma**: all of its files are missing: pairs/train.tsv" in done.report
-    assert "**betyg**: some of its files are missing: scores/dev.tsv" in done.report
-
-
 def test_held_out_rows_are_those_that_training_holds_out(settings: list[str], data: Path) -> None:
     """Rows of one topic, and rows with the same texts, are never separated; rows whose texts differ in spaces may be."""
     path = data / "pairs/train.tsv"
     header, *rows = lines_of(path)
-    write_tsv(path, header, *rows, *((f"more{topic}", *others) for topic, *others in rows))
+    write_tsv(path, header, *rows, *((f"more{topic}", *texts) for topic, *texts in rows))
     assert not [finding for finding in run(settings).findings if finding.kind == "shared"]
-    write_tsv(path, header, *rows, *((f"more{topic}", f" {a}", *others) for topic, a, *others in rows))
-    shared = [finding for finding in run(settings).findings if finding.kind == "shared"]
-    assert [(f.task, f.split) for f in shared] == [("samma", "dev (held out)")]
-    assert 0 < shared[0].count <= 12  # a tenth of 120 rows
-    assert "pairs/train.tsv:" in shared[0].where and " of " not in shared[0].where
-
-
-def test_too_few_rows_to_hold_out(settings: list[str], data: Path) -> None:
-    path = data / "pairs/train.tsv"
-    header, *rows = lines_of(path)
-    write_tsv(path, header, *(("one", *others) for _, *others in rows))
+    write_tsv(path, header, *rows, *((f"more{topic}", f" {a}", *texts) for topic, a, *texts in rows))
+    (shared,) = [finding for finding in run(settings).findings if finding.kind == "shared"]
+    assert (shared.task, shared.split) == ("samma", "dev (held out)") and 0 < shared.count <= 12  # a tenth of 120 rows
+    assert "pairs/train.tsv:" in shared.where and " of " not in shared.where
+    write_tsv(path, header, *(("one", *texts) for _, *texts in rows))
     assert kinds(run(settings)) == [("unreadable", "samma", "train", 1)]
 
 
@@ -162,22 +140,16 @@ def test_texts_in_another_task_s_training_rows(settings: list[str], data: Path) 
     assert found == [("shared across", "kansla", "dev", 1), ("shared", "betyg", "dev", 1)]
 
 
-def test_test_file_with_targets_gives_a_note(settings: list[str], data: Path) -> None:
+def test_whitespace_csv_quoting_and_targets_of_test_rows_give_notes(settings: list[str], data: Path) -> None:
     header, *rows = lines_of(data / "test.tsv")
-    write_tsv(data / "test.tsv", (*header, "label"), *((*row, "glad") for row in rows))
-    done = run(settings)
-    assert done.findings == []
-    assert "- kansla: its test file also has the targets; a run does not read them." in done.report
-
-
-def test_whitespace_and_csv_quoting_give_notes(settings: list[str], data: Path) -> None:
-    rows = lines_of(data / "test.tsv")
-    write_tsv(data / "test.tsv", *rows, (" kant",), ('"öppet',), ("nästa",), ('slut"',))
+    texts = (*(text for (text,) in rows), " kant", '"öppet', "nästa", 'slut"')
+    write_tsv(data / "test.tsv", (*header, "label"), *((text, "glad") for text in texts))
     done = run(settings)
     assert done.findings == []
     assert "- Rows with a text that begins or ends with whitespace: 1 of kansla test." in done.report
     # The mark at the start of a row begins a quoted cell, which ends three rows later.
     assert "would find 12 of 14 rows of kansla test." in done.report
+    assert "- kansla: its test file also has the targets; a run does not read them." in done.report
 
 
 def test_strict_gives_exit_status_1_if_there_are_findings(
@@ -235,3 +207,6 @@ def test_missing_data_error_names_the_command_that_downloads_it(
     assert "data/klej: no such folder" in capsys.readouterr().err
     assert main(["audit"]) == 2
     assert "get it with: mtl data klej-sample" in capsys.readouterr().err
+    suite = write_kinds_suite(tmp_path)  # a task is audited without the one that answers it
+    assert main(["audit", f"suite={suite}", "data_dir=data", "embeddings.dim=12", "tasks=[mood-elsewhere]"]) == 0
+    assert "| mood-elsewhere | test" in capsys.readouterr().out

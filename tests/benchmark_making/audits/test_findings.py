@@ -1,14 +1,29 @@
+import csv
+import io
 from dataclasses import replace
 
 import pytest
 from audit_parts import CHOICE, PAIR, POSITIVE, RATING, WORD, only, part
 
-from mtl.benchmark_making.audits.findings import target_findings, text_findings
+from mtl.benchmark_making.audits.findings import (
+    DAMAGED,
+    control_character,
+    damage,
+    escape,
+    is_half_quoted,
+    is_quoted,
+    plain,
+    spreadsheet_error,
+    target_findings,
+    text_findings,
+)
 
 
 def test_clean_rows_have_no_finding() -> None:
     clean = part("solen skiner", '"Regnet faller ."', 'jag sa: "hej"', targets=[0, 1, 0])
     assert text_findings(clean) == target_findings(clean) == []
+    assert target_findings(part(" ", "  ", "a", "b", targets=[0, 1, 0, 1])) == []  # blank texts are no duplicates
+    assert target_findings(part(("a", "b"), ("b", "a"), targets=[0, 1], task=PAIR)) == []
 
 
 def test_blank_texts() -> None:
@@ -19,10 +34,6 @@ def test_blank_texts() -> None:
         "**samma train**: 1 of 3 rows has an empty text, or one with only whitespace (samma/train.tsv:3);"
         " a model has nothing to predict the target from."
     )
-
-
-def test_blank_texts_are_neither_duplicates_nor_conflicts() -> None:
-    assert target_findings(part(" ", "  ", "a", "b", targets=[0, 1, 0, 1])) == []
 
 
 def test_other_numbers_of_candidates_than_chance_says() -> None:
@@ -42,14 +53,8 @@ def test_csv_quoting() -> None:
     assert found.where == "kansla/train.tsv:2, 5"
     pairs = only(text_findings(part(('"a ""b"""', '"""c"""'), ("d", "e"), task=PAIR)))
     assert pairs.count == 1 and "2 cells are wrapped" in pairs.what and "all cells that have any" in pairs.what
-
-
-def test_csv_quoting_of_every_cell() -> None:
-    found = only(text_findings(part('"a"', '"b"', '"c"', "d")))
+    found = only(text_findings(part('"a"', '"b"', '"c"', "d")))  # nearly every cell
     assert (found.kind, found.count) == ("quoting", 3)
-
-
-def test_half_of_a_quoted_cell() -> None:
     found = only(text_findings(part('"a ""b"" c', "d", "e")))
     assert (found.kind, found.count) == ("half-quoting", 1)
 
@@ -74,6 +79,9 @@ def test_constant_column() -> None:
     found = only(text_findings(part(("a", "b"), ("c", "b"), ("d", "b"), task=PAIR)))
     assert (found.kind, found.count) == ("constant", 3)
     assert found.what == "column 'b' has the same text in all 3 rows, “b”"
+    same = part(("q", "a", "b"), ("q", "a"), ("q", "a", "c"), targets=[0, 0, 0], task=CHOICE)
+    found = only(text_findings(same))
+    assert (found.kind, found.what) == ("constant", "column 'q' has the same text in all 3 rows, “q”")
 
 
 def test_repeated_rows() -> None:
@@ -82,10 +90,6 @@ def test_repeated_rows() -> None:
     assert "training" in found.meaning
     test = only(target_findings(part("a", "b", "a", split="test")))
     assert test.count == 1 and "(texts)" in test.what and "score" in test.meaning
-
-
-def test_pairs_in_another_order_are_not_duplicates() -> None:
-    assert target_findings(part(("a", "b"), ("b", "a"), targets=[0, 1], task=PAIR)) == []
 
 
 def test_contradicting_rows() -> None:
@@ -98,16 +102,14 @@ def test_contradicting_rows() -> None:
     assert ratings[1].where == "betyg/train.tsv:2 1, 3 4.5, 7 3; 4 2, 5 2.5"
 
 
-def test_labels_that_never_occur() -> None:
+def test_labels_that_never_occur_and_targets_that_are_all_the_same() -> None:
     train = only(target_findings(part("a", "b", targets=[1, 1])))
     assert (train.kind, train.what, train.count) == ("labels", "no row has the label glad", 1)
     dev = only(target_findings(part("a", "b", targets=[0, 0], task=POSITIVE, split="dev")))
     assert dev.what == "no row has the label 1" and "F1" in dev.meaning
-
-
-def test_ratings_that_are_all_the_same() -> None:
-    found = only(target_findings(part("a", "b", targets=[2, 2], task=RATING)))
-    assert (found.kind, found.what) == ("labels", "all rows have the same target")
+    for task, target in ((RATING, 2), (WORD, "katt")):
+        found = only(target_findings(part("a", "b", targets=[target, target], task=task)))
+        assert (found.kind, found.what) == ("labels", "all rows have the same target")
 
 
 def test_rows_of_a_choice_may_differ_in_their_number_of_candidates() -> None:
@@ -120,17 +122,53 @@ def test_rows_of_a_choice_may_differ_in_their_number_of_candidates() -> None:
     assert [(f.kind, f.where) for f in text_findings(quoted)] == [("quoting", "val/train.tsv:3")]
 
 
-def test_a_question_that_is_always_the_same_is_a_constant_column() -> None:
-    same = part(("q", "a", "b"), ("q", "a"), ("q", "a", "c"), targets=[0, 0, 0], task=CHOICE)
-    assert [(f.kind, f.what) for f in text_findings(same)] == [
-        ("constant", "column 'q' has the same text in all 3 rows, “q”")
-    ]
-
-
 def test_words_as_targets() -> None:
-    train = part("a", "b", "a", targets=["katt", "hund", "fisk"], task=WORD)
-    found = only(target_findings(train))
+    found = only(target_findings(part("a", "b", "a", targets=["katt", "hund", "fisk"], task=WORD)))
     assert (found.kind, found.where) == ("conflicts", "ord/train.tsv:2 katt, 4 fisk")
     assert found.what == "1 text has different targets, in 2 of 3 rows, such as “a”"
-    same = only(target_findings(part("a", "b", targets=["katt", "katt"], task=WORD)))
-    assert (same.kind, same.what) == ("labels", "all rows have the same target")
+
+
+TEXTS = ['"Tak" - powiedział.', 'film "Ida"', '"a" i "b"', 'cal: 5"', '"']
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_csv_quoting_is_detected_and_removed(text: str) -> None:
+    file = io.StringIO()
+    csv.writer(file, delimiter="\t", lineterminator="").writerow([text, "1"])
+    cell = file.getvalue().split("\t")[0]
+    assert is_quoted(cell) and plain(cell) == text
+    assert not is_quoted(text) and not is_half_quoted(text) and plain(text) == text
+
+
+@pytest.mark.parametrize("text", ["", '""', '"Nie rozumiem ."', 'a ""b""', "'a'"])
+def test_quotations_and_empty_quotes_are_not_csv_quoting(text: str) -> None:
+    assert not is_quoted(text) and not is_half_quoted(text)
+
+
+def test_half_of_a_quoted_cell() -> None:
+    for cell in ('"Zakład ""Silikony"" w', 'w ""Silikony"" Nowej"'):
+        assert is_half_quoted(cell) and not is_quoted(cell)
+    assert plain("  a\u00a0 b\t") == "a b"
+
+
+@pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "iso8859-1", "iso8859-2"])
+def test_wrong_encoding_is_detected(encoding: str) -> None:
+    right = "Zażółć gęślą jaźń – över ån"
+    hit = damage(right.encode().decode(encoding, errors="ignore"))
+    assert hit and DAMAGED[hit] in right
+    for text in [right, "OGÓŁEM", "BĘŻ", "ÓŹ", "ciężą", "SMÅ”", "«Å»"[:2]]:  # some are valid UTF-8 by chance
+        assert damage(text) is None
+
+
+def test_control_characters() -> None:
+    assert control_character("Vel\x87zqueza") == "\x87"
+    assert control_character("a\ufeffb") == "\ufeff"
+    assert control_character("zwykły\u00a0tekst \U0001f468\u200d\U0001f469") is None
+
+
+def test_spreadsheet_errors_and_escapes() -> None:
+    assert spreadsheet_error(" #NAME? ") == "#NAME?"
+    assert spreadsheet_error("hasło #NAME? w arkuszu") is None
+    escapes = {r"a\nb": r"\n", r"\"a\"": r"\"", "sin&theta;": "&theta;", "&#8211;": "&#8211;", r"\u0142": r"\u0142"}
+    assert {text: escape(text) for text in escapes} == escapes
+    assert [escape(t) for t in ["R&D; x", "a & b;", r"C:\temp", "&nosuch;"]] == [None] * 4

@@ -51,7 +51,7 @@ def suite_job(folder: Path, dev: str = "dev.tsv") -> Job:
 
 def lines(near: list[Near], split: str, source: str) -> list[tuple[int, int]]:
     hits = [each for each in near if (each.part.split, each.source.split) == (split, source)]
-    return [(each.row.line, each.other.line) for each in hits]
+    return [(each.row.line, each.match.line) for each in hits]
 
 
 def test_rows_that_are_nearly_the_same(tmp_path: Path) -> None:
@@ -60,22 +60,18 @@ def test_rows_that_are_nearly_the_same(tmp_path: Path) -> None:
     assert lines(near, "train", "train") == [(3, 2), (6, 5)]
     assert lines(near, "train", "dev") == [(2, 2), (3, 2)]
     assert lines(near, "test", "dev") == [(2, 3)] and lines(near, "test", "train") == []
-    (leak,) = [each for each in near if (each.part.split, each.source.split) == ("dev", "train")]
-    one, other = (set(ngrams(text, 5)) for text in (LONG + ".", LONG))
-    assert leak.similarity == pytest.approx(len(one & other) / len(one | other))
+    (leak,) = [hit for hit in near if (hit.part.split, hit.source.split) == ("dev", "train")]
+    first, second = (set(ngrams(text, 5)) for text in (LONG + ".", LONG))
+    assert leak.similarity == pytest.approx(len(first & second) / len(first | second))
     found = {(finding.split, finding.count): finding.what for finding in near_findings(near)}
     assert set(found) == {("train", 2), ("dev", 1), ("test", 1)}
     assert "1 of them with the same target" in found["train", 2]
-
-
-def test_a_larger_share_finds_fewer(tmp_path: Path) -> None:
-    ((_, near),) = find_near(suite_job(tmp_path), 1)
-    assert lines(near, "dev", "train") == [] and lines(near, "test", "dev") == [(2, 3)]
+    ((_, equal),) = find_near(suite_job(tmp_path), 1)
+    assert lines(equal, "dev", "train") == [] and lines(equal, "test", "dev") == [(2, 3)]
 
 
 def test_marked_words_tell_equal_texts_apart(tmp_path: Path) -> None:
     suite = SUITE.replace("text: [text]", "text: [text]\n    spans: {text: [span]}") % "dev.jsonl"
-    (tmp_path / "lik.yaml").write_text(suite.replace("lik\n", "lik\n", 1), encoding="utf-8")
     text = suite.replace("test: test.tsv", "test: null, train: train.jsonl")
     (tmp_path / "lik.yaml").write_text(text, encoding="utf-8")
     (tmp_path / "data").mkdir()
@@ -111,8 +107,7 @@ def test_a_copy_without_leaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_of_training_rows_the_first_stays_where_dev_is_held_out_of_them(tmp_path: Path) -> None:
-    text = suite_job(tmp_path, "null")
-    write_clean(text, 0.8, tmp_path / "clean")
+    write_clean(suite_job(tmp_path, "null"), 0.8, tmp_path / "clean")
     kept = (tmp_path / "clean/data/train.tsv").read_text(encoding="utf-8").splitlines()
     assert kept[1:] == ["\t".join(ROWS["train"][place]) for place in (0, 2, 3)]
 
@@ -138,13 +133,11 @@ def test_what_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     made = suite_job(tmp_path)
     with raises_input_error():
         find_near(made, 0.1)
-    write_tsv(tmp_path / "data/train.tsv", ("text", "label"), *ROWS["train"][:2])
-    with raises_input_error():
-        write_clean(made, 0.8, tmp_path / "clean")
-    assert not (tmp_path / "clean").exists()
-    write_tsv(tmp_path / "data/train.tsv", ("text", "label"), ("a", "b", "c"))
-    with raises_input_error():
-        write_clean(made, 0.8, tmp_path / "clean")
+    for rows in (ROWS["train"][:2], [("a", "b", "c")]):  # no row would stay; a damaged file
+        write_tsv(tmp_path / "data/train.tsv", ("text", "label"), *rows)
+        with raises_input_error():
+            write_clean(made, 0.8, tmp_path / "clean")
+        assert not (tmp_path / "clean").exists()
     settings = [f"suite={tmp_path / 'lik.yaml'}", f"data_dir={tmp_path / 'data'}"]
     assert main(["audit", *settings, "--share", "0.9"]) == 2
     assert "--share 0.9: is for --near and --write-clean only" in capsys.readouterr().err

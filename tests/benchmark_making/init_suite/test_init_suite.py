@@ -4,9 +4,11 @@ import pytest
 import yaml
 from data_files import sentences, write_jsonl, write_table
 from input_errors import raises_input_error
+from omegaconf import OmegaConf
 
 from mtl.api.cli import main
-from mtl.benchmark_making.init_suite.init_suite import init_suite
+from mtl.benchmark_making.init_suite.guessing import Guess
+from mtl.benchmark_making.init_suite.init_suite import init_suite, scalar, suite_document
 from mtl.data.dataset import load_dataset
 from mtl.tasks.suite import load_suite
 
@@ -60,86 +62,133 @@ def test_the_summary_has_a_line_for_each_task(data_dir: Path, tmp_path: Path) ->
     assert list(load_suite(out).tasks) == ["mood", "pairs", "sts"]
 
 
-def test_every_target_kind_in_json_lines(tmp_path: Path) -> None:
-    words = [a + b for a in "abcde" for b in "klmnopqr"]
-    rows = {
-        "faq": [{"question": t, "answers": ["it is so", "it is not"], "label": i % 2} for i, t in enumerate(TEXTS)],
-        "analogy": [{"a": a, "b": b, "label": c} for a, b, c in zip(words, words[::-1], words, strict=True)],
-        "nli": [{"a": a, "b": b, "label": "xyz"[i % 3]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))],
-    }
-    for name, made in rows.items():
-        write_jsonl(tmp_path / "data" / f"{name}_train.jsonl", made)
-    write_jsonl(tmp_path / "data" / "gender_dev.jsonl", [row for row in rows["nli"] if row["label"] != "z"])
-    tasks = yaml.safe_load(init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path.read_text())["tasks"]
-    assert (tasks["faq"]["candidates"], tasks["faq"]["text"]) == (["answers[]"], ["question"])
-    assert (tasks["analogy"]["kind"], tasks["analogy"]["text"]) == ("word", ["a", "b"])
-    assert (tasks["nli"]["labels"], tasks["nli"]["text"]) == (["x", "y", "z"], ["a", "b"])
-    assert tasks["gender"]["answered_by"] == "nli"
-    assert tasks["gender"]["files"] == {"train": None, "dev": "gender_dev.jsonl", "test": None}
-    assert "labels" not in tasks["gender"]
-
-
 def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None:
     """A choice that is scored on test, words, and a task without training rows that another task answers."""
     words = [a + b for a in "abcde" for b in "klmnopqr"]
     faq = [{"question": t, "answers": [t[::-1], "it is not"], "label": i % 2} for i, t in enumerate(TEXTS)]
     analogy = [{"a": a, "b": b, "label": c} for a, b, c in zip(words, words[::-1], words, strict=True)]
-    nli = [{"a": a, "b": b, "label": "xy"[i % 2]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))]
-    for name, rows in {"faq_train": faq, "faq_test": faq, "analogy_train": analogy, "nli_train": nli}.items():
+    nli = [{"a": a, "b": b, "label": "xyz"[i % 3]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))]
+    gender = [row for row in nli if row["label"] != "z"]
+    files = {"faq_train": faq, "faq_test": faq, "analogy_train": analogy, "nli_train": nli, "gender_test": gender}
+    for name, rows in files.items():
         write_jsonl(tmp_path / "data" / f"{name}.jsonl", rows)
-    write_jsonl(tmp_path / "data" / "gender_test.jsonl", nli)
-    suite = load_suite(init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path)
-    tasks = suite.tasks
-    assert {id: task.kind for id, task in tasks.items()} == {
-        "analogy": "word",
-        "faq": "choice",
-        "gender": "labels",
-        "nli": "labels",
-    }
-    assert (tasks["faq"].scored_split, tasks["faq"].candidates, tasks["faq"].sides) == ("test", ["answers[]"], 2)
-    assert tasks["analogy"].scored_split == "dev" and tasks["analogy"].files["dev"] is None
-    gender = tasks["gender"]
-    assert (gender.answered_by, gender.scored_split, gender.labels) == ("nli", "test", ["x", "y"])
-    assert suite.choose(["nli", "gender"]) == [gender, tasks["nli"]]
+    path = init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path
+    written = yaml.safe_load(path.read_text())["tasks"]["gender"]
+    assert written["files"] == {"train": None, "dev": None, "test": "gender_test.jsonl"} and "labels" not in written
+    suite = load_suite(path)
+    kinds = {"analogy": "word", "faq": "choice", "gender": "labels", "nli": "labels"}
+    assert {id: task.kind for id, task in suite.tasks.items()} == kinds
+    task = suite.tasks["faq"]
+    assert (task.scored_split, task.text, task.candidates, task.sides) == ("test", ["question"], ["answers[]"], 2)
+    task = suite.tasks["analogy"]
+    assert (task.scored_split, task.files["dev"], task.text) == ("dev", None, ["a", "b"])
+    task = suite.tasks["gender"]
+    assert (task.answered_by, task.scored_split, task.labels) == ("nli", "test", ["x", "y", "z"])
+    assert suite.choose(["nli", "gender"]) == [task, suite.tasks["nli"]]
     # The data is read with what was guessed.
     dataset = load_dataset(suite, suite.choose(None), tmp_path / "data", 0.1)
-    assert dataset.scored(tasks["faq"]).sizes is not None and len(dataset.scored(gender)) == len(nli)
+    assert dataset.scored(suite.tasks["faq"]).sizes is not None and len(dataset.scored(task)) == len(gender)
 
 
-def test_an_existing_file_stays(data_dir: Path, tmp_path: Path) -> None:
+def test_what_is_refused(data_dir: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.yaml"
     out.write_text("mine")
     with raises_input_error(file="out.yaml"):
         init_suite(data_dir, out=out)
     assert out.read_text() == "mine"
-
-
-def test_the_file_is_named_after_the_suite(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert init_suite(data_dir, name="other").path == Path("other.yaml")
-    assert load_suite(tmp_path / "other.yaml").name == "other"
-
-
-def test_nothing_to_read(tmp_path: Path) -> None:
-    with raises_input_error(file="nowhere"):
-        init_suite(tmp_path / "nowhere")
-    with raises_input_error(file="TMP"):
-        init_suite(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_name_that_names_no_files(data_dir: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for folder in ("nowhere", "empty"):
+        with raises_input_error(file=folder):
+            init_suite(tmp_path / folder)
     with raises_input_error():
         init_suite(data_dir, name="a/b")
 
 
-def test_the_command(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["init-suite", str(data_dir), "--language", "sv", "--name", "min", "--out", str(tmp_path / "min.yaml")]
+def test_the_command(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["init-suite", str(data_dir), "--language", "sv", "--name", "min"]
     assert main(command) == 0
     assert "pairs" in capsys.readouterr().out
-    assert load_suite(tmp_path / "min.yaml").language == "sv"
+    suite = load_suite(tmp_path / "min.yaml")
+    assert (suite.name, suite.language) == ("min", "sv")
     assert main(command) == 2
-    assert (
-        capsys.readouterr().err
-        == f"mtl: error: {tmp_path / 'min.yaml'}: already there; remove it, or name another file with --out\n"
+    problem = "already there; remove it, or name another file with --out"
+    assert capsys.readouterr().err == f"mtl: error: min.yaml: {problem}\n"
+
+
+# Texts that YAML reads as something else, or not at all, when they stand there without quotes.
+NASTY = [
+    "yes", "no", "on", "off", "true", "null", "~", "", "0", "1", "1.0", "1e-4", "0x1f", "1_000", "12:30", "2020-01-01",
+    "a: b", "a #b", "- a", "[a", "{a", "a,b", "'", '"', "\\", "*a", "&a", "!a", "%a", "@a", "`a", "|", ">", "?", "=", "<<",
+    " a", "a ", "a\nb", "a\r", "a\tb", "a\0b", "\x1b[31m", "\x7f", "a\x85b", "a\u2028b", "\ufeff", "\ufffe", "żółw", "😀",
+    "long " * 60,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_text_reads_back_as_the_same_text(text: str) -> None:
+    line = f"value: [{scalar(text)}]  # a comment"
+    assert len(line.splitlines()) == 1
+    assert OmegaConf.to_container(OmegaConf.create(line))["value"] == [text]
+    assert yaml.safe_load(line)["value"] == [text]
+
+
+@pytest.mark.parametrize("text", ["label", "klej_ar", "first.context", "test_features.tsv", "a/b", "same-sense"])
+def test_plain_names_have_no_quotes(text: str) -> None:
+    assert scalar(text) == text
+
+
+def guess(**changes: object) -> Guess:
+    made = Guess("mood", "my mood", {"train": "train.tsv", "dev": None, "test": None}, {"train": 12}, "labels")
+    made.keys = {"text": ["text"], "target": "label", "labels": ["0", "yes"], "metric": "accuracy"}
+    made.why = {"target": "by its name", "labels": "x" * 120}
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+def document(*guesses: Guess, language: str | None = "sv") -> str:
+    return suite_document("mine", language, guesses, Path("my data"), Path("mine.yaml"))
+
+
+def test_a_task_with_its_comments() -> None:
+    assert document(guess(doubts=["metric: choose"], notes=["look"])) == (
+        "# Guessed by `mtl init-suite`. The comments say from what; correct what is wrong. Then:\n"
+        "#   mtl audit suite=mine.yaml data_dir='my data'\n"
+        "#   mtl baseline suite=mine.yaml data_dir='my data'\n"
+        "name: mine\n"
+        "language: sv\n"
+        "\n"
+        "tasks:\n"
+        "  mood:\n"
+        "    # look\n"
+        "    # Decide: metric: choose\n"
+        '    folder: "my mood"\n'
+        "    text: [text]\n"
+        "    target: label  # by its name\n"
+        f"    # labels: {'x' * 120}\n"
+        '    labels: ["0", "yes"]\n'
+        "    metric: accuracy\n"
+        "    files: {train: train.tsv, dev: null, test: null}\n"
+        "    rows: {train: 12}\n"
     )
+
+
+def test_a_task_with_a_problem_is_a_comment_that_is_yaml_without_its_marks() -> None:
+    text = document(guess(), guess(id="other", problem="train.tsv:2: not UTF-8"), language=None)
+    assert "\nlanguage: en  # not guessed: set the language of the tokenizer\n" in text
+    assert list(yaml.safe_load(text)["tasks"]) == ["mood"]
+    assert "\n  # Not decided: train.tsv:2: not UTF-8\n" in text
+    below = text.split("not UTF-8\n")[1]
+    assert yaml.safe_load(below.replace("  # ", "  "))["other"]["folder"] == "my mood"
+    assert yaml.safe_load(document(guess(problem="no")))["tasks"] == {}
+
+
+def test_no_comment_breaks_out_of_its_line() -> None:
+    evil = "a\nname: evil\r\x85\u2028\x1b[31m"
+    text = document(guess(why={"target": evil}, doubts=[evil], notes=[evil]), guess(id="b", problem=evil))
+    assert yaml.safe_load(text)["name"] == "mine"
+    assert not any(line.startswith("name: evil") for line in text.splitlines())
+    assert "\x1b" not in text

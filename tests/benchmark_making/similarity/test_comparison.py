@@ -9,8 +9,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from mtl.benchmark_making.similarity.comparison import (
     BytePairs,
-    Comparison,
     SimilarityOptions,
+    TextComparison,
     ngrams,
     sentences,
     units_of,
@@ -70,22 +70,20 @@ def test_byte_pairs_are_those_of_a_plain_computation() -> None:
 @pytest.mark.parametrize("units", ["bpe", "words", "characters"])
 def test_overlaps_are_those_of_sets(measure: str, units: str) -> None:
     options = SimilarityOptions(units=units, measure=measure, penalty=1.2)
-    comparison = Comparison(TEXTS, TEXTS, options, "")
+    comparison = TextComparison(TEXTS, TEXTS, options, "")
     split = units_of([*TEXTS, *TEXTS], options)
     for left in range(len(TEXTS)):
         for right in range(len(TEXTS)):
             ours, theirs = set(split(TEXTS[left])), set(split(TEXTS[right]))
-            whole = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}[
-                measure
-            ]
-            expected = len(ours & theirs) / max(1, whole) / 1.2 ** len(sentences(TEXTS[right]))
+            sizes = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}
+            expected = len(ours & theirs) / max(1, sizes[measure]) / 1.2 ** len(sentences(TEXTS[right]))
             assert comparison.pairs(np.array([left]), np.array([right])).tolist() == [pytest.approx(expected)]
 
 
 def test_tfidf_is_that_of_scikit_learn() -> None:
     options = SimilarityOptions(units="words", measure="tfidf")
     texts = [*TEXTS[:2], "cat mat", "the the dog sat"]
-    comparison = Comparison(texts[:2], texts[2:], options, "")
+    comparison = TextComparison(texts[:2], texts[2:], options, "")
     reference = TfidfVectorizer(analyzer=words, smooth_idf=False, binary=True).fit_transform(texts)
     expected = (reference[:2] @ reference[2:].T).toarray()
     for left in range(2):

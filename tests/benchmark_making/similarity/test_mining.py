@@ -1,5 +1,6 @@
 """The search for similar pairs, beside the computation of all pairs one by one."""
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from mtl.benchmark_making.similarity import comparison as similarity
 from mtl.benchmark_making.similarity import mining
-from mtl.benchmark_making.similarity.comparison import Comparison, SimilarityOptions, ngrams, sentences, words
+from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, ngrams, sentences, words
 from mtl.benchmark_making.similarity.mining import most_similar, near_duplicates, within_groups
 
 LEFT, RIGHT = 60, 90
@@ -33,10 +34,10 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(similarity, "DENSE_UNITS", 5)
 
 
-def parts(measure: str) -> tuple[Comparison, tuple[np.ndarray, np.ndarray], np.ndarray]:
+def parts(measure: str) -> tuple[TextComparison, tuple[np.ndarray, np.ndarray], np.ndarray]:
     """A comparison, groups, and all similarities: overlaps computed one by one from sets, TF-IDF's from single pairs."""
     lefts, rights = texts_of(LEFT, 1), texts_of(RIGHT, 2)
-    comparison = Comparison(lefts, rights, SimilarityOptions("words", measure, 1.2), "")
+    comparison = TextComparison(lefts, rights, SimilarityOptions("words", measure, 1.2), "")
     rng = np.random.default_rng(5)
     groups = (rng.integers(0, 12, LEFT), rng.integers(0, 12, RIGHT))
     if measure == "tfidf":
@@ -45,13 +46,8 @@ def parts(measure: str) -> tuple[Comparison, tuple[np.ndarray, np.ndarray], np.n
     for i, left in enumerate(lefts):
         for j, right in enumerate(rights):
             ours, theirs = set(words(left)), set(words(right))
-            whole = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}[
-                measure
-            ]
-            penalty = 1.0
-            for _ in sentences(right):
-                penalty *= 1.2
-            values[i, j] = len(ours & theirs) / (whole * penalty)
+            sizes = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}
+            values[i, j] = len(ours & theirs) / (sizes[measure] * math.prod([1.2] * len(sentences(right))))
     return comparison, groups, values
 
 
@@ -63,10 +59,9 @@ def test_the_most_similar_texts_of_other_groups(measure: str, most: int, low: fl
     comparison, groups, values = parts(measure)
     expected = []
     for i in range(LEFT):
-        own = [
-            j for j in range(RIGHT) if groups[0][i] != groups[1][j] and low <= values[i, j] <= high and values[i, j] > 0
-        ]
-        expected += [(i, j, values[i, j]) for j in sorted(own, key=lambda j: (-values[i, j], j))[:most]]
+        allowed = (groups[0][i] != groups[1]) & (values[i] >= low) & (values[i] <= high) & (values[i] > 0)
+        best = np.flatnonzero(allowed).tolist()
+        expected += [(i, j, values[i, j]) for j in sorted(best, key=lambda j: (-values[i, j], j))[:most]]
     pairs = most_similar(comparison, groups, most, low, high, "")
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected and len(expected) > 10
 
@@ -77,19 +72,20 @@ def test_texts_of_the_same_group(least: bool, most: int | None) -> None:
     comparison, groups, values = parts("containment")
     expected = []
     for i in range(LEFT):
-        own = [j for j in range(RIGHT) if groups[0][i] == groups[1][j] and values[i, j] >= 0.02]
-        expected += [
-            (i, j, values[i, j])
-            for j in sorted(own, key=lambda j: (values[i, j] if least else -values[i, j], j))[:most]
-        ]
+        best = np.flatnonzero((groups[0][i] == groups[1]) & (values[i] >= 0.02)).tolist()
+        best.sort(key=lambda j: (values[i, j] if least else -values[i, j], j))
+        expected += [(i, j, values[i, j]) for j in best[:most]]
     pairs = within_groups(comparison, groups, most, least, 0.02, np.inf)
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected
 
 
-def test_a_text_without_a_common_unit_is_in_no_pair() -> None:
-    comparison = Comparison(["a b", "c"], ["a", "d"], SimilarityOptions("words"), "")
+def test_a_text_without_a_common_unit_is_in_no_pair_and_one_of_many_sentences_is_hardly_similar() -> None:
+    comparison = TextComparison(["a b", "c"], ["a", "d"], SimilarityOptions("words"), "")
     pairs = most_similar(comparison, (np.array([0, 1]), np.array([2, 3])), 5, -np.inf, np.inf, "")
-    assert [each.tolist() for each in pairs] == [[0], [0], [0.5]]
+    assert [column.tolist() for column in pairs] == [[0], [0], [0.5]]
+    comparison = TextComparison(["a b"], ["a. " * 900, "b."], SimilarityOptions("words", penalty=1.2), "")
+    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, np.inf, "")
+    assert pairs.rights.tolist() == [1] and pairs.values.tolist() == [1 / 2 / 1.2]
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.8, 0.95])
@@ -129,13 +125,7 @@ def test_a_value_just_above_the_largest_takes_no_place(monkeypatch: pytest.Monke
     monkeypatch.setattr(mining, "CHUNK", 1)
     units = [f"u{n}" for n in range(2003)]
     rights = [" ".join(units[:1002]), " ".join(units[:500])]
-    comparison = Comparison([" ".join(units)], rights, SimilarityOptions("words"), "")
+    comparison = TextComparison([" ".join(units)], rights, SimilarityOptions("words"), "")
     high = 1002 / 2003 - 1e-9
     pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, high, "")
     assert [each.tolist() for each in pairs] == [[0], [1], [500 / 2003]]
-
-
-def test_a_text_with_many_sentences_has_a_similarity_of_almost_nothing() -> None:
-    comparison = Comparison(["a b"], ["a. " * 900, "b."], SimilarityOptions("words", penalty=1.2), "")
-    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, np.inf, "")
-    assert pairs.rights.tolist() == [1] and pairs.values.tolist() == [1 / 2 / 1.2]

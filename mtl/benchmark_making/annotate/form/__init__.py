@@ -18,11 +18,7 @@ def is_answers(path: Path) -> bool:
 
 
 def render_form(content: Mapping[str, Any]) -> str:
-    """The form as an HTML page. All texts of the content are shown as text, even if they contain markup.
-
-    Args:
-        content: what form.js shows, as `mtl.benchmark_making.annotate.draw.form_content` makes it.
-    """
+    """The form as an HTML page. All texts of the content are shown as text, even if they contain markup."""
     script = _read("form.js")
     return Template(_read("form.html")).substitute(
         title=html.escape(f"{content['title']}, {content['suite']}"),

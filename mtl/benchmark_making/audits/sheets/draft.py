@@ -17,12 +17,12 @@ from mtl.data.records import column_names
 from mtl.data.text import TokenizedTexts
 from mtl.jobs.job import Job
 from mtl.tasks.metrics import metric_named
-from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
 
 _NAMED = re.compile(r"licen[cs]e", re.IGNORECASE)
 _LINE = re.compile(r"^\W*licen[cs]e(?:\(s\)|s)?\W*:\W*(?P<license>.+?)\W*$", re.IGNORECASE)
+FUNCTIONS = {"train": "Training", "dev": "Development", "test": "Testing"}
 
 
 def find_license(task: Task, data_dir: Path) -> str | None:
@@ -38,13 +38,10 @@ def find_license(task: Task, data_dir: Path) -> str | None:
             lines = read_lines(folder / "README.md")
         except InputError:
             continue
-        if license := _in_table(lines, {task.id, task.folder}) or _in_line(lines):
+        in_line = next((match["license"] for line in lines if (match := _LINE.match(line))), None)
+        if license := _in_table(lines, {task.id, task.folder}) or in_line:
             return license
     return None
-
-
-def _in_line(lines: list[str]) -> str | None:
-    return next((match["license"] for line in lines if (match := _LINE.match(line))), None)
 
 
 def _in_table(lines: list[str], names: set[str]) -> str | None:
@@ -60,48 +57,32 @@ def _in_table(lines: list[str], names: set[str]) -> str | None:
     return None
 
 
-FUNCTIONS = {"train": "Training", "dev": "Development", "test": "Testing"}
-
-
-def draft_sheet(job: Job, task_id: str, given: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The draft of a task's sheet. Raises InputError for an unknown task, and for one without a file that can be read.
-
-    Args:
-        given: by field, the lines of its value, in place of those of the draft.
-    """
-    suite = job.suite
+def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The draft of a task's sheet, where some fields have these lines as their value. Raises InputError for an unknown task, and without data."""
+    suite, key = job.suite, f"--sheet {task_id}"
     if task_id not in suite.tasks:
-        raise InputError(
-            f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=f"--sheet {task_id}"
-        )
+        raise InputError(f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=key)
     task, folder = suite.tasks[task_id], job.data_dir
     read = read_files(suite, task, folder, job.config.held_out)
     if not read.files:
-        raise InputError(
-            f"no file of the task can be read in {folder}: {'; '.join(finding.what for finding in read.findings)}",
-            key=f"--sheet {task_id}",
-        )
+        problems = "; ".join(finding.what for finding in read.findings)
+        raise InputError(f"no file of the task can be read in {folder}: {problems}", key=key)
+    license = find_license(task, folder)
+    addresses = _addresses(task)
     values = {
-        **_identification(suite, task, folder),
+        "Title*": [task.title],
+        "Link(s) / permanent identifier(s)*": addresses,
+        "License(s)*": [license] if license else [],
+        "Related datasets": [f"Part of {suite.title}"],
         **_usage(task, read.files),
         "Primary data*": ["Text"],
         "Language*": [f"{suite.language} (ISO 639)"],
         "Dataset in numbers*": _numbers(task, read.files, suite.language, Path(job.config.cache_dir)),
         "Format*": _format(task, read.files, folder),
-        "Data source(s)*": [TO_COMPLETE, *(f"Files: {address}" for address in _addresses(task))],
+        "Data source(s)*": [TO_COMPLETE, *(f"Files: {address}" for address in addresses)],
         "Documentation template version*": [VERSION],
     }
-    return write_sheet({**values, **(given or {})})
-
-
-def _identification(suite: Suite, task: Task, folder: Path) -> dict[str, Sequence[str]]:
-    license = find_license(task, folder)
-    return {
-        "Title*": [task.title],
-        "Link(s) / permanent identifier(s)*": _addresses(task),
-        "License(s)*": [license] if license else [],
-        "Related datasets": [f"Part of {suite.title}"],
-    }
+    return write_sheet({**values, **(fields or {})})
 
 
 def _addresses(task: Task) -> list[str]:
@@ -166,7 +147,7 @@ def _balance(part: Part) -> Iterator[str]:
 
 
 def _lengths(part: Part, tokens: Mapping[str, int]) -> Iterator[str]:
-    """The lengths of the split's texts by column, and of a choice the numbers of candidates. tokens: of each text."""
+    """The lengths in tokens of the split's texts by column, and of a choice the numbers of candidates."""
     task = part.task
     columns = {column: [row.texts[number] for row in part.rows] for number, column in enumerate(task.text)}
     if task.candidates is not None:
@@ -183,33 +164,20 @@ def _format(task: Task, files: dict[str, Part], folder: Path) -> list[str]:
     first = next(iter(files.values()))
     names = ", ".join(Path(part.file).name for split, part in files.items() if _is_official(task, split))
     lines = [f"{Path(first.file).suffix.removeprefix('.').upper()}, UTF-8, one item a line; files: {names}"]
-    for name in dict.fromkeys(
-        name for part in files.values() for name in column_names(folder / part.file, task.header)
-    ):
-        lines.append(f"'{name}': {_part_of(name, task)}")
-    return lines
+    columns = [name for part in files.values() for name in column_names(folder / part.file, task.header)]
+    return [*lines, *(f"'{name}': {_part_of(name, task)}" for name in dict.fromkeys(columns))]
 
 
 def _part_of(column: str, task: Task) -> str:
     """What a column is in the task."""
+    if column == task.target and task.labels is not None:
+        return f"the label to predict, one of {', '.join(task.labels[:-1])} or {task.labels[-1]}"
     if column == task.target:
-        if task.labels is not None:
-            return f"the label to predict, one of {_listed(task.labels)}"
-        return (
-            f"the target to predict, a number from {task.bounds[0]:g} to {task.bounds[1]:g}"
-            if task.range
-            else "the target to predict"
-        )
+        ends = f", a number from {task.bounds[0]:g} to {task.bounds[1]:g}" if task.range else ""
+        return f"the target to predict{ends}"
     if column in (task.candidates or ()):
-        return (
-            "the candidates; the target is the index of the right one, from 0"
-            if column.endswith("[]")
-            else "a candidate"
-        )
+        listed = "the candidates; the target is the index of the right one, from 0"
+        return listed if column.endswith("[]") else "a candidate"
     if column in task.span_columns:
         return "input: an end of a marked span, in characters of its text"
     return "input" if column in task.text else TO_COMPLETE
-
-
-def _listed(labels: Sequence[str]) -> str:
-    return f"{', '.join(labels[:-1])} or {labels[-1]}"

@@ -4,7 +4,8 @@ A sheet is a UTF-8 file with two cells a line, set apart by a tab: a field and i
 first cell. Fields with a star are obligatory. A sheet may add fields of its own under the last heading only.
 
 Blank cells carry no meaning: a spreadsheet pads lines with them, and some published sheets put a further line of a value into the
-third cell. So a line has the wrong number of cells if more than one cell after the first has text, or if it has no tab at all."""
+third cell. So a line has the wrong number of cells if more than one cell after the first has text, or if it has no tab at all.
+"""
 
 import codecs
 import difflib
@@ -53,8 +54,8 @@ ORDER = [name for heading, fields in TEMPLATE.items() for name in (heading, *fie
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A heading or a field: its name, the line that it starts on, and the lines of its value with their numbers."""
+class SheetEntry:
+    """A heading or a field: the line that it starts on, its name, and the lines of its value with their numbers."""
 
     line: int
     name: str
@@ -73,7 +74,7 @@ class Problem:
 class Sheet:
     """The entries of a sheet in their order, and the problems of its lines."""
 
-    entries: list[Entry]
+    entries: list[SheetEntry]
     problems: list[Problem]
 
 
@@ -88,13 +89,9 @@ def write_sheet(values: Mapping[str, Sequence[str]]) -> str:
     for heading, fields in TEMPLATE.items():
         lines += [*(["\t"] if lines else []), f"{heading}\t"]
         for name in fields:
-            first, *others = values.get(name) or [TO_COMPLETE if is_obligatory(name) else ""]
-            lines += [f"{name}\t{_cell(first)}", *(f"\t{_cell(other)}" for other in others)]
+            cells = values.get(name) or [TO_COMPLETE if is_obligatory(name) else ""]
+            lines += [f"{'' if number else name}\t{' '.join(cell.split())}" for number, cell in enumerate(cells)]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split())
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -103,25 +100,24 @@ def read_sheet(path: Path) -> Sheet:
         content = read_bytes(path, SHEET_LIMIT)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from None
-    entries: list[Entry] = []
+    entries: list[SheetEntry] = []
     problems: list[Problem] = []
     for number, raw in enumerate(content.split(b"\n"), start=1):
         text, problem = _decoded(raw.removesuffix(b"\r"), number)
-        name, value = _cells(text)
+        name, *cells = (cell.strip() for cell in text.split("\t"))
+        value = " ".join(filter(None, cells))  # further cells with text are joined to the value
         if problem is None:
             problem = _line_problem(text, entries)
         if problem is not None:
             problems.append(Problem(number, problem))
         if name and ("\t" in text or name in ORDER):
-            entries.append(Entry(number, name))
+            entries.append(SheetEntry(number, name))
         if value and entries:
             entries[-1].values.append((number, value))
     if not any(entry.name in ORDER for entry in entries):
         hint = "; it looks like UTF-16: save it as UTF-8" if content[:4].count(0) == 2 or content[:2] in UTF_16 else ""
-        raise InputError(
-            f"no documentation sheet: it has none of its headings ({ORDER[0]}, …) and none of its fields{hint}",
-            path=path,
-        )
+        problem = f"no documentation sheet: it has none of its headings ({ORDER[0]}, …) and none of its fields{hint}"
+        raise InputError(problem, path=path)
     return Sheet(entries, problems)
 
 
@@ -142,19 +138,13 @@ def _decoded(raw: bytes, number: int) -> tuple[str, str | None]:
     return text, None
 
 
-def _cells(text: str) -> tuple[str, str]:
-    """The name and the value in a line; further cells with text are joined to the value."""
-    name, *others = (cell.strip() for cell in text.split("\t"))
-    return name, " ".join(filter(None, others))
-
-
-def _line_problem(text: str, entries: Sequence[Entry]) -> str | None:
-    """What is wrong with the cells of a line. entries: those before it."""
+def _line_problem(text: str, entries: Sequence[SheetEntry]) -> str | None:
+    """What is wrong with the cells of a line after these entries."""
     if not text.strip():
         return None
-    name, *others = text.split("\t")
-    filled = sum(bool(cell.strip()) for cell in others)
-    if not others:
+    name, *cells = text.split("\t")
+    filled = sum(bool(cell.strip()) for cell in cells)
+    if not cells:
         return "1 cell; a line has two, a field and its value, set apart by a tab"
     if filled > 1:
         return f"{1 + filled} cells with text; a line has two, a field and its value, and a value has no tab"
@@ -178,7 +168,7 @@ def form_problems(sheet: Sheet) -> list[Problem]:
     return problems
 
 
-def _missing(entries: Sequence[Entry]) -> Iterator[Problem]:
+def _missing(entries: Sequence[SheetEntry]) -> Iterator[Problem]:
     """Headings and obligatory fields that are not there; the line is that of the last entry before the gap."""
     names = {entry.name for entry in entries}
     for number, name in enumerate(ORDER):
@@ -189,14 +179,13 @@ def _missing(entries: Sequence[Entry]) -> Iterator[Problem]:
             yield Problem(max(before, default=1), what + where)
 
 
-def _misplaced(entries: Sequence[Entry]) -> Iterator[Problem]:
+def _misplaced(entries: Sequence[SheetEntry]) -> Iterator[Problem]:
     """Entries that occur twice, and the fewest entries that must move so that all are in order."""
-    first: dict[str, Entry] = {}
+    first: dict[str, SheetEntry] = {}
     for entry in entries:
         if entry.name in first:
-            yield Problem(
-                entry.line, f"{entry.name!r} is a second time in the sheet, first in line {first[entry.name].line}"
-            )
+            what = f"{entry.name!r} is a second time in the sheet, first in line {first[entry.name].line}"
+            yield Problem(entry.line, what)
         first.setdefault(entry.name, entry)
     longest: dict[int, list[int]] = {}  # by place in the template: the longest list of places in order that ends there
     for position in (ORDER.index(name) for name in first):
@@ -206,13 +195,11 @@ def _misplaced(entries: Sequence[Entry]) -> Iterator[Problem]:
     for name, entry in first.items():
         if name not in kept:
             position = ORDER.index(name)
-            yield Problem(
-                entry.line,
-                f"{name!r} is out of order; it stands {f'after {ORDER[position - 1]!r}' if position else 'first'}",
-            )
+            where = f"after {ORDER[position - 1]!r}" if position else "first"
+            yield Problem(entry.line, f"{name!r} is out of order; it stands {where}")
 
 
-def _unknown(entries: Sequence[Entry]) -> Iterator[Problem]:
+def _unknown(entries: Sequence[SheetEntry]) -> Iterator[Problem]:
     """Fields that the template does not have, except under the last heading."""
     heading = ""
     for entry in entries:

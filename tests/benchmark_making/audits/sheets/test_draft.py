@@ -6,8 +6,9 @@ from kinds_suite import write_kinds_suite
 from sheet_parts import line_of, values_of, write
 
 from mtl.api.cli import main
-from mtl.benchmark_making.audits.sheets.draft import draft_sheet
+from mtl.benchmark_making.audits.sheets.draft import draft_sheet, find_license
 from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE, form_problems, read_sheet
+from mtl.tasks.task import Task
 
 
 def values(folder: Path, sheet: str, name: str) -> list[str]:
@@ -19,27 +20,30 @@ def test_what_the_data_and_the_suite_file_say(settings: list[str], suite_file: P
     source = "    source: {url: 'https://example.org/liten.zip'}\n    labels"
     suite_file.write_text(text.replace("    labels", source, 1), encoding="utf-8")
     sheet, folder = draft_sheet(job(settings), "kansla"), suite_file.parent
-    assert values(folder, sheet, "Title*") == ["kansla"]
-    assert values(folder, sheet, "License(s)*") == ["CC0"]
-    assert values(folder, sheet, "Link(s) / permanent identifier(s)*") == ["https://example.org/liten.zip"]
-    assert values(folder, sheet, "Intended task(s)/usage(s)") == ["Predict 'label' from 'text'"]
-    assert values(folder, sheet, "Recommended evaluation measures") == ["accuracy"]
-    assert values(folder, sheet, "Recommended split(s)") == ["Train, dev, test (provided)"]
-    total, train, dev, test = values(folder, sheet, "Dataset in numbers*")
-    assert total == "100 items in total"
+    for name, value in {
+        "Title*": "kansla",
+        "License(s)*": "CC0",
+        "Link(s) / permanent identifier(s)*": "https://example.org/liten.zip",
+        "Intended task(s)/usage(s)": "Predict 'label' from 'text'",
+        "Recommended evaluation measures": "accuracy",
+        "Recommended split(s)": "Train, dev, test (provided)",
+        "Created by*": TO_COMPLETE,
+    }.items():
+        assert values(folder, sheet, name) == [value]
     # Every fourth text has four words, the others five.
-    assert train == (
-        "train: 60 items; glad: 40 (66.7%), arg: 20 (33.3%); tokens in 'text': median 5, longest 5, together 285"
+    lengths = "tokens in 'text': median 5, longest 5, together 285"
+    total, train, dev, test = values(folder, sheet, "Dataset in numbers*")
+    assert (total, train) == (
+        "100 items in total",
+        f"train: 60 items; glad: 40 (66.7%), arg: 20 (33.3%); {lengths}",
     )
     assert dev.startswith("dev: 30 items; glad: 20 (66.7%), arg: 10 (33.3%)")
     assert test.startswith("test: 10 items; tokens")
-    form = values(folder, sheet, "Format*")
-    assert form == [
+    assert values(folder, sheet, "Format*") == [
         "TSV, UTF-8, one item a line; files: train.tsv, dev.tsv, test.tsv",
         "'text': input",
         "'label': the label to predict, one of glad or arg",
     ]
-    assert values(folder, sheet, "Created by*") == [TO_COMPLETE]
 
 
 def test_addresses_of_single_files(settings: list[str], suite_file: Path) -> None:
@@ -57,29 +61,25 @@ def test_addresses_of_single_files(settings: list[str], suite_file: Path) -> Non
     assert sources == [TO_COMPLETE, *(f"Files: {address}" for address in addresses)]
 
 
-def test_official_sizes_come_first(settings: list[str], suite_file: Path) -> None:
+def test_official_sizes_come_first_and_say_which_splits_the_publisher_has(
+    settings: list[str], suite_file: Path
+) -> None:
     text = suite_file.read_text(encoding="utf-8")
-    suite_file.write_text(text + "    rows: {train: 600, test: 10}\n", encoding="utf-8")
-    (suite_file.parent / "data/scores/test.tsv").unlink()
-    numbers = values(suite_file.parent, draft_sheet(job(settings), "betyg"), "Dataset in numbers*")
+    source = "    source: {url: 'https://example.org/{folder}/{file}'}\n"
+    suite_file.write_text(f"{text}{source}    rows: {{train: 600, test: 10}}\n", encoding="utf-8")
+    folder = suite_file.parent
+    (folder / "data/scores/test.tsv").unlink()
+    sheet = draft_sheet(job(settings), "betyg")
+    numbers = values(folder, sheet, "Dataset in numbers*")
     assert numbers[0] == "610 items in total"
     assert numbers[1].startswith("train: 600 items (60 at hand for this draft); score: mean ")
     assert numbers[2].startswith("dev: 30 items (not among the published sizes); ")
     assert numbers[3] == "test: 10 items (none at hand for this draft)"
-
-
-def test_only_splits_that_the_publisher_has_are_linked_and_recommended(settings: list[str], suite_file: Path) -> None:
-    text = suite_file.read_text(encoding="utf-8")
-    source = "    source: {url: 'https://example.org/{folder}/{file}'}\n"
-    suite_file.write_text(f"{text}{source}    rows: {{train: 60, test: 40}}\n", encoding="utf-8")
-    sheet, folder = draft_sheet(job(settings), "betyg"), suite_file.parent
-    assert values(folder, sheet, "Link(s) / permanent identifier(s)*") == [
-        "https://example.org/scores/train.tsv",
-        "https://example.org/scores/test.tsv",
-    ]
-    assert values(folder, sheet, "Dataset function(s)") == ["Training, Testing"]
-    assert values(folder, sheet, "Recommended split(s)") == ["Train, test (provided)"]
-    assert values(folder, sheet, "Format*")[0].endswith("files: train.tsv, test.tsv")
+    addresses = [f"https://example.org/scores/{split}.tsv" for split in ("train", "test")]
+    assert values(folder, sheet, "Link(s) / permanent identifier(s)*") == addresses
+    assert values(folder, sheet, "Dataset function(s)") == ["Training"]
+    assert values(folder, sheet, "Recommended split(s)") == ["Train (provided)"]
+    assert values(folder, sheet, "Format*")[0].endswith("files: train.tsv")
 
 
 @pytest.mark.parametrize("task", ["mood", "stars", "answer", "opposite", "mood-elsewhere"])
@@ -113,3 +113,49 @@ def test_bad_input(settings: list[str], arguments: list[str], message: str, caps
     assert main(["audit", *settings, *arguments]) == 2
     printed = capsys.readouterr()
     assert printed.out == "" and message in printed.err and printed.err.count("\n") == 1
+
+
+def task_in(id: str, **keys: str) -> Task:
+    return Task(id=id, text=["text"], target="label", metric="accuracy", **keys)  # type: ignore[arg-type]
+
+
+TABLE = """\
+# Data
+
+| task | rows | licence, as published |
+|---|---|---|
+| one | 10 | CC BY 4.0 |
+| `two` | 10 | |
+
+| task | rows |
+|---|---|
+| three | 10 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("readme", "id", "license"),
+    [
+        (TABLE, "one", "CC BY 4.0"),
+        (TABLE, "two", None),
+        (TABLE, "three", None),
+        (TABLE, "four", None),
+        ("Text.\n\n**License:** MIT\n", "one", "MIT"),
+        ("- Licence: CC BY-SA 4.0.\n", "one", "CC BY-SA 4.0"),
+        ("The licence is not known.\n", "one", None),
+    ],
+)
+def test_readme_of_the_data(tmp_path: Path, readme: str, id: str, license: str | None) -> None:
+    (tmp_path / "README.md").write_text(readme, encoding="utf-8")
+    assert find_license(task_in(id, folder=id), tmp_path) == license
+
+
+def test_the_nearest_source_counts(tmp_path: Path) -> None:
+    task = task_in("one", folder="sub")
+    assert find_license(task, tmp_path) is None
+    (tmp_path / "README.md").write_text("License: far\n", encoding="utf-8")
+    assert find_license(task, tmp_path) == "far"
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/README.md").write_text("License: near\n", encoding="utf-8")
+    assert find_license(task, tmp_path) == "near"
+    assert find_license(task_in("one", folder="sub", license="own"), tmp_path) == "own"

@@ -6,6 +6,7 @@ from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes
 from sheet_parts import complete, line_of, values_of, write
 
+from mtl.api.cli import main
 from mtl.benchmark_making.audits.sheets.form import (
     ORDER,
     TO_COMPLETE,
@@ -20,10 +21,13 @@ def problems(folder: Path, text: str | bytes) -> list[tuple[int, str]]:
     return [(problem.line, problem.message) for problem in form_problems(read_sheet(write(folder, text)))]
 
 
-def test_a_complete_sheet_has_no_problem(tmp_path: Path) -> None:
+def test_a_complete_sheet_has_no_problem_and_an_empty_one_marks_the_obligatory_fields(tmp_path: Path) -> None:
     sheet = complete()
     assert problems(tmp_path, sheet) == []
     assert {line.count("\t") for line in sheet.removesuffix("\n").split("\n")} == {1}
+    found = problems(tmp_path, write_sheet({}))
+    assert len(found) == write_sheet({}).count(TO_COMPLETE) == 22  # 28 without the six headings
+    assert (2, "field 'Title*' is still to be completed") in found
 
 
 def test_the_template_is_superlim_s() -> None:
@@ -32,31 +36,13 @@ def test_the_template_is_superlim_s() -> None:
     assert ORDER[-3:] == ["VI. OTHER", "Related projects", "References"]
 
 
-def test_an_empty_sheet_marks_the_obligatory_fields(tmp_path: Path) -> None:
-    sheet = write_sheet({})
-    found = problems(tmp_path, sheet)
-    assert len(found) == sheet.count(TO_COMPLETE) == 22  # 28 without the six headings
-    assert (2, "field 'Title*' is still to be completed") in found
-
-
-def test_values_go_on_in_lines_without_a_field(tmp_path: Path) -> None:
-    sheet = read_sheet(write(tmp_path, complete(License=["CC BY 4.0", "and\tMIT\n"])))
-    assert values_of(sheet, "License(s)*") == ["CC BY 4.0", "and MIT"]
-
-
 def test_blank_cells_and_line_ends_carry_no_meaning(tmp_path: Path) -> None:
     """A spreadsheet pads lines; a published sheet has further lines of a value in the third cell."""
-    sheet = (
-        complete(References=["[1]", "[2]"])
-        .replace("\t[2]", "\t\t[2]")
-        .replace("\n\t\n", "\n\n")
-        .replace("\n", "\t\r\n")
-    )
-    assert problems(tmp_path, sheet) == []
-
-
-def test_quotation_marks_of_a_spreadsheet_are_form(tmp_path: Path) -> None:
+    sheet = complete(References=["[1]", "[2]"]).replace("\t[2]", "\t\t[2]").replace("\n\t\n", "\n\n")
+    assert problems(tmp_path, sheet.replace("\n", "\t\r\n")) == []
     assert problems(tmp_path, complete(Format='"""id"": the row\'\'s id\'"')) == []
+    read = read_sheet(write(tmp_path, complete(License=["CC BY 4.0", "and\tMIT\n"])))
+    assert values_of(read, "License(s)*") == ["CC BY 4.0", "and MIT"]
 
 
 @pytest.mark.parametrize("name", ["License(s)*", "III. DATA", "Documentation template version*", "VI. OTHER", "Title*"])
@@ -69,21 +55,14 @@ def test_a_missing_heading_or_obligatory_field(tmp_path: Path, name: str) -> Non
     assert message.startswith("no ") and repr(name) in message and repr(before) in message
 
 
-def test_a_missing_first_heading(tmp_path: Path) -> None:
-    assert problems(tmp_path, complete().split("\n", 1)[1]) == [
-        (1, "no heading 'I. IDENTIFYING INFORMATION'; it is the first line")
-    ]
-
-
-def test_fields_without_a_star_may_be_missing_or_empty(tmp_path: Path) -> None:
-    sheet = "".join(f"{line}\n" for line in complete().splitlines() if not line.startswith("Subtitle"))
-    assert problems(tmp_path, sheet) == []
-
-
-def test_an_obligatory_field_without_a_value(tmp_path: Path) -> None:
+def test_only_obligatory_fields_need_a_value(tmp_path: Path) -> None:
     sheet = complete(Language=["  "])
     assert problems(tmp_path, sheet) == [(line_of(sheet, "Language*"), "obligatory field 'Language*' has no value")]
     assert problems(tmp_path, complete(Language=["", "Swedish"])) == []
+    sheet = "".join(f"{line}\n" for line in complete().splitlines() if not line.startswith("Subtitle"))
+    assert problems(tmp_path, sheet) == []
+    missing = [(1, "no heading 'I. IDENTIFYING INFORMATION'; it is the first line")]
+    assert problems(tmp_path, complete().split("\n", 1)[1]) == missing
 
 
 def test_order(tmp_path: Path) -> None:
@@ -96,12 +75,9 @@ def test_order(tmp_path: Path) -> None:
     names = ["IV. ETHICS AND CAVEATS", "Ethical considerations", "Things to watch out for"]
     assert [message.split("'")[1] for _, message in found] == names
     assert found[0][1].endswith("it stands after 'Annotator characteristics'")
-
-
-def test_a_field_twice(tmp_path: Path) -> None:
-    sheet = complete().replace("Language*\t", "Language*\tSwedish\nLanguage*\t")
-    line = line_of(sheet, "Language*")
-    assert problems(tmp_path, sheet) == [(line + 1, f"'Language*' is a second time in the sheet, first in line {line}")]
+    twice = complete().replace("Language*\t", "Language*\tSwedish\nLanguage*\t")
+    line = line_of(twice, "Language*")
+    assert problems(tmp_path, twice) == [(line + 1, f"'Language*' is a second time in the sheet, first in line {line}")]
 
 
 def test_fields_of_its_own_are_under_the_last_heading_only(tmp_path: Path) -> None:
@@ -130,34 +106,24 @@ def test_damaged_lines(tmp_path: Path, line: str, message: str) -> None:
     assert any(number == at and message in text for number, text in problems(tmp_path, sheet))
 
 
-def test_a_value_needs_a_field(tmp_path: Path) -> None:
-    sheet = complete()
-    assert problems(tmp_path, f"\tfirst\n{sheet}") == [(1, "a value without a field")]
-    assert problems(tmp_path, sheet.replace("II. USAGE\t", "II. USAGE\tmuch")) == [
-        (line_of(sheet, "II. "), "heading 'II. USAGE' has a value; put it into a field")
-    ]
-
-
-def test_encoding(tmp_path: Path) -> None:
+def test_encoding_and_values_without_a_field(tmp_path: Path) -> None:
     sheet = complete(Language="på svenska")
     line = line_of(sheet, "Language*")
     assert problems(tmp_path, sheet.encode("cp1252")) == [(line, "not UTF-8 (byte 0xe5); save the sheet as UTF-8")]
     assert problems(tmp_path, sheet.encode("utf-8-sig"))[0][1].startswith("begins with a byte order mark")
+    assert problems(tmp_path, f"\tfirst\n{sheet}") == [(1, "a value without a field")]
+    usage = (line_of(sheet, "II. "), "heading 'II. USAGE' has a value; put it into a field")
+    assert problems(tmp_path, sheet.replace("II. USAGE\t", "II. USAGE\tmuch")) == [usage]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_a_sheet_in_utf_16_gets_a_hint(tmp_path: Path, encoding: str) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"text\tlabel\nsol\tglad\n", b"\x00\xff\n", *(complete().encode(form) for form in ("utf-16", "utf-16-be"))],
+    ids=["empty", "data", "bytes", "UTF-16", "UTF-16 without a mark"],
+)
+def test_a_file_that_is_no_sheet(tmp_path: Path, content: bytes) -> None:
     with raises_input_error(file="kansla_documentation_sheet.tsv"):
-        read_sheet(write(tmp_path, complete().encode(encoding)))
-
-
-@pytest.mark.parametrize("text", ["", "text\tlabel\nsol\tglad\n", "{}\n", b"\x00\xff\n"])
-def test_a_file_that_is_no_sheet(tmp_path: Path, text: str | bytes) -> None:
-    path = write(tmp_path, text)
-    with raises_input_error(file="kansla_documentation_sheet.tsv"):
-        read_sheet(path)
-    with raises_input_error(file="TMP"):
-        read_sheet(tmp_path)
+        read_sheet(write(tmp_path, content))
 
 
 def test_a_damaged_sheet_is_read_or_one_line(tmp_path: Path) -> None:
@@ -168,8 +134,31 @@ def test_a_damaged_sheet_is_read_or_one_line(tmp_path: Path) -> None:
 
 def test_a_sheet_that_is_no_file_or_too_large_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe.tsv")
-    with raises_input_error(file="pipe.tsv"):
-        read_sheet(tmp_path / "pipe.tsv")
+    for path, file in ((tmp_path / "pipe.tsv", "pipe.tsv"), (tmp_path, "TMP")):
+        with raises_input_error(file=file):
+            read_sheet(path)
     monkeypatch.setattr("mtl.benchmark_making.audits.sheets.form.SHEET_LIMIT", 10)
     with raises_input_error(file="kansla_documentation_sheet.tsv"):
         read_sheet(write(tmp_path, complete()))
+
+
+def test_findings_have_one_line_each_and_the_exit_status_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, complete())
+    assert main(["audit", "--check-sheet", str(path)]) == 0
+    assert capsys.readouterr() == (f"{path}: nothing found\n", "")
+    sheet = complete(Title="", Abstract="").replace("Abstract*", "Abstrakt", 1)
+    assert main(["audit", "--check-sheet", str(write(tmp_path, sheet))]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{path}:2: obligatory field 'Title*' has no value",
+        f"{path}:{line_of(sheet, 'License')}: no field 'Abstract*', which is obligatory; it stands after 'License(s)*'",
+        f"{path}:{line_of(sheet, 'Abstrakt')}: unknown field 'Abstrakt'; did you mean 'Abstract*'?",
+    ]
+
+
+def test_the_command_on_a_file_that_is_no_sheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in (write(tmp_path, "text\tlabel\n"), tmp_path / "none.tsv"):
+        assert main(["audit", "--check-sheet", str(path)]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == "" and printed.err.startswith(f"mtl: error: {path}: ") and printed.err.count("\n") == 1

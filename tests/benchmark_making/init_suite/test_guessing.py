@@ -1,0 +1,158 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from data_files import sentences, write_jsonl, write_table
+
+from mtl.benchmark_making.init_suite.files import find_tasks
+from mtl.benchmark_making.init_suite.guessing import Guess, choose_answering_tasks, guess_task
+
+TEXTS = sentences(12)
+LABELS = ["glad", "sad"] * 6
+BOTH = "text label"
+
+
+def guess(folder: Path) -> Guess:
+    (found,) = find_tasks(folder).tasks
+    return guess_task(found, folder)
+
+
+def write_split(folder: Path, split: str, header: str = BOTH, labels: list[str] = LABELS) -> None:
+    columns = {"text": TEXTS, "label": labels}
+    names = header.split()
+    write_table(folder / "mood" / f"{split}.tsv", names, list(zip(*(columns[name] for name in names), strict=True)))
+
+
+def guess_splits(folder: Path, **headers: str) -> Guess:
+    for split, header in headers.items():
+        write_split(folder, split, header)
+    return guess(folder)
+
+
+def test_all_three_splits(tmp_path: Path) -> None:
+    found = guess_splits(tmp_path, train=BOTH, dev=BOTH, test="text")
+    assert (found.id, found.folder, found.problem, found.kind) == ("mood", "mood", None, "labels")
+    assert found.files == {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}
+    assert found.rows == {"train": 12, "dev": 12, "test": 12}
+    assert found.keys == {"target": "label", "labels": ["glad", "sad"], "metric": "accuracy", "text": ["text"]}
+    assert "files" not in found.why
+
+
+@pytest.mark.parametrize(
+    ("headers", "scored", "why"),
+    [
+        ({"train": BOTH, "test": "text"}, None, "no dev file: rows of train are held out, and scored"),
+        ({"train": BOTH, "test": BOTH}, "test", "no dev file: rows of train are held out"),
+        ({"train": BOTH, "dev": BOTH, "test": BOTH}, None, None),
+    ],
+)
+def test_which_split_is_scored(headers: dict[str, str], scored: str | None, why: str | None, tmp_path: Path) -> None:
+    found = guess_splits(tmp_path, **headers)
+    assert (found.keys.get("scored"), found.why.get("files")) == (scored, why)
+    assert any("scored: test" in note for note in found.notes) == ("dev" in headers)
+
+
+def test_a_test_file_with_minus_one_has_no_targets(tmp_path: Path) -> None:
+    write_split(tmp_path, "test", labels=["-1"] * 12)
+    found = guess_splits(tmp_path, train=BOTH)
+    assert found.keys["labels"] == ["glad", "sad"] and "scored" not in found.keys
+
+
+def test_a_dev_file_without_the_text_is_not_used(tmp_path: Path) -> None:
+    found = guess_splits(tmp_path, train=BOTH, dev="label")
+    assert found.files["dev"] is None and found.rows == {"train": 12}
+    assert 'dev.tsv has no column "text"' in found.doubts[0]
+
+
+def test_what_is_wrong_with_a_file_is_the_task_s_problem(tmp_path: Path) -> None:
+    found = guess_splits(tmp_path, train=BOTH, dev="text")
+    assert found.problem == f'{tmp_path / "mood" / "dev.tsv"}: no targets in column "label"'
+    (tmp_path / "mood" / "dev.tsv").write_bytes(b"text\tlabel\n\xff\tglad\n")
+    assert "dev.tsv:2: not UTF-8" in (guess(tmp_path).problem or "")
+    (tmp_path / "mood" / "dev.tsv").unlink()
+    write_split(tmp_path, "train", labels=["${oc.env:HOME}", "sad"] * 6)
+    assert "holds '${'" in (guess(tmp_path).problem or "")
+    assert guess_splits(tmp_path, train="label").problem == 'no column looks like a text: train.tsv has "label"'
+
+
+@pytest.mark.parametrize("folder", ["C:", "${oc.env:HOME}"])
+def test_a_folder_that_a_suite_file_cannot_hold_is_a_problem(tmp_path: Path, folder: str) -> None:
+    write_split(tmp_path / folder, "train")
+    assert guess(tmp_path).problem == f'rename "{folder}/mood": a suite file cannot hold this name'
+
+
+def test_a_second_file_of_a_split_is_noted(tmp_path: Path) -> None:
+    assert '"valid.tsv"' in guess_splits(tmp_path, train=BOTH, dev=BOTH, valid=BOTH).notes[0]
+
+
+def test_a_choice_of_a_list_or_of_columns(tmp_path: Path) -> None:
+    rows = [
+        {"idx": i, "question": text, "answers": ["yes it is", "no it is not"], "label": i % 2, "meta": {"text": text}}
+        for i, text in enumerate(TEXTS)
+    ]
+    write_jsonl(tmp_path / "list" / "faq_train.jsonl", rows)
+    write_jsonl(tmp_path / "list" / "faq_test.jsonl", [{**row, "label": None} for row in rows])
+    found = guess(tmp_path / "list")
+    assert found.kind == "choice"
+    assert found.keys == {"target": "label", "candidates": ["answers[]"], "metric": "accuracy", "text": ["question"]}
+    options = zip(sentences(12, "one"), sentences(12, "other"), ["0", "1"] * 6, strict=True)
+    write_table(tmp_path / "columns" / "senses_train.csv", ["option1", "option2", "label"], options, ",")
+    found = guess(tmp_path / "columns")
+    assert (found.keys["candidates"], found.keys["text"]) == (["option1", "option2"], [])
+
+
+def test_nested_texts(tmp_path: Path) -> None:
+    rows = [
+        {"idx": i, "first": {"context": first, "at": {"start": 1}}, "second": {"context": second}, "label": LABELS[i]}
+        for i, (first, second) in enumerate(zip(TEXTS, sentences(12, "other"), strict=True))
+    ]
+    write_jsonl(tmp_path / "wic_train.jsonl", rows)
+    assert guess(tmp_path).keys["text"] == ["first.context", "second.context"]
+
+
+PAIR = ["premise", "hypothesis"]
+NLI = ["contradiction", "entailment", "neutral"]
+
+
+def guessed(id: str, rows: dict[str, int], kind: str = "labels", text: list[str] = PAIR, **keys: Any) -> Guess:
+    files = {split: f"{split}.tsv" if split in rows else None for split in ("train", "dev", "test")}
+    return Guess(id, id, files, rows, kind, {"text": text, "metric": "accuracy", **keys})
+
+
+def test_the_task_with_the_same_columns_and_labels_answers() -> None:
+    nli = guessed("nli", {"train": 9, "dev": 3}, labels=NLI)
+    gender = guessed("gender", {"dev": 3}, labels=["entailment", "neutral"])
+    choose_answering_tasks([guessed("pairs", {"train": 99}, text=["a", "b"], labels=NLI), gender, nli])
+    assert gender.keys == {"text": PAIR, "metric": "accuracy", "answered_by": "nli"}
+    assert "a guess" in gender.why["answered_by"]
+    assert gender.why["files"] == "no train file"
+    assert '"entailment", "neutral"' in gender.notes[0]
+    assert gender.doubts == ["answered_by: no training rows; nli has the same columns and labels"]
+    assert "answered_by" not in nli.keys
+
+
+def test_of_several_the_largest_is_written_and_the_others_are_named() -> None:
+    sick, nli, gender = (
+        guessed(id, {split: rows}, labels=NLI)
+        for id, split, rows in [("sick", "train", 5), ("nli", "train", 9), ("g", "dev", 3)]
+    )
+    choose_answering_tasks([sick, nli, gender])
+    assert gender.keys["answered_by"] == "nli"
+    assert gender.doubts[0].endswith("; or sick")
+
+
+def test_no_task_with_other_labels_or_columns_answers() -> None:
+    gender = guessed("gender", {"dev": 3}, labels=["entailment", "unknown"])
+    broken = guessed("broken", {"train": 3}, labels=["entailment", "unknown"])
+    broken.problem = "no column looks like a text"
+    choose_answering_tasks([guessed("nli", {"train": 9}, labels=NLI), broken, gender])
+    assert gender.problem is not None
+    assert gender.problem.startswith("no train file")
+
+
+def test_numbers_need_the_whole_range() -> None:
+    tasks = [guessed(id, {"test": 3}, "number", range=[low, 5]) for id, low in [("inside", 1), ("outside", -1)]]
+    choose_answering_tasks([guessed("sts", {"train": 9}, "number", range=[0, 5]), *tasks])
+    assert tasks[0].keys["answered_by"] == "sts"
+    assert "range" not in tasks[0].keys
+    assert tasks[1].problem is not None
