@@ -19,10 +19,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import yaml
 from msgspec import Meta
-from mtl.benchmark_making.make.steps import STEPS
 
 from mtl.api.commands import add_commands
 from mtl.base.typed import declared_keys, field_types, in_words, notes_of
+from mtl.benchmark_making.make.steps import STEPS
 from mtl.benchmark_making.similarity.comparison import SimilarityOptions
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.fasttext import FastTextTraining
