@@ -197,7 +197,7 @@ def run(*settings: Settings, **named: Any) -> Run:
         'f1'
         >>> mtl.run(suite="klej-sample", encoder={"hiden_size": 64})
         Traceback (most recent call last):
-        mtl.base.errors.InputError: unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?
+        mtl.base.typed.UnknownKey: unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?
     """
     from mtl.jobs.job import load_job
 

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.files import listed, write_json
@@ -11,7 +12,6 @@ from mtl.base.lazy import lazy
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.repeats import without_repeats
-from mtl.embedders.find import Vectors
 from mtl.jobs.imported import fingerprint_name
 from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
@@ -20,6 +20,9 @@ from mtl.methods.method import BuildRequest, Method
 from mtl.runs.summary import Summary, read_summary
 from mtl.settings.layers import moved_sources
 from mtl.settings.schema import Config
+
+if TYPE_CHECKING:
+    from mtl.embedders.find import Vectors
 
 MOST_NAMED = 3  # files in one message; the others are counted
 
@@ -36,7 +39,7 @@ BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
 logger = logging.getLogger("mtl")
 
 
-def prepare(job: Job, vectors: Vectors | None) -> tuple[Dataset, Method]:
+def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
     """Read the data, train the word vectors if they do not exist, and build the method, from caches if they exist.
 
     Args:
@@ -60,7 +63,7 @@ def prepare(job: Job, vectors: Vectors | None) -> tuple[Dataset, Method]:
     return dataset, kind.build(request) if kind.builds else BUILDERS[config.method](job, request)
 
 
-def source_stamps(config: Config, vectors: Vectors | None) -> dict[str, list[int]]:
+def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[int]]:
     """By path, the size in bytes and the time of change in nanoseconds of each file beside the data that a run is made from.
 
     Args:
