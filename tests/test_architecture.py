@@ -3,6 +3,8 @@
 import ast
 import configparser
 import re
+import subprocess
+import sys
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -78,6 +80,14 @@ def test_the_core_imports_no_wing_and_no_wing_another() -> None:
         if name != part_of(module)
     }
     assert across == set()
+
+
+def test_importing_the_core_loads_no_wing() -> None:
+    wings = {file.parent.name for file in (ROOT / "mtl").glob("*/wing.py")}
+    core = sorted(name for name, module in FILES.items() if part_of(module) not in wings)
+    code = f"import importlib, sys; [importlib.import_module(name) for name in {core!r}]; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {name for name in done.stdout.split() if name.startswith(tuple(f"mtl.{wing}" for wing in wings))}
 
 
 def test_the_house_has_at_most_sixteen_rooms() -> None:
