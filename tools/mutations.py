@@ -58,7 +58,7 @@ MUTATIONS = (
         "base/locks.py",
         "if (native := _system_lock(path, timeout=0)) is not None:\n            held.callback(native.release)\n        else:",
         "if False:\n            pass\n        elif False:",
-        ("base/test_locks.py", "jobs/test_seed_lock.py", "jobs/test_together_baseline.py"),
+        ("base/test_locks.py", "runs/test_folder.py", "jobs/test_together_baseline.py"),
     ),
     Mutation(
         "checkpoint: equal averages replace the best weights",
@@ -114,7 +114,7 @@ MUTATIONS = (
         "methods/transformer/pretrained.py",
         "content = hashlib.sha256(self.form().encode())",
         "content = hashlib.sha256()",
-        ("encoders/test_transformer.py", "methods/transformer"),
+        ("vectors/encoders/test_transformer.py", "methods/transformer"),
     ),
     Mutation(
         "fingerprint: cached tokens do not depend on max_length",
@@ -154,8 +154,8 @@ MUTATIONS = (
     Mutation(
         "fold: rows with the same texts may be on both sides",
         "data/splits.py",
-        "joined.merge(first[text], key)",
-        "pass",
+        "[(first[text], key) for text, key in zip(texts, keys, strict=True)]",
+        "[]",
         ("data",),
     ),
     Mutation(
@@ -175,7 +175,7 @@ MUTATIONS = (
     Mutation(
         "statistics: a run whose seeds agree by chance has no more variance than they show",
         "stats/families.py",
-        "np.maximum(alone, variance * more)",
+        "np.maximum(alone, variance * factors)",
         "alone",
         ("stats",),
     ),
@@ -189,8 +189,8 @@ MUTATIONS = (
     Mutation(
         "submission: a zip has the time at which it was written",
         "submissions/format.py",
-        "zipfile.ZipInfo(file.name)",
-        "file.name",
+        "zipfile.ZipInfo(name)",
+        "name",
         ("submissions",),
     ),
     Mutation(
@@ -210,8 +210,8 @@ MUTATIONS = (
     Mutation(
         "other machine: a seed that runs apart does not compare its inputs",
         "jobs/together.py",
-        "    _check_same(job, dataset, method)\n    run_seed",
-        "    run_seed",
+        "if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):",
+        "if changed := []:",
         ("jobs/test_seed.py", "jobs/engines"),
     ),
     Mutation(
