@@ -45,6 +45,11 @@ if sys.argv[4] == "train_unsupervised":  # which takes the seed from its default
 getattr(fasttext, sys.argv[4])(**arguments).save_model(sys.argv[2])
 """
 
+FASTTEXT = static_kind(
+    "fastText",
+    VectorTraining("mtl.embedders.fasttext:FastTextTraining", extra="fasttext", file_name=lambda suite: f"{suite}.bin"),
+)
+
 
 @dataclass
 class FastTextTraining:
@@ -192,9 +197,3 @@ def _position(process: int, file: Path) -> int | None:
     except OSError:  # the process has closed the file, or there is no /proc
         pass
     return None
-
-
-FASTTEXT = static_kind(
-    "fastText",
-    VectorTraining("mtl.embedders.fasttext:FastTextTraining", extra="fasttext", file_name=lambda suite: f"{suite}.bin"),
-)

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 LARGEST_SEED = 2**32 - 1
 
+WORD2VEC = static_kind(
+    "word2vec",
+    VectorTraining(
+        "mtl.embedders.word2vec:Word2VecTraining", extra="gensim", file_name=lambda suite: f"{suite}-word2vec.bin"
+    ),
+)
+
 
 @dataclass
 class Word2VecTraining:
@@ -107,11 +114,3 @@ class _Lines:
             words = line.split()
             yield words
             self._bar.advance(len(words))
-
-
-WORD2VEC = static_kind(
-    "word2vec",
-    VectorTraining(
-        "mtl.embedders.word2vec:Word2VecTraining", extra="gensim", file_name=lambda suite: f"{suite}-word2vec.bin"
-    ),
-)

@@ -16,6 +16,16 @@ import numpy as np
 from mtl.base.files import is_sha256
 from mtl.base.untrusted import is_web_address
 
+SPLITS = ("train", "dev", "test")
+SPAN_ENDS = ("start", "stop")  # the keys of a span
+DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
+UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
+# The fields of a task that predictions and scores depend on, beside the content of its files.
+SCORES_DEPEND_ON = (
+    *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
+    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header"),
+)
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -55,17 +65,6 @@ class Scale:
 # By the value of `scale` in a suite file.
 SCALES = {100: Scale(1.0, 1, "score × 100"), 1: Scale(100.0, 3, "score")}
 PERCENT = SCALES[100]
-
-SPLITS = ("train", "dev", "test")
-SPAN_ENDS = ("start", "stop")  # the keys of a span
-DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
-UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
-
-# The fields of a task that predictions and scores depend on, beside the content of its files.
-SCORES_DEPEND_ON = (
-    *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
-    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header"),
-)
 
 
 @dataclass

@@ -42,6 +42,18 @@ EVERYTHING, CONSTANT = "everything", "constant"
 FIRST, SECOND, CANDIDATES = "first text alone", "second text alone", "candidates alone"
 SHUFFLED, LENGTHS, OVERLAP = "shuffled words", "lengths alone", "overlap alone"
 
+# What a floor reads: changes a task and its dataset, or returns None where the part does not exist.
+Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
+READ_BY_FLOORS = (EVERYTHING, FIRST, SECOND, SHUFFLED)
+# By the method of a floor that reads parts of rows: its settings, beside those of `configs/method`.
+READERS: dict[str, dict[str, object]] = {
+    "svm": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]},
+    "logistic": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [1.0, 10.0]},
+    "naive_bayes": {"floor.features": "pair", "floor.choice": "candidates"},
+    "fasttext": {},
+    "static": {},
+}
+
 
 @dataclass(frozen=True)
 class PartScore:
@@ -151,10 +163,6 @@ def _of_task(audited: Audited, task: Task, floors: Sequence[str]) -> Artefacts:
     return Artefacts(task, scores, words, classes, list(filter(None, shifts)), list(filter(None, repeated)), gap)
 
 
-# What a floor reads: changes a task and its dataset, or returns None where the part does not exist.
-Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
-
-
 def _side(side: int) -> Change:
     """One of a pair's texts, or the candidates of a choice."""
 
@@ -230,16 +238,7 @@ CHANGES: dict[str, Change] = {
     OVERLAP: _pairs,
     CONSTANT: _whole,
 }
-READ_BY_FLOORS = (EVERYTHING, FIRST, SECOND, SHUFFLED)
 
-# By the method of a floor that reads parts of rows: its settings, beside those of `configs/method`.
-READERS: dict[str, dict[str, object]] = {
-    "svm": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]},
-    "logistic": {"floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [1.0, 10.0]},
-    "naive_bayes": {"floor.features": "pair", "floor.choice": "candidates"},
-    "fasttext": {},
-    "static": {},
-}
 # The floors of the other parts, with their settings.
 OTHERS: dict[str, tuple[Callable[[BuildRequest], Method], dict[str, object]]] = {
     LENGTHS: (LengthFloor, {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]}),

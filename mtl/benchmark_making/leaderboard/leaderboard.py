@@ -31,6 +31,13 @@ from mtl.tasks.suite import AVERAGE, Suite
 
 logger = logging.getLogger("mtl")
 
+SYSTEMS_NOTE = (
+    "A system is what it answers: intervals and tests say how it would answer other rows of the same kind, not how it would be if it were "
+    "trained again. The variance over rows comes from bootstrap resamples of the rows, the same for all systems. Every pair of systems is "
+    "tested on every task and the average, with Holm's correction for all tests together. Systems that no test separates share their ranks; all "
+    "ranks hold at once with a probability of at least 95 %."
+)
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -187,14 +194,6 @@ def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Sc
         tests=PairTests(ranks=_reordered(rows, ranks)),
         noun="system",
     )
-
-
-SYSTEMS_NOTE = (
-    "A system is what it answers: intervals and tests say how it would answer other rows of the same kind, not how it would be if it were "
-    "trained again. The variance over rows comes from bootstrap resamples of the rows, the same for all systems. Every pair of systems is "
-    "tested on every task and the average, with Holm's correction for all tests together. Systems that no test separates share their ranks; all "
-    "ranks hold at once with a probability of at least 95 %."
-)
 
 
 def _reordered(

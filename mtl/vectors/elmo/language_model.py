@@ -23,6 +23,9 @@ from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, charac
 # To get batches of similar length, lines for this many batches are drawn, sorted by length, and split.
 POOL = 50
 
+# Rows of the full softmax that are computed at once.
+ROWS = 512
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -99,9 +102,6 @@ def batches(lengths: np.ndarray, lines: np.ndarray, tokens: int, seed: Sequence[
 
 # Classes of the softmax. The words follow from FIRST on, the most frequent first.
 UNKNOWN, BEGIN, END, FIRST = range(4)
-
-# Rows of the full softmax that are computed at once.
-ROWS = 512
 
 
 class LanguageModel(nn.Module):

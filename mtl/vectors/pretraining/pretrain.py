@@ -59,6 +59,10 @@ model = AutoModelForMaskedLM.from_pretrained("FOLDER")
 ```
 """
 
+logger = logging.getLogger("mtl")
+CPU = torch.device("cpu")
+COPIES = 28  # bytes of a parameter: weights and Adam's two moments in the checkpoint and its successor, and the weights of the output
+
 
 def training_log(
     settings: PretrainingSettings, texts: PretrainingTexts, figures: dict[str, Any], rows: list[dict[str, float]]
@@ -124,11 +128,7 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
     )
 
 
-logger = logging.getLogger("mtl")
-
-CPU = torch.device("cpu")
 CLAIM, CHECKPOINT, VOCABULARY = "claim.json", "last.ckpt", "tokenizer.json"
-COPIES = 28  # bytes of a parameter: weights and Adam's two moments in the checkpoint and its successor, and the weights of the output
 
 
 @exact_arithmetic()

@@ -26,6 +26,8 @@ from mtl.vectors.pretraining.tokens import Segments
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
 
+MOST_HELD_OUT = 1000  # segments
+
 
 class Rate:
     """A linear rise from 0 to the highest learning rate, then a linear fall to the final one, over the progress of a training.
@@ -80,9 +82,6 @@ class Order:
         kept = rng.permutation(len(self.lengths))[: self.per_pass * self.batch_size]
         batches = pooled_batches(self.lengths[kept], self.batch_size, rng, pool_size(self.per_pass))
         return [kept[batch] for batch in batches]
-
-
-MOST_HELD_OUT = 1000  # segments
 
 
 def held_out_segments(segments: int, settings: PretrainingSettings) -> tuple[np.ndarray, np.ndarray]:
