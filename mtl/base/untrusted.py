@@ -94,7 +94,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
     return content
 
 
-class Lines:
+class OpenLines:
     """The lines of an open file, plain, gzipped, or the only file in a zip, one by one.
 
     Memory holds one line, of at most `limit` bytes, and unpacking is bounded by the file's size.
@@ -152,7 +152,7 @@ class Lines:
 
 
 @contextmanager
-def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Lines]:
+def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[OpenLines]:
     """The lines of a text file, plain, gzipped, or the only file in a zip, as bytes, each of at most `limit` bytes.
 
     Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too long, a damaged
@@ -162,7 +162,7 @@ def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Lines]:
         file = io.BufferedReader(cast(io.BufferedReader, opened).raw, 2**20)
         packing = next((name for name, starts in PACKINGS.items() if file.peek(4).startswith(starts)), None)
         try:
-            yield Lines(path, file, packing, limit)
+            yield OpenLines(path, file, packing, limit)
         except (gzip.BadGzipFile, zipfile.BadZipFile, EOFError, zlib.error) as error:
             raise InputError(f"damaged {packing} ({error}); download or copy it again", path=path) from None
 

@@ -8,13 +8,15 @@ import yaml
 
 from mtl.base.typed import typed
 from mtl.benchmark_making.make.steps import STEPS
-from mtl.benchmark_making.make.table import Origin, Row, Table, Work
+from mtl.benchmark_making.make.table import Origin, SourceRow, Table, Work
 
 
 def table_of(name: str = "corpus", **columns: Sequence[Any]) -> Table:
     """A table with these columns, whose rows come from corpus.tsv, from line 2 on."""
     values = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-    return Table(name, list(columns), [Row(own, (Origin("corpus.tsv", line),)) for line, own in enumerate(values, 2)])
+    return Table(
+        name, list(columns), [SourceRow(own, (Origin("corpus.tsv", line),)) for line, own in enumerate(values, 2)]
+    )
 
 
 def do(step: str, *tables: Table, **options: Any) -> Table:

@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import counted
 from mtl.base.progress import progress
 from mtl.benchmark_making.leaderboard.rows import TaskRows, read_labelled_rows, read_public_rows
-from mtl.benchmark_making.leaderboard.scoring import Scored, Scorer
+from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission, Scorer
 from mtl.benchmark_making.leaderboard.site import write_site
 from mtl.benchmark_making.leaderboard.submission import (
     ABOUT,
@@ -161,7 +161,9 @@ class _Limit:
         return (about.team or "").strip().casefold(), (about.date or "")[:7]
 
 
-def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Scored], split: str) -> Leaderboard:
+def build_board(
+    suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[ScoredSubmission], split: str
+) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
     rows = [_row(suite, each, split) for each in scored]
     scale = suite.shown
@@ -207,7 +209,7 @@ def _reordered(
     }
 
 
-def _row(suite: Suite, scored: Scored, split: str) -> Row:
+def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
     system = scored.system
     scores = {id: _score(suite, scored.samples[id], lowest_score(suite.tasks[id])) for id in scored.scores}
     means = {}

@@ -12,7 +12,7 @@ from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.version import VERSION
 from mtl.benchmark_making.leaderboard.rows import LabelledRows, TaskRows
-from mtl.benchmark_making.leaderboard.submission import Entrant, Submission, read_predictions
+from mtl.benchmark_making.leaderboard.submission import Entrant, UnreadSubmission, read_predictions
 from mtl.stats.comparison import Sample, over_tasks
 from mtl.stats.resampling import RESAMPLES, resampled_scores
 from mtl.tasks.metrics import score
@@ -25,7 +25,7 @@ logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredSubmission:
     """A submission with its scores.
 
     Args:
@@ -60,7 +60,7 @@ class Scorer:
         self._key = repr((FORMAT, VERSION, np.__version__, RESAMPLES, split, suite.submission.ids, keys))
         self.averaged = [id for id in suite.averaged if id in tasks]
 
-    def score(self, submission: Submission) -> Scored:
+    def score(self, submission: UnreadSubmission) -> ScoredSubmission:
         """The submission's scores. Raises InputError as `read_predictions`; it says nothing of labels."""
         key = hashlib.sha256(f"{self._key} {submission.digest}".encode()).hexdigest()
         path = self._cache / f"{key}.npz" if self._cache else None
@@ -81,9 +81,9 @@ class Scorer:
             mean = np.array([self._suite.mean(scores)])
             divisors = list(self._suite.divisors(self.averaged).values())
             samples[AVERAGE] = Sample(mean, over_tasks(parts, divisors), 0.0, True)
-        return Scored(submission.name, submission.system, str(stored["digest"]), scores, samples)
+        return ScoredSubmission(submission.name, submission.system, str(stored["digest"]), scores, samples)
 
-    def _computed(self, submission: Submission) -> dict[str, np.ndarray]:
+    def _computed(self, submission: UnreadSubmission) -> dict[str, np.ndarray]:
         """The arrays of a file: `tasks`, `scores` × 100 (tasks,), `means` on each resample, of the tasks and of their parts of the average
         (2, tasks, RESAMPLES), and `digest`."""
         predicted = read_predictions(submission, self._suite, self._split, self._tasks)

@@ -12,7 +12,7 @@ from typing import Any
 
 from mtl.base.files import write_text
 from mtl.base.terminal import MISSING
-from mtl.benchmark_making.leaderboard.scoring import Scored
+from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission
 from mtl.reports.board import Leaderboard, Row, cost_cell
 from mtl.reports.document import document
 from mtl.reports.markdown import rank_text
@@ -34,7 +34,7 @@ class Entry:
     """
 
     row: Row
-    scored: Scored
+    scored: ScoredSubmission
     ranks: Mapping[str, tuple[int, int]]
     alike: Sequence[str]
 
@@ -42,7 +42,7 @@ class Entry:
 def write_site(
     title: str,
     board: Leaderboard,
-    scored: Sequence[Scored],
+    scored: Sequence[ScoredSubmission],
     refused: Mapping[str, str],
     out: Path,
     url: str | None = None,
@@ -69,7 +69,7 @@ def write_site(
             path.unlink()
 
 
-def _best_first(board: Leaderboard, scored: Sequence[Scored]) -> list[Entry]:
+def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[Entry]:
     """The systems by their average, those without one last; equal ones by name."""
     systems = {each.name: each for each in scored}
     alike: dict[str, list[str]] = {}

@@ -38,7 +38,7 @@ class Entrant(System):
 
 
 @dataclass(frozen=True, eq=False)
-class Submission:
+class UnreadSubmission:
     """A submission whose predictions are not read yet.
 
     Args:
@@ -96,7 +96,7 @@ def read_about(folder: Path) -> Entrant:
     return about
 
 
-def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> Submission:
+def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> UnreadSubmission:
     """The submission in a folder. Raises InputError that says why it is refused."""
     archives = sorted(folder.glob("*.zip"))
     if len(archives) > 1:
@@ -107,11 +107,11 @@ def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> S
     predicted_splits(path, others, suite, beside=OTHERS.fullmatch)
     if not contents:
         raise InputError(f"has no predictions for {split}", path=folder)
-    return Submission(folder.name, path, about, contents)
+    return UnreadSubmission(folder.name, path, about, contents)
 
 
 def read_predictions(
-    submission: Submission, suite: Suite, split: str, tasks: Mapping[str, TaskRows]
+    submission: UnreadSubmission, suite: Suite, split: str, tasks: Mapping[str, TaskRows]
 ) -> dict[str, np.ndarray]:
     """The predictions for the rows of each task that the submission has, (rows,) by task id.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE, PART
-from mtl.benchmark_making.make.table import Row, Table, Work
+from mtl.benchmark_making.make.table import SourceRow, Table, Work
 from mtl.benchmark_making.similarity.mining import near_duplicates
 from mtl.data.columns import LIST
 
@@ -68,7 +68,7 @@ def keep(work: Work, options: Keep, table: Table) -> Table:
     return table.with_rows(work.chosen(table.rows, [_reason(options, row) for row in table.rows]))
 
 
-def _reason(options: Keep, row: Row) -> str | None:
+def _reason(options: Keep, row: SourceRow) -> str | None:
     """Why a row is dropped, or None."""
     if options.values is not None or options.without is not None:
         items = row.items(options.column)
@@ -125,12 +125,12 @@ def duplicates(work: Work, options: Duplicates, table: Table) -> Table:
     return table.with_rows(work.chosen(table.rows, reasons))
 
 
-def _place(row: Row) -> str:
+def _place(row: SourceRow) -> str:
     return " and ".join(f"{origin.file}:{origin.line}" for origin in row.origins)
 
 
 @dataclass
-class Sample:
+class SampleOptions:
     """
     Args:
         column: with `values`, the rows to draw from; all others are kept. Without them, rows are drawn from all.
@@ -150,7 +150,7 @@ class Sample:
             raise InputError("is given together with values", key="column")
 
 
-def sample(work: Work, options: Sample, table: Table) -> Table:
+def sample(work: Work, options: SampleOptions, table: Table) -> Table:
     """Draw some of the rows of a class, or of all rows, at random."""
     column, values = options.column, set(options.values or ())
     if column is not None:
@@ -225,7 +225,7 @@ def explode(work: Work, options: Explode, table: Table) -> Table:
         if not items:
             work.drop(row, f"no item in {options.column}")
         common = {name: row.values.get(name) for name in columns}
-        rows += [Row({**common, options.item: item}, row.origins) for item in items]
+        rows += [SourceRow({**common, options.item: item}, row.origins) for item in items]
     return Table(table.name, list(dict.fromkeys([*columns, options.item])), rows)
 
 

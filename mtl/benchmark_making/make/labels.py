@@ -11,7 +11,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.benchmark_making.make.filtering import Range, check_range
 from mtl.benchmark_making.make.sources import TAGS, TOKENS
-from mtl.benchmark_making.make.table import SPLIT, Row, Table, Work
+from mtl.benchmark_making.make.table import SPLIT, SourceRow, Table, Work
 from mtl.data.columns import LIST
 from mtl.tasks.task import SPLITS
 
@@ -218,7 +218,7 @@ def number(work: Work, options: Number, table: Table) -> Table:
     return table.with_rows(rows, options.into)
 
 
-def _decimal(row: Row, column: str) -> Decimal:
+def _decimal(row: SourceRow, column: str) -> Decimal:
     try:
         return Decimal(row.cell(column))
     except InvalidOperation:

@@ -10,7 +10,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import check_new_folder, counted, new_folder, sha256
 from mtl.benchmark_making.audits.artefacts import find_artefacts
 from mtl.benchmark_making.audits.artefacts_report import artefact_summary
-from mtl.benchmark_making.make.recipe import Recipe, Use, load_recipe
+from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe
 from mtl.benchmark_making.make.sources import read_source
 from mtl.benchmark_making.make.table import Table, Work
 from mtl.benchmark_making.make.writing import Done, write_all
@@ -87,7 +87,7 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
     return Made(out, suite, done)
 
 
-def _data_dir(recipe: Recipe, data_dir: Path | None) -> Path:
+def _data_dir(recipe: TaskRecipe, data_dir: Path | None) -> Path:
     """Where the sources are. Embedded corpora are written if need be."""
     if data_dir is not None or recipe.form.sample is None:
         return data_dir or recipe.path.parent
@@ -98,7 +98,7 @@ def _data_dir(recipe: Recipe, data_dir: Path | None) -> Path:
     return folder
 
 
-def _run_steps(recipe: Recipe, tables: dict[str, Table]) -> list[Done]:
+def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
     """Do all steps; `tables` gets their tables."""
     done, last = list[Done](), ""
     for place, use in enumerate(recipe.uses):

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
-from mtl.benchmark_making.make.table import Row, Table, Work
+from mtl.benchmark_making.make.table import SourceRow, Table, Work
 from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, Units, sentences, units_of
 from mtl.benchmark_making.similarity.mining import Pairs, joined, most_similar, within_groups
 
@@ -140,10 +140,10 @@ def _once(found: Pairs) -> Pairs:
     return Pairs(*(each[np.sort(first)] for each in found))
 
 
-def _pair(pair: Sequence[float], first: Table, second: Table, columns: dict[str, str], into: str) -> Row:
+def _pair(pair: Sequence[float], first: Table, second: Table, columns: dict[str, str], into: str) -> SourceRow:
     one, other = first.rows[int(pair[0])], second.rows[int(pair[1])]
     further = {new: other.values.get(old) for old, new in columns.items()}
-    return Row({**one.values, **further, into: pair[2]}, (*one.origins, *other.origins))
+    return SourceRow({**one.values, **further, into: pair[2]}, (*one.origins, *other.origins))
 
 
 def _repeated(found: Pairs, groups: tuple[np.ndarray, np.ndarray]) -> list[str | None]:

@@ -10,12 +10,12 @@ from mtl.base.errors import InputError
 from mtl.base.typed import check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.sheets.form import ORDER, TEMPLATE
-from mtl.benchmark_making.make.sources import Source
+from mtl.benchmark_making.make.sources import RecipeSource
 from mtl.benchmark_making.make.steps import STEPS, Step
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import SPLITS
 
-__all__ = ["Recipe", "Use", "Written", "load_recipe"]
+__all__ = ["TaskRecipe", "Use", "Written", "load_recipe"]
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Form:
     language: str = "en"
     seed: int = 1
     sample: str | None = None
-    sources: dict[str, Source] = field(kw_only=True)
+    sources: dict[str, RecipeSource] = field(kw_only=True)
     steps: list[Any] = field(default_factory=list)
     tasks: dict[str, dict[str, Any]] = field(kw_only=True)
     suite: dict[str, Any] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TaskRecipe:
     """A recipe whose keys are checked.
 
     Args:
@@ -88,7 +88,7 @@ class Recipe:
 
     path: Path
     form: Form
-    sources: dict[str, Source]
+    sources: dict[str, RecipeSource]
     uses: list[Use]
     keys: dict[str, dict[str, Any]]
     written: dict[str, Written]
@@ -113,7 +113,7 @@ class Recipe:
         return {**head, "data": "data", **self.form.suite, "tasks": tasks}
 
 
-def load_recipe(path: Path) -> Recipe:
+def load_recipe(path: Path) -> TaskRecipe:
     """Read and check a recipe, which is not trusted.
 
     Raises:
@@ -138,12 +138,12 @@ def load_recipe(path: Path) -> Recipe:
     for id, own in keys.items():
         if own_files := sorted({"files", "rows", "folder", "source", "hub"} & set(own)):
             raise InputError("is written by mtl make; leave it out", path=path, key=f"tasks.{id}.{own_files[0]}")
-    recipe = Recipe(path, form, form.sources, uses, keys, written, sheets)
+    recipe = TaskRecipe(path, form, form.sources, uses, keys, written, sheets)
     suite_of(recipe, dict.fromkeys(recipe.keys, dict.fromkeys(SPLITS, 0)))
     return recipe
 
 
-def suite_of(recipe: Recipe, files: Mapping[str, Mapping[str, int]]) -> Suite:
+def suite_of(recipe: TaskRecipe, files: Mapping[str, Mapping[str, int]]) -> Suite:
     """The suite that a recipe makes. Raises InputError for what `mtl.tasks.suite.load_suite` refuses, with the recipe's path.
 
     Args:
@@ -214,7 +214,7 @@ def _sheet(id: str, given: Any) -> dict[str, str]:
     return {starred[str(name)]: str(value) for name, value in fields.items()}
 
 
-def _check_tables(sources: Mapping[str, Source], uses: list[Use], written: Mapping[str, Written]) -> None:
+def _check_tables(sources: Mapping[str, RecipeSource], uses: list[Use], written: Mapping[str, Written]) -> None:
     """Raise InputError for a table of a task that does not exist, and for one that nothing reads."""
     made: dict[str, str] = {name: f"sources.{name}" for name in sources}
     unread = set(sources)

@@ -9,7 +9,7 @@ from typing import Annotated
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.base.untrusted import is_inside
-from mtl.benchmark_making.make.table import Origin, Row, Table, Values
+from mtl.benchmark_making.make.table import Origin, SourceRow, Table, Values
 from mtl.data.columns import LIST
 from mtl.data.files import read_lines
 from mtl.data.records import column_names, read_records
@@ -23,7 +23,7 @@ RANGE = re.compile(
 
 
 @dataclass
-class Tokens:
+class TokenColumns:
     """Where the cells of a token file are: columns by number, from 1.
 
     Args:
@@ -36,7 +36,7 @@ class Tokens:
 
 
 @dataclass
-class Source:
+class RecipeSource:
     """One source of a recipe.
 
     Args:
@@ -47,7 +47,7 @@ class Source:
 
     file: str
     header: list[str] | None = None
-    tokens: Tokens | None = None
+    tokens: TokenColumns | None = None
 
     def check(self) -> None:
         """Raise InputError for a path outside the data folder."""
@@ -55,7 +55,7 @@ class Source:
             raise InputError("must be a path below the data folder, without '..'", key="file", value=self.file)
 
 
-def read_source(name: str, source: Source, data_dir: Path) -> Table:
+def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
     """The rows of a source with all of its columns, those of lists included. A row may lack values.
 
     A token file has one row for each sentence, with the columns text, tokens[], tags[] and document.
@@ -65,17 +65,19 @@ def read_source(name: str, source: Source, data_dir: Path) -> Table:
     """
     path = data_dir / source.file
     if source.tokens is not None:
-        rows = [Row(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
+        rows = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
         if not rows:
             raise InputError("no sentences", path=path)
         return Table(name, ["text", TOKENS, TAGS, "document"], rows)
     columns = column_names(path, source.header)
     records = read_records(path, [], columns, source.header)
-    rows = [Row(dict(zip(columns, each.values, strict=True)), (Origin(source.file, each.line),)) for each in records]
+    rows = [
+        SourceRow(dict(zip(columns, each.values, strict=True)), (Origin(source.file, each.line),)) for each in records
+    ]
     return Table(name, columns, rows)
 
 
-def _sentences(path: Path, tokens: Tokens) -> Iterator[tuple[int, Values]]:
+def _sentences(path: Path, tokens: TokenColumns) -> Iterator[tuple[int, Values]]:
     """The sentences of a token file, each with the line of its first token. An empty line ends a sentence.
 
     Comments stand before a sentence. A "#" may begin a token, too, so a comment is `# key = value`, or a line without tabs in a file with tabs.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.make.filtering import check_one_of
-from mtl.benchmark_making.make.table import SPLIT, Row, Table, Work
+from mtl.benchmark_making.make.table import SPLIT, SourceRow, Table, Work
 from mtl.tasks.task import SPLITS
 
 logger = logging.getLogger("mtl")
@@ -17,7 +17,7 @@ MOST_OFF = 0.1  # a split whose number of rows is further off than this share is
 
 
 @dataclass
-class Split:
+class SplitOptions:
     """
     Args:
         shares: by split, its share of the rows; the sum is at most 1, and the rest is dropped.
@@ -51,7 +51,7 @@ def check_splits(name: str, given: dict[str, float] | dict[str, list[str]]) -> N
         raise InputError(f"names at least one of {', '.join(SPLITS)}", key=name)
 
 
-def split(work: Work, options: Split, table: Table) -> Table:
+def split(work: Work, options: SplitOptions, table: Table) -> Table:
     """Divide rows at random so that a key stands in one split only.
 
     Groups of rows with common keys are assigned one by one, the largest first, each to the split where it brings the numbers of rows,
@@ -81,7 +81,7 @@ def split(work: Work, options: Split, table: Table) -> Table:
     return table.with_rows(work.chosen(rows, reasons), SPLIT)
 
 
-def _asked(work: Work, options: Split, table: Table) -> dict[str, int]:
+def _asked(work: Work, options: SplitOptions, table: Table) -> dict[str, int]:
     """The numbers of rows asked for, by split, and the rest."""
     total = len(table.rows)
     if options.shares is not None:
@@ -100,7 +100,7 @@ def _asked(work: Work, options: Split, table: Table) -> dict[str, int]:
     return {**asked, **({REST: rest} if rest else {})}
 
 
-def _groups(rows: Sequence[Row], keys: Sequence[str]) -> list[list[int]]:
+def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
     """The numbers of the rows that stay together, in the order of each group's first row."""
     if not keys:
         return [[number] for number in range(len(rows))]

@@ -25,7 +25,7 @@ class Step:
 STEPS = {
     "keep": Step(filtering.keep, filtering.Keep),
     "duplicates": Step(filtering.duplicates, filtering.Duplicates),
-    "sample": Step(filtering.sample, filtering.Sample),
+    "sample": Step(filtering.sample, filtering.SampleOptions),
     "top": Step(filtering.top, filtering.Top),
     "explode": Step(filtering.explode, filtering.Explode),
     "stack": Step(filtering.stack, filtering.Nothing, tables=None),
@@ -39,7 +39,7 @@ STEPS = {
     "pairs": Step(pairs.pairs, pairs.PairOptions, tables=2),
     "similarity": Step(pairs.similarity, pairs.Similarity),
     "cut": Step(pairs.cut, pairs.Cut),
-    "split": Step(splitting.split, splitting.Split),
+    "split": Step(splitting.split, splitting.SplitOptions),
     "split_by_value": Step(splitting.split_by_value, splitting.SplitByValue),
 }
 """By name, in the order of docs/how-to/making-tasks.md."""

@@ -22,7 +22,7 @@ class Origin(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SourceRow:
     """The values of a row by column, and the rows of sources that it is made of: one, or two for a pair.
 
     Values are shared between rows and never changed in place.
@@ -31,7 +31,7 @@ class Row:
     values: Values
     origins: tuple[Origin, ...]
 
-    def with_values(self, **values: Value | None) -> "Row":
+    def with_values(self, **values: Value | None) -> "SourceRow":
         """The same row with these values, new or in place of others."""
         return replace(self, values={**self.values, **values})
 
@@ -72,9 +72,9 @@ class Table:
 
     name: str
     columns: list[str]
-    rows: list[Row]
+    rows: list[SourceRow]
 
-    def with_rows(self, rows: Iterable[Row], *new: str) -> "Table":
+    def with_rows(self, rows: Iterable[SourceRow], *new: str) -> "Table":
         """The table with other rows, which have these further columns."""
         return Table(self.name, list(dict.fromkeys([*self.columns, *new])), list(rows))
 
@@ -86,7 +86,7 @@ class Table:
 class Dropped(NamedTuple):
     """A row that a step dropped, and why."""
 
-    row: Row
+    row: SourceRow
     reason: str
 
 
@@ -108,11 +108,11 @@ class Work:
     dropped: list[Dropped] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def drop(self, row: Row, reason: str) -> None:
+    def drop(self, row: SourceRow, reason: str) -> None:
         """Note that this step drops a row."""
         self.dropped.append(Dropped(row, reason))
 
-    def chosen(self, rows: Sequence[Row], reasons: Sequence[str | None]) -> list[Row]:
+    def chosen(self, rows: Sequence[SourceRow], reasons: Sequence[str | None]) -> list[SourceRow]:
         """The rows without a reason to drop them; the others are noted as dropped."""
         for row, reason in zip(rows, reasons, strict=True):
             if reason is not None:

@@ -14,8 +14,8 @@ from mtl.base.files import sha256, write_json, write_text
 from mtl.base.version import VERSION
 from mtl.benchmark_making.audits.sheets.draft import draft_sheet
 from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE
-from mtl.benchmark_making.make.recipe import Recipe, Use, suite_of
-from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, Row, Table
+from mtl.benchmark_making.make.recipe import TaskRecipe, Use, suite_of
+from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table
 from mtl.data.columns import LIST, Value, listed
 from mtl.data.examples import read_examples
 from mtl.data.records import write_records
@@ -54,11 +54,11 @@ class Done:
 
 
 def write_all(
-    recipe: Recipe,
+    recipe: TaskRecipe,
     tables: Mapping[str, Table],
     done: Sequence[Done],
     sources: Mapping[str, Any],
-    rows_given: Sequence[Row],
+    rows_given: Sequence[SourceRow],
     folder: Path,
 ) -> Suite:
     """Write all files into a folder.
@@ -112,13 +112,13 @@ def write_all(
     return suite
 
 
-def _by_split(recipe: Recipe, id: str, table: Table) -> dict[str, list[Row]]:
+def _by_split(recipe: TaskRecipe, id: str, table: Table) -> dict[str, list[SourceRow]]:
     """The rows of a task by split."""
     key = f"tasks.{id}.data.table"
     if SPLIT not in table.columns:
         problem = f"table {table.name} has no column {SPLIT!r}; divide its rows by a step split, split_by_value or set"
         raise InputError(problem, path=recipe.path, key=key)
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[SourceRow]] = {}
     for row in table.rows:
         name = row.cell(SPLIT)
         if name not in SPLITS:
@@ -131,7 +131,7 @@ def _by_split(recipe: Recipe, id: str, table: Table) -> dict[str, list[Row]]:
     return {name: rows[name] for name in SPLITS if name in rows}
 
 
-def _columns(recipe: Recipe, suite: Suite, id: str) -> dict[str, str]:
+def _columns(recipe: TaskRecipe, suite: Suite, id: str) -> dict[str, str]:
     """By column of a task's files, the table's column."""
     if own := recipe.written[id].columns:
         return own
@@ -146,7 +146,7 @@ def _columns(recipe: Recipe, suite: Suite, id: str) -> dict[str, str]:
     return {name: name for name in named}
 
 
-def _check_columns(recipe: Recipe, suite: Suite, id: str, table: Table) -> None:
+def _check_columns(recipe: TaskRecipe, suite: Suite, id: str, table: Table) -> None:
     """Raise InputError unless the table has the columns that are to be written."""
     if absent := [column for column in _columns(recipe, suite, id).values() if column not in table.columns]:
         known = listed(table.columns)
@@ -156,7 +156,9 @@ def _check_columns(recipe: Recipe, suite: Suite, id: str, table: Table) -> None:
         raise InputError(problem, path=recipe.path, key=f"tasks.{id}")
 
 
-def _write_task(recipe: Recipe, suite: Suite, id: str, splits: Mapping[str, Sequence[Row]], folder: Path) -> int:
+def _write_task(
+    recipe: TaskRecipe, suite: Suite, id: str, splits: Mapping[str, Sequence[SourceRow]], folder: Path
+) -> int:
     """Write a task's files; return how many of their cells differ from the values, since a tsv file has no tabs and line ends in cells."""
     columns = _columns(recipe, suite, id)
     changed = 0
@@ -167,14 +169,16 @@ def _write_task(recipe: Recipe, suite: Suite, id: str, splits: Mapping[str, Sequ
     return changed
 
 
-def _value(row: Row, column: str) -> Value:
+def _value(row: SourceRow, column: str) -> Value:
     value = row.values.get(column)
     if value is None:
         raise row.error(f"nothing stands in column {column!r}, which is to be written; drop such rows before")
     return value
 
 
-def _check_rows(recipe: Recipe, suite: Suite, id: str, splits: Mapping[str, Sequence[Row]], folder: Path) -> None:
+def _check_rows(
+    recipe: TaskRecipe, suite: Suite, id: str, splits: Mapping[str, Sequence[SourceRow]], folder: Path
+) -> None:
     """Read what was written as a run does, test targets included. Raises InputError at the source of a row that no run could read."""
     task = suite.tasks[id]
     for name, rows in splits.items():
@@ -189,7 +193,7 @@ def _check_rows(recipe: Recipe, suite: Suite, id: str, splits: Mapping[str, Sequ
             raise InputError(f"{where}{error.message}", path=recipe.path, key=f"tasks.{id}") from None
 
 
-def _sheet(recipe: Recipe, id: str, done: Sequence[Done], sources: Mapping[str, Any], folder: Path) -> str:
+def _sheet(recipe: TaskRecipe, id: str, done: Sequence[Done], sources: Mapping[str, Any], folder: Path) -> str:
     """The draft of a task's documentation sheet, with the sources and the steps of the recipe."""
     tables, steps = {recipe.written[id].table}, list[Done]()
     for each in reversed(done):
@@ -216,7 +220,7 @@ def _dropped_lines(done: Done, used: Container[Origin]) -> Iterator[dict[str, An
         yield _line(step, row, reason, all(origin in used for origin in row.origins))
 
 
-def _unread_lines(rows: Iterable[Row], used: Container[Origin], done: Iterable[Done]) -> Iterator[dict[str, Any]]:
+def _unread_lines(rows: Iterable[SourceRow], used: Container[Origin], done: Iterable[Done]) -> Iterator[dict[str, Any]]:
     """The same of rows of sources that no step dropped, and that are in no file, since no step chose them for a table."""
     dropped = {origin for each in done for row, _ in each.dropped for origin in row.origins}
     for row in rows:
@@ -226,7 +230,7 @@ def _unread_lines(rows: Iterable[Row], used: Container[Origin], done: Iterable[D
             )
 
 
-def _line(step: Mapping[str, Any], row: Row, reason: str, used: bool) -> dict[str, Any]:
+def _line(step: Mapping[str, Any], row: SourceRow, reason: str, used: bool) -> dict[str, Any]:
     return {
         **step,
         "sources": [f"{origin.file}:{origin.line}" for origin in row.origins],

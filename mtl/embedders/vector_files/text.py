@@ -12,7 +12,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.base.untrusted import Lines, open_lines
+from mtl.base.untrusted import OpenLines, open_lines
 from mtl.embedders.vector_files import fasttext_binary
 from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
 
@@ -105,7 +105,7 @@ class IndexedText:
                     vectors[position], in_file[position] = numbers, True
         return vectors, in_file, np.zeros(len(words), dtype=bool)
 
-    def _rows(self, lines: Lines, report: Callable[[], object]) -> Iterator[tuple[bytes, int]]:
+    def _rows(self, lines: OpenLines, report: Callable[[], object]) -> Iterator[tuple[bytes, int]]:
         """Each row and its offset in the file that `read` reads."""
         offset = 0 if self._unpacked else lines.offset - len(self._start.line)
         for number, line in enumerate(chain([self._start.line], lines), start=self._start.number):
@@ -123,7 +123,7 @@ class IndexedText:
 
 
 @contextmanager
-def _open(path: Path, activity: str) -> Iterator[tuple[Lines, Callable[[], object]]]:
+def _open(path: Path, activity: str) -> Iterator[tuple[OpenLines, Callable[[], object]]]:
     """The file's lines, and a function that shows, with the activity, how much of the file is read."""
     with open_lines(path, LINE_LIMIT) as lines, Progress(f"{activity} {path.name}", path.stat().st_size, "B") as bar:
         yield lines, lambda: bar.reach(lines.done)
@@ -138,7 +138,7 @@ class _Start(NamedTuple):
     number: int  # of the first row's line, from 1
 
 
-def _read_start(path: Path, lines: Lines) -> _Start:
+def _read_start(path: Path, lines: OpenLines) -> _Start:
     """Read an optional first line `count dimension`, and the first row."""
     line = lines.readline()
     if line.startswith(fasttext_binary.MAGIC):

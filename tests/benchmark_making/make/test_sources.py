@@ -7,7 +7,7 @@ import pytest
 from input_errors import raises_input_error
 from make_parts import column
 
-from mtl.benchmark_making.make.sources import Source, Tokens, read_source
+from mtl.benchmark_making.make.sources import RecipeSource, TokenColumns, read_source
 from mtl.benchmark_making.make.table import Origin, Table
 
 CONLL = """# newdoc id = first
@@ -27,11 +27,11 @@ CONLL = """# newdoc id = first
 
 def read(folder: Path, name: str, content: str, **keys: object) -> Table:
     (folder / name).write_text(content, encoding="utf-8")
-    return read_source("corpus", Source(name, **keys), folder)  # type: ignore[arg-type]
+    return read_source("corpus", RecipeSource(name, **keys), folder)  # type: ignore[arg-type]
 
 
 def test_a_token_file_has_a_row_for_each_sentence(tmp_path: Path) -> None:
-    table = read(tmp_path, "a.conll", CONLL, tokens=Tokens(2, 3))
+    table = read(tmp_path, "a.conll", CONLL, tokens=TokenColumns(2, 3))
     assert column(table, "text") == ["Anna's here.", "No!", "Oslo"]
     assert column(table, "tags[]") == [["B-per", "O", "O", "O"], ["O", "O"], ["B-place"]]
     assert column(table, "document") == ["first", "first", "second"]
@@ -40,7 +40,7 @@ def test_a_token_file_has_a_row_for_each_sentence(tmp_path: Path) -> None:
 
 def test_documents_of_conll_2003_are_numbered(tmp_path: Path) -> None:
     table = read(
-        tmp_path, "a.txt", "-DOCSTART- -X- O\n\nEU ORG O\n\n-DOCSTART- -X- O\n\nUN ORG B\n", tokens=Tokens(1, 3)
+        tmp_path, "a.txt", "-DOCSTART- -X- O\n\nEU ORG O\n\n-DOCSTART- -X- O\n\nUN ORG B\n", tokens=TokenColumns(1, 3)
     )
     assert column(table, "document") == ["1", "2"] and column(table, "text") == ["EU", "UN"]
 
@@ -57,12 +57,12 @@ def test_a_file_without_a_header_gets_the_recipes_columns(tmp_path: Path) -> Non
 
 def test_a_token_line_with_too_few_cells_is_an_error(tmp_path: Path) -> None:
     with raises_input_error(file="a.conll", line=2):
-        read(tmp_path, "a.conll", "a\tO\nb\n", tokens=Tokens(1, 2))
+        read(tmp_path, "a.conll", "a\tO\nb\n", tokens=TokenColumns(1, 2))
 
 
 def test_a_token_file_without_sentences_is_an_error(tmp_path: Path) -> None:
     with raises_input_error(file="a.conll"):
-        read(tmp_path, "a.conll", "# text = nothing\n\n", tokens=Tokens(1, 2))
+        read(tmp_path, "a.conll", "# text = nothing\n\n", tokens=TokenColumns(1, 2))
 
 
 def test_a_token_file_without_a_declaration_is_an_error(tmp_path: Path) -> None:
@@ -72,20 +72,20 @@ def test_a_token_file_without_a_declaration_is_an_error(tmp_path: Path) -> None:
 
 def test_a_source_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with raises_input_error(file="none.tsv"):
-        read_source("corpus", Source("none.tsv"), tmp_path)
+        read_source("corpus", RecipeSource("none.tsv"), tmp_path)
 
 
 def test_a_token_may_begin_with_the_sign_of_a_comment(tmp_path: Path) -> None:
-    tabs = read(tmp_path, "a.tsv", "# a remark\n#sun\tO\nshines\tO\n\n#\tO\n1\tO\n", tokens=Tokens(1, 2))
+    tabs = read(tmp_path, "a.tsv", "# a remark\n#sun\tO\nshines\tO\n\n#\tO\n1\tO\n", tokens=TokenColumns(1, 2))
     assert column(tabs, "tokens[]") == [["#sun", "shines"], ["#", "1"]]
-    spaces = read(tmp_path, "a.txt", "# text = #sun shines\n#sun O\nshines O\n\n# O\n1 O\n", tokens=Tokens(1, 2))
+    spaces = read(tmp_path, "a.txt", "# text = #sun shines\n#sun O\nshines O\n\n# O\n1 O\n", tokens=TokenColumns(1, 2))
     assert column(spaces, "tokens[]") == [["#sun", "shines"], ["#", "1"]] and column(spaces, "text")[0] == "#sun shines"
 
 
 def test_words_that_stand_for_others_are_no_tokens(tmp_path: Path) -> None:
     content = "1-2\tzum\t_\n1\tzu\tO\n2\tdem\tO\n2.1\tgehen\t_\n3\tSee\tB-place\n"
-    assert column(read(tmp_path, "a.conllu", content, tokens=Tokens(2, 3)), "tokens[]") == [["zu", "dem", "See"]]
-    (row,) = read(tmp_path, "a.txt", "1-2\tO\nwon\tO\n", tokens=Tokens(1, 2)).rows
+    assert column(read(tmp_path, "a.conllu", content, tokens=TokenColumns(2, 3)), "tokens[]") == [["zu", "dem", "See"]]
+    (row,) = read(tmp_path, "a.txt", "1-2\tO\nwon\tO\n", tokens=TokenColumns(1, 2)).rows
     assert row.items("tokens[]") == ["1-2", "won"]
 
 
@@ -93,7 +93,7 @@ def test_words_that_stand_for_others_are_no_tokens(tmp_path: Path) -> None:
 def test_damaged_files_are_errors(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.tsv").write_bytes(content)
     with raises_input_error(file="a.tsv"):
-        read_source("corpus", Source("a.tsv"), tmp_path)
+        read_source("corpus", RecipeSource("a.tsv"), tmp_path)
 
 
 def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:
@@ -102,4 +102,4 @@ def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "c.tsv").symlink_to("/dev/zero")
     for name in ("a.tsv", "b.tsv", "c.tsv"):
         with raises_input_error(file=name):
-            read_source("corpus", Source(name), tmp_path)
+            read_source("corpus", RecipeSource(name), tmp_path)
