@@ -4,7 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from elmo_files import write_elmo
@@ -14,6 +14,7 @@ from small_suite import SMALL, small_settings
 from mtl.base.progress import set_display
 
 if TYPE_CHECKING:
+    from report_browser import Opener, Page
     from selenium import webdriver
 
 # Models this small gain nothing from a second thread; set before torch is imported, here and in subprocesses.
@@ -72,6 +73,25 @@ def driver() -> Iterator["webdriver.Chrome"]:
         driver = start(Path(profile))
         yield driver
         driver.quit()
+
+
+@pytest.fixture
+def opened(driver: "webdriver.Chrome", tmp_path: Path) -> Iterator["Opener"]:
+    """Opens a report in a window of some size; after each test, the browser's log must be empty."""
+    import report_sample
+    from report_browser import Page
+
+    def open_page(
+        report: dict[str, Any] | None = None, width: int = 1280, height: int = 900, scheme: str = "light"
+    ) -> "Page":
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        return Page(driver, tmp_path / "page.html", report or report_sample.report())
+
+    yield open_page
+    assert [entry["message"] for entry in driver.get_log("browser")] == []
 
 
 @pytest.fixture

@@ -60,7 +60,8 @@ def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
         vectors.train_if_missing(suite, data_dir, config.held_out, device_of(config.trainer.accelerator))
     path, kind = None if vectors is None else vectors.path, METHODS[config.method]
     request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, path, teacher)
-    return dataset, kind.build(request) if kind.builds else BUILDERS[config.method](job, request)
+    build = BUILDERS.get(config.method)
+    return dataset, kind.build(request) if build is None else build(job, request)
 
 
 def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[int]]:
