@@ -45,7 +45,9 @@ def run_together(
         waiting = []
         for run in runs:
             held.enter_context(run.job.folder.locked())
-            if check_begun(run.job) is None:
+            with exact(run.job.config):
+                begun = check_begun(run.job)
+            if begun is None:
                 waiting.append(run)
         if waiting:
             failures = Failures(len(waiting))

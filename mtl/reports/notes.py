@@ -114,13 +114,15 @@ def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[Settings
 
 def _spread(title: str, runs: Sequence[FinishedRun], suite: Suite) -> SettingsSpread | None:
     """The spread over the settings of these runs, which have the same tasks; None if all have the same setting."""
+    # Runs of an earlier version do not say what their method reads; without any that does, all keys count.
+    read = next((run.summary["reads"] for run in runs if "reads" in run.summary), None)
     by_setting: dict[str, list[FinishedRun]] = {}
     for run in runs:
-        by_setting.setdefault(repr(sorted(_setting(run).items())), []).append(run)
+        by_setting.setdefault(repr(sorted(_setting(run, read).items())), []).append(run)
     settings = list(by_setting.values())
     if len(settings) < 2:
         return None
-    configs = [_setting(runs[0]) for runs in settings]
+    configs = [_setting(runs[0], read) for runs in settings]
     recorded = dict.fromkeys(key for config in configs for key in config)
     keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
     deviations = {}
@@ -131,10 +133,12 @@ def _spread(title: str, runs: Sequence[FinishedRun], suite: Suite) -> SettingsSp
     return SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations))
 
 
-def _setting(run: FinishedRun) -> dict[str, Any]:
-    """The values that make a run's setting, by dotted key: those that its method reads and that are not null."""
-    # All keys of a run of an earlier version, which does not say what its method reads, count.
-    read = run.summary.get("reads")
+def _setting(run: FinishedRun, read: Sequence[str] | None) -> dict[str, Any]:
+    """The values that make a run's setting, by dotted key: those that its method reads and that are not null.
+
+    Args:
+        read: the keys that the method reads; None: all.
+    """
     return {
         key: value
         for key, value in run.summary["config"].items()

@@ -10,6 +10,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
 from mtl.runs.layout import MethodFacts
+from mtl.settings.layers import DELETED
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale, Task
@@ -86,7 +87,13 @@ def read_summary(path: Path) -> Summary:
     summary = read_json(path, Summary)
     if problem := _contradiction(summary):
         raise InputError(f"{problem}; {AGAIN}", path=path)
-    return summary
+    config = {key: value for key, value in summary["config"].items() if key not in DELETED or value != DELETED[key]}
+    if "is_constant" not in summary:  # of an earlier version, whose readers knew the methods
+        one_system = summary["method"] == "imported" or (
+            summary["method"] == "ensemble" and not config.get("ensemble.by_seed")
+        )
+        summary |= {"is_constant": summary["method"] == "constant", "is_one_system": one_system}
+    return {**summary, "config": config}
 
 
 def _contradiction(summary: Summary) -> str | None:

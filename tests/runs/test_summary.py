@@ -1,3 +1,4 @@
+import json
 import sys
 from pathlib import Path
 from subprocess import run
@@ -5,10 +6,11 @@ from typing import Any
 
 import pytest
 from kinds_suite import write_kinds_suite
-from run_folders import summary_of
+from run_folders import make_run, right, summary_of
 
+from mtl.base.files import write_json
 from mtl.jobs.job import Job, load_job
-from mtl.runs.summary import below_constant, same_answers, splits_text
+from mtl.runs.summary import below_constant, read_summary, same_answers, splits_text
 from mtl.tasks.task import PERCENT, SCALES
 
 
@@ -137,3 +139,29 @@ def test_a_task_with_a_changed_file_is_reduced_and_changed() -> None:
     summary = summary_of(job, seeds, tasks, swewic, changed={"swenli": ["dev"], "swewic": ["train"]})
     assert summary["reduced"] == ["swenli", "swewic", "swediagnostics"]
     assert summary["changed"] == {"swenli": ["dev"]}
+
+
+@pytest.mark.parametrize(
+    ("method", "config", "facts"),
+    [
+        ("svm", {}, (False, False)),
+        ("constant", {}, (True, False)),
+        ("imported", {}, (False, True)),
+        ("ensemble", {"ensemble.by_seed": False}, (False, True)),
+        ("ensemble", {"ensemble.by_seed": True}, (False, False)),
+    ],
+)
+def test_a_summary_of_an_earlier_version(
+    method: str, config: dict[str, Any], facts: tuple[bool, bool], tmp_path: Path
+) -> None:
+    path = make_run(tmp_path / "run", right(1.0), tasks=["cbd"]).summary
+    content = json.loads(path.read_text(encoding="utf-8")) | {
+        "method": method,
+        "config": {**config, "pretrain.average": 0.0, "loss.r_drop": 0.5},
+    }
+    write_json(
+        path, {key: value for key, value in content.items() if key not in ("is_constant", "is_one_system", "reads")}
+    )
+    summary = read_summary(path)
+    assert (summary["is_constant"], summary["is_one_system"]) == facts
+    assert summary["config"] == {**config, "loss.r_drop": 0.5}  # options that are gone, and changed nothing
