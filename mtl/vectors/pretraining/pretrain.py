@@ -21,7 +21,7 @@ from mtl.base.files import check_new_folder, check_space, new_folder, replacing,
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
-from mtl.vectors.pretraining.claims import check_claim, claim_of
+from mtl.vectors.pretraining.claims import FORMAT, check_claim, claim_of
 from mtl.vectors.pretraining.settings import PretrainingSettings
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 
@@ -287,7 +287,6 @@ def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: s
     Raises:
         InputError: if transformers is not installed, and as `pretrain` does.
     """
-    from mtl.vectors.pretraining.claims import FORMAT
     from mtl.vectors.pretraining.settings import read_settings
     from mtl.vectors.pretraining.tokens import PretrainingTexts
 

@@ -12,6 +12,7 @@ from input_errors import raises_input_error
 from mtl.base.errors import DivergedError, InputError
 from mtl.embedders.elmo import ELMo
 from mtl.embedders.recipes import training_settings
+from mtl.jobs.text_training import TrainingText, train_embeddings
 from mtl.vectors.elmo import training as module
 from mtl.vectors.elmo.training import ELMoTraining, train_elmo
 
@@ -181,3 +182,20 @@ def test_sizes_that_no_memory_holds_are_refused_before_the_texts_are_read(tmp_pa
 
 def test_the_wing_registers_the_training() -> None:
     assert training_settings("elmo", {"max_steps": 3}) == ELMoTraining(max_steps=3)
+
+
+def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("ala ma kota\nkot ma ala\n" * 40, encoding="utf-8")
+    out = tmp_path / "elmo"
+    text = TrainingText(texts=str(tmp_path / "a.txt"), language="pl")
+    assert train_embeddings("elmo", text, {**SMALL, "max_steps": 3}, str(out), "cpu") == out
+    assert ELMo(out / "options.json", out / "weights.hdf5").layers([["ala", "ma"]])[0].shape == (3, 2, 16)
+    assert json.loads((out / "training.json").read_text(encoding="utf-8"))["perplexity"]
+    with raises_input_error(file="elmo"):
+        train_embeddings("elmo", text, {**SMALL, "max_steps": 3}, str(out), "cpu")
+
+
+def test_the_accelerator_must_exist(tmp_path: Path) -> None:
+    text = TrainingText("a.txt", "sv")
+    with raises_input_error(key="accelerator"):
+        train_embeddings("elmo", text, {}, str(tmp_path / "elmo"), "warp")

@@ -43,7 +43,7 @@ def test_a_body_of_other_software_is_another_one(tmp_path: Path, config: str, mo
 
     monkeypatch.setattr("mtl.vectors.pretraining.pretrain.pretrain", lambda *given: None)
     names = [name()]
-    monkeypatch.setattr("mtl.vectors.pretraining.claims.FORMAT", 0)
+    monkeypatch.setattr("mtl.vectors.pretraining.pretrain.FORMAT", 0)
     names.append(name())
     monkeypatch.setattr("mtl.base.extras.version", lambda package: "0")
     names.append(name())
