@@ -3,8 +3,10 @@
 Every reader here has the same promise: a file that is not what it should be raises InputError with one line that names the file and the
 key, whatever is in it. Nothing in a file is executed, and its size bounds the memory and the time that reading it takes."""
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import re
 import stat
@@ -18,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast
 import msgspec
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +33,10 @@ LINE_LIMIT = 2**24  # bytes of a line of text
 UNPACKED_FREE = 2**26  # bytes that any gzip may unpack to
 UNPACKED_RATIO = 100  # beyond, bytes for each packed one: text has 3 to 10
 # How packed text begins; an empty zip has its end alone.
-PACKINGS = {"gzip": (b"\x1f\x8b",), "zip": (b"PK\x03\x04", b"PK\x05\x06")}
+PACKINGS = {
+    **{"gzip": (b"\x1f\x8b",), "zip": (b"PK\x03\x04", b"PK\x05\x06"), "bzip2": (b"BZh",)},
+    **{"xz": (b"\xfd7zXZ\0",), "zstd": (b"\x28\xb5\x2f\xfd",)},
+}
 PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZMA unpack all that they are given at once
 
 # Types of the values in JSON files, for forms. A score may be far below 0, but no metric leaves these bounds.
@@ -105,14 +111,15 @@ class OpenLines:
         offset: where the next line begins, in bytes of the plain text.
     """
 
-    def __init__(self, path: Path, file: io.BufferedReader, packing: str | None, limit: int) -> None:
+    def __init__(
+        self, path: Path, file: io.BufferedReader, packing: str | None, limit: int, member: str | None = None
+    ) -> None:
         self._path = path
         self._raw = file
         self.packing = packing
         self._lines = file
         if packing is not None:
-            unpacked = gzip.GzipFile(fileobj=file) if packing == "gzip" else _only_member(path, file)
-            self._lines = io.BufferedReader(cast(io.RawIOBase, unpacked), 2**20)
+            self._lines = io.BufferedReader(cast(io.RawIOBase, _unpacked(path, file, packing, member)), 2**20)
         self._limit = limit
         self._checked = UNPACKED_FREE
         self.number = self.offset = 0
@@ -152,8 +159,9 @@ class OpenLines:
 
 
 @contextmanager
-def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[OpenLines]:
-    """The lines of a text file, plain, gzipped, or the only file in a zip, as bytes, each of at most `limit` bytes.
+def open_lines(path: Path, limit: int = LINE_LIMIT, member: str | None = None) -> Iterator[OpenLines]:
+    """The lines of a text file, plain or packed, as bytes, each of at most `limit` bytes. Of a zip they are those of its only file, or of
+    a member. zstd needs pyarrow.
 
     Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too long, a damaged
     gzip or zip and one that unpacks to far more than texts do; OSError as `open` does.
@@ -162,13 +170,26 @@ def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[OpenLines]:
         file = io.BufferedReader(cast(io.BufferedReader, opened).raw, 2**20)
         packing = next((name for name, starts in PACKINGS.items() if file.peek(4).startswith(starts)), None)
         try:
-            yield OpenLines(path, file, packing, limit)
-        except (gzip.BadGzipFile, zipfile.BadZipFile, EOFError, zlib.error) as error:
+            yield OpenLines(path, file, packing, limit, member)
+        except (gzip.BadGzipFile, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError) as error:
             raise InputError(f"damaged {packing} ({error}); download or copy it again", path=path) from None
 
 
-def _only_member(path: Path, file: IO[bytes]) -> IO[bytes]:
-    """The unpacked content of the only file in a zip.
+def _unpacked(path: Path, file: io.BufferedReader, packing: str, member: str | None) -> IO[bytes]:
+    """The unpacked content of a file that is packed in this way."""
+    if packing == "zip":
+        return _member(path, file, member)
+    if packing == "zstd":
+        check_installed("parquet", path=path)
+        import pyarrow
+
+        return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(file), "zstd"))
+    opened = {"gzip": gzip.GzipFile, "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile}[packing]
+    return cast(IO[bytes], opened(file) if packing != "gzip" else gzip.GzipFile(fileobj=file))
+
+
+def _member(path: Path, file: IO[bytes], name: str | None) -> IO[bytes]:
+    """The unpacked content of a file in a zip, of this name, or else of the only one.
 
     Raises InputError for another number of files, an encrypted one, and a compression other than deflate, whose output no buffer bounds.
     """
@@ -177,6 +198,8 @@ def _only_member(path: Path, file: IO[bytes]) -> IO[bytes]:
         # macOS keeps a file's attributes in `__MACOSX/._NAME`.
         files = [member for member in archive.infolist() if not member.is_dir()]
         members = [member for member in files if not member.filename.startswith("__MACOSX/")]
+        listed = ", ".join([member.filename for member in members[:4]] + ["…"] * (len(members) > 4))
+        members = [member for member in members if name in (None, member.filename)]
         if len(members) == 1 and not members[0].flag_bits & 0x1 and members[0].compress_type in PLAIN_COMPRESSIONS:
             return archive.open(members[0])
     except Exception as error:  # zipfile raises many kinds for a damaged list of members
@@ -184,7 +207,8 @@ def _only_member(path: Path, file: IO[bytes]) -> IO[bytes]:
     if len(members) == 1:
         problem = f"{members[0].filename} is encrypted or compressed with another method than deflate; unpack it"
         raise InputError(problem, path=path)
-    listed = ", ".join([member.filename for member in members[:4]] + ["…"] * (len(members) > 4))
+    if name is not None:
+        raise InputError(f"a zip without {name!r}; it has {listed or 'no file'}", path=path)
     problem = f"a zip of {len(members)} files ({listed})" if members else "a zip without a file"
     raise InputError(f"{problem}; unpack the one that you want, and give that file", path=path)
 

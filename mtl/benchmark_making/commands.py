@@ -52,6 +52,8 @@ def add_commands(commands: Commands) -> None:
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
     folder = "a folder with .tsv, .csv, .jsonl or .parquet files, at any depth"
     init.add_argument("data_dir", type=Path, metavar="DATA_DIR", help=folder)
+    answer = "answers to its questions, as in tasks.reviews.target=stars"
+    init.add_argument("answers", nargs="*", metavar="tasks.TASK.KEY=VALUE", help=answer)
     init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")
     init.add_argument("--name", help="name of the suite; default: the folder's")
     init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
@@ -168,7 +170,7 @@ def _make(arguments: argparse.Namespace) -> None:
 def _init_suite(arguments: argparse.Namespace) -> None:
     from mtl.benchmark_making.init_suite.init_suite import init_suite
 
-    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out).summary)
+    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out, arguments.answers).summary)
 
 
 def _leaderboard(arguments: argparse.Namespace) -> None:

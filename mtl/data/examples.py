@@ -13,7 +13,7 @@ from mtl.data.files import read_lines
 from mtl.data.records import Record, Value, column_names, is_typed, read_records, text
 from mtl.tasks.target_kind import Target, TaskTargets
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
+from mtl.tasks.task import Layout, Task
 
 # The characters of a text, which are Unicode code points, from the first number to before the second.
 Span = tuple[int, int]
@@ -92,16 +92,18 @@ def span_texts(task: Task, texts: Sequence[str], spans: Sequence[Span]) -> tuple
     return tuple(texts[side][start:stop] for (side, _), (start, stop) in zip(task.marked, spans, strict=True))
 
 
-def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]:
+def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout | None = None) -> list[Example]:
     """All rows of a task's file, with targets, groups and further columns, or only with texts and spans.
 
-    A span must mark what stands in the column `text` beside it, if there is one: `pronoun.text` beside `pronoun.location`. Raises
-    InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line.
+    `layout` says how the file is read; None: as any file with rows of the task. A span must mark what stands in the column `text` beside
+    it, if there is one: `pronoun.text` beside `pronoun.location`. Raises InputError as `mtl.data.records.read_records` does, and for a
+    span or a target that is not valid, with its line.
     """
     further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
-    words = _words_columns(task, path)
-    records = read_records(path, [*task.text_columns, *task.span_columns, *further], list(words), task.header)
-    kind, typed = target_kind(task), is_typed(path)
+    layout = layout or task.plain_layout
+    words = _words_columns(task, path, layout)
+    records = read_records(path, [*task.text_columns, *task.span_columns, *further], list(words), layout)
+    kind, typed = target_kind(task), is_typed(path, layout)
     examples = [_example(task, kind, path, record, targets, typed) for record in records]
     if words:
         for example, record in zip(examples, records, strict=True):
@@ -168,10 +170,10 @@ def _example(task: Task, kind: TaskTargets, path: Path, record: Record, targets:
     return Example(record.line, inputs, target, group, tuple(further), spans)
 
 
-def _words_columns(task: Task, path: Path) -> dict[str, str]:
+def _words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:
     """The columns of the file that hold the words that spans mark, each with its span's column."""
     beside = {f"{column.rpartition('.')[0]}.text": column for _, column in task.marked if "." in column}
-    names = set(column_names(path)) if beside else set()
+    names = set(column_names(path, layout)) if beside else set()
     return {words: column for words, column in beside.items() if words in names and words not in task.text_columns}
 
 

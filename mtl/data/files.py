@@ -3,6 +3,7 @@
 import codecs
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
@@ -11,11 +12,12 @@ from typing import IO
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
-from mtl.base.untrusted import open_regular
+from mtl.base.untrusted import open_lines, open_regular
 from mtl.tasks.task import SPLITS, Task
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
 LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line
+MOST_LINES = 20_000_000  # of a data file
 GIT = "git:"  # before a checksum that is the id of a git blob
 
 
@@ -35,6 +37,80 @@ def read_lines(path: Path) -> list[str]:
 def first_lines(path: Path, lines: int) -> list[str]:
     """At most so many lines from the start of a file, as `read_lines` gives them, without reading the rest."""
     return split_lines(read_bytes(path, lines), str(path))
+
+
+def first_bytes(path: Path, size: int, member: str | None = None) -> bytes:
+    """About the first `size` bytes of a data file, unpacked: whole lines, unless the first one is longer. Raises InputError."""
+    head = b""
+    for line in unpacked_lines(path, member):
+        head += line
+        if len(head) >= size:
+            break
+    return head[:size]
+
+
+def unpacked_lines(path: Path, member: str | None = None) -> Iterator[bytes]:
+    """The lines of a data file with their ends, unpacked if it is packed.
+
+    Raises InputError for what is no file, what is in the place of data (a pointer of Git LFS, a page of HTML), and for more than
+    FILE_LIMIT bytes or MOST_LINES lines, before memory holds them.
+    """
+    try:
+        with open_lines(path, LINE_LIMIT, member) as lines:
+            for line in lines:
+                if lines.number == 1:
+                    _check_data(path, line)
+                if lines.offset > FILE_LIMIT or lines.number > MOST_LINES:
+                    limit = f"{FILE_LIMIT // 2**30} GiB or {MOST_LINES:,} lines"
+                    raise InputError(f"has more than {limit}; leave out rows that are not needed", path=path)
+                yield line
+    except FileNotFoundError:
+        raise InputError("no such file", path=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+
+
+def _check_data(path: Path, first: bytes) -> None:
+    """Raise InputError if the first line of a file says that it is something else than data."""
+    if first.startswith(b"version https://git-lfs.github.com/spec/"):
+        raise InputError("is a pointer of Git LFS, not the data; get it with git lfs pull", path=path)
+    if re.match(rb"\s*<(!doctype html|html)", first, re.IGNORECASE):
+        raise InputError("is a page of HTML, as of a login or an error, not the data; download it again", path=path)
+    if b"\0" in first and declared_encoding(first) == "utf-8" and first.count(b"\0") * 4 < len(first):
+        raise InputError("is no text; a data file is text, or parquet", path=path)
+
+
+def declared_encoding(head: bytes) -> str:
+    """The encoding that the start of a file shows: utf-16 or utf-32 by its byte order mark, else utf-8."""
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    return "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
+
+
+def data_lines(path: Path, member: str | None, encoding: str | None) -> Iterator[str]:
+    """The lines of a data file as text, with their ends and without a byte order mark. Raises InputError, also with the line that is not text.
+
+    A line ends with a line feed, or with a carriage return and a line feed; no other character ends one.
+    """
+    lines = unpacked_lines(path, member)
+    first = next(lines, b"")
+    encoding = encoding or declared_encoding(first)
+    if re.match("utf[-_]?(16|32)", encoding, re.IGNORECASE):  # whose line feeds have several bytes
+        content = b"".join([first, *lines])
+        yield from _decoded(content, encoding, path, 1).removeprefix("\ufeff").splitlines(keepends=True)
+        return
+    yield _decoded(first.removeprefix(codecs.BOM_UTF8), encoding, path, 1)
+    for number, line in enumerate(lines, start=2):
+        yield _decoded(line, encoding, path, number)
+
+
+def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        remedy = "save the file as UTF-8, or say what it is: reading: {encoding: …}"
+        what = f"not {encoding.upper()} (byte {error.object[error.start]:#04x}); {remedy}"
+        raise InputError(what, path=path, line=line) from None
 
 
 def line_blocks(file: IO[bytes], name: str, size: int) -> Iterator[tuple[list[str], int]]:

@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.data.examples import Example, read_examples
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import DEV_OR_TEST, SPLITS, Task
+from mtl.tasks.task import DEV_OR_TEST, SPLITS, Layout, Task
 
 FORMAT = 2  # version of the rule for held-out rows; increase it when the rule holds out other rows of the same data
 
@@ -40,7 +40,7 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
     rows = {}
     for split in SPLITS:
         if path := task.path(split, data_dir):
-            rows[split] = read_split(task, path, split)
+            rows[split] = read_split(task, path, split, task.layout(split, data_dir))
     held_out: list[int] = []
     if "dev" not in rows and "train" in rows:
         rows["train"], rows["dev"] = hold_out(task, rows["train"], share)
@@ -52,12 +52,12 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
     return TaskExamples(task, rows, held_out)
 
 
-def read_split(task: Task, path: Path, split: str) -> list[Example]:
+def read_split(task: Task, path: Path, split: str, layout: Layout | None = None) -> list[Example]:
     """All rows of a split's file, with their targets and groups. If no scores are on test, only the texts of a test file are read.
 
     Raises InputError as `read_examples` does.
     """
-    rows = read_examples(task, path, task.has_targets(split))
+    rows = read_examples(task, path, task.has_targets(split), layout)
     return rows if task.same_source is None or not task.has_targets(split) else _grouped_by_source(task, rows)
 
 

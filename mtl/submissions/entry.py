@@ -18,7 +18,8 @@ from mtl.base.untrusted import parse_json
 from mtl.data.columns import text, value_of
 from mtl.data.examples import read_examples
 from mtl.data.files import is_changed, read_bytes, split_lines
-from mtl.data.records import column_names, parse_row
+from mtl.data.json_rows import parse_row
+from mtl.data.records import column_names
 from mtl.runs.predictions import scored_rows
 from mtl.submissions.files import SPLITS
 from mtl.tasks.metrics import score
@@ -139,9 +140,9 @@ def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
 
 def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
     """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
-    names = dict.fromkeys([task.files[split], *(["test.tsv"] if split == "test" else [])])
+    names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
     for path in (folder / task.folder / name for name in names if name):
-        has_targets = path.is_file() and task.target in column_names(path, task.header)
+        has_targets = path.is_file() and task.target in column_names(path, task.plain_layout)
         if has_targets and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled):
             return path
     return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_text
-from mtl.data.examples import read_rows
+from mtl.data.examples import read_examples
 from mtl.runs.folder import RunFolder
 from mtl.runs.predictions import FILE
 from mtl.submissions.files import foreign_problems, read_files
@@ -137,4 +137,6 @@ def _rows(task: Task, data_dir: Path) -> int | None:
     if "test" in task.rows:
         return task.rows["test"]
     path = task.path("test", data_dir)
-    return len(read_rows(task, path)) if path is not None and path.is_file() else None
+    if path is None or not path.is_file():
+        return None
+    return len(read_examples(task, path, False, task.layout("test", data_dir)))

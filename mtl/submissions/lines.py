@@ -12,7 +12,8 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.columns import text
 from mtl.data.files import split_lines
-from mtl.data.records import column_names, parse_row, read_records
+from mtl.data.json_rows import parse_row
+from mtl.data.records import column_names, read_records
 from mtl.data.sampled import RowSample
 from mtl.submissions.answers import Answers
 from mtl.submissions.entry import PREDICTION, RowFile, read_row_file, show, value_target

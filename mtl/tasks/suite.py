@@ -9,12 +9,13 @@ from statistics import fmean
 from typing import Any, Literal
 
 from mtl.base.errors import InputError
+from mtl.base.files import counted
 from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.tasks.metrics import METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
-from mtl.tasks.task import DEV_OR_TEST, SCALES, SPLITS, UNSCORED, Scale, Source, Task
+from mtl.tasks.task import BESIDE, DEV_OR_TEST, SCALES, SPLITS, UNSCORED, Scale, Source, Task
 
 AVERAGE = "average"  # the key of the average, beside the task ids
 
@@ -203,6 +204,11 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         task.files = {split: name and name.replace("{task}", task.id) for split, name in files.items()}
         task.source = task.source or suite.source
     for id, task in suite.tasks.items():
+        if task.decide:
+            questions = f"answer and delete it: {task.decide[0]}"
+            raise InputError(
+                f"tasks.{id}.decide: {counted(len(task.decide), 'question')} to answer; {questions}", path=path
+            )
         if problem := _take_answers(task, suite) or _target_problem(task) or _rows_problem(task) or _unsafe(task):
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
@@ -329,6 +335,8 @@ def _rows_problem(task: Task) -> str | None:
         return "same_source: names a label of a task with two text columns"
     if task.same_source is not None and task.group is not None:
         return "same_source: a task has either group or same_source"
+    if task.reading is not None and (problem := task.reading.problem):
+        return f"reading.{problem}"
     if unknown := set(task.files) - set(SPLITS):
         return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
     if task.scored == UNSCORED and (task.answered_by is None or task.files["dev"] is not None):
@@ -347,7 +355,7 @@ def _rows_problem(task: Task) -> str | None:
 def _unsafe(task: Task) -> str | None:
     """The path or address in a task's declaration that is not safe to use, as "key: message", or None."""
     for key, name in [("folder", task.folder), *((f"files.{split}", name) for split, name in task.files.items())]:
-        if name is not None and not is_inside(name):
+        if name is not None and not all(map(is_inside, name.split(BESIDE))):
             return f"{key}: {name!r} must be a path below the data folder, without '..'"
     if task.source is not None and (problem := task.source.problem):
         return f"source.{problem}"

@@ -17,13 +17,16 @@ from mtl.base.files import is_sha256
 from mtl.base.untrusted import is_web_address
 
 SPLITS = ("train", "dev", "test")
+FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text")  # of data files
+PART = "#"  # in a file's name, before the part that is meant
+BESIDE = " + "  # between the names of two files whose lines belong together
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
     *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
-    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header"),
+    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "reading"),
 )
 
 
@@ -118,6 +121,58 @@ class HubSource:
     columns: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How data files are read, where their names do not say so.
+
+    Args:
+        form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `label_text`,
+            with a label before the first space; default: what the suffix says.
+        separator: between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma.
+        quoted: whether cells of a tsv or csv file may stand in quotes; default: those of a csv file may.
+        encoding: of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says.
+    """
+
+    form: str | None = None
+    separator: str | None = None
+    quoted: bool | None = None
+    encoding: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """The error in this declaration, as "key: message", or None."""
+        if self.form not in (None, *FORMS):
+            return f"form: unknown form {self.form!r}, expected one of {', '.join(FORMS)}"
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
+            return "separator: is one character, neither a quote nor a line end"
+        if self.encoding is not None and not _is_encoding(self.encoding):
+            return f"encoding: {self.encoding!r} is no encoding of text; utf-8, utf-16, cp1252 and so on are"
+        return None
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        return isinstance(b"a".decode(name, "ignore"), str)  # other codecs give bytes, which `decode` refuses
+    except (LookupError, ValueError):
+        return False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the file of one split is read.
+
+    Args:
+        header: the columns of a file without a header line.
+        part: which rows of the file: a key of a JSON object, `COLUMN=VALUE`, or a member of a zip; None: all.
+        beside: a second file, whose line n has a further column of row n.
+    """
+
+    header: Sequence[str] | None = None
+    reading: Reading = Reading()
+    part: str | None = None
+    beside: Path | None = None
+
+
 @dataclass
 class Task:
     """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it. None: not given.
@@ -131,6 +186,8 @@ class Task:
         spans: marked words of a text: for each text column, the columns of its spans.
         level: `text` (default), or `word`: the texts are single words or expressions, which the method `word_vectors` answers. Methods that
             read texts cannot answer such a task.
+        reading: how the files are read, where their names do not say so, as in `{separator: ";"}` or `{encoding: cp1250}`.
+        decide: questions of `mtl init-suite`: the suite does not run before they are answered and deleted.
         target: the column with the right answer.
         kind: the kind of target: `labels`, `number`, `choice`, `word` or `text`. Only `word` and `text` need it: the others follow from the
             next keys.
@@ -147,7 +204,9 @@ class Task:
             them.
         breakdown: columns, as in `[meta.logic]`: reports show the score on the rows with each of their values. An empty cell has no value,
             and `;` separates several.
-        files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file.
+        files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is
+            meant: `data.json#train`, a key of its object; `all.csv#split=train`, the rows with this value; `data.zip#train.csv`, a member.
+            `text.txt + label.txt` are two files whose lines belong together.
         scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
             else test; or `none`, for a task that another one answers and whose labels nobody has: its test rows are predicted only.
         answered_by: for a task without training rows: the id of the task whose head predicts it. `labels` and `range` are then that task's.
@@ -175,6 +234,8 @@ class Task:
     candidates: list[str] | None = None
     spans: dict[str, list[str]] | None = None
     header: list[str] | None = None
+    reading: Reading | None = None
+    decide: list[str] = field(default_factory=list)
     target: str = field(kw_only=True)
     labels: list[str] | None = None
     range: list[float] | None = None
@@ -255,15 +316,33 @@ class Task:
         """Whether the targets of this split are read. Those of a test file are read only if scores are on test."""
         return split != "test" or self.scored == "test"
 
+    def file(self, split: str) -> str | None:
+        """The name of the split's file, without a part and a second file, or None where the task has none."""
+        name = self.files.get(split)
+        return None if name is None else name.partition(BESIDE)[0].partition(PART)[0]
+
     def path(self, split: str, data_dir: Path) -> Path | None:
         """The split's file, or None where the task has none."""
-        name = self.files.get(split)
+        name = self.file(split)
         return None if name is None else data_dir / self.folder / name
+
+    @property
+    def plain_layout(self) -> Layout:
+        """How a file with rows of this task is read that is none of its splits, such as one to predict."""
+        return Layout(self.header, self.reading or Reading())
+
+    def layout(self, split: str, data_dir: Path) -> Layout:
+        """How the split's file is read."""
+        first, _, beside = (self.files.get(split) or "").partition(BESIDE)
+        second = data_dir / self.folder / beside if beside else None
+        return replace(self.plain_layout, part=first.partition(PART)[2] or None, beside=second)
 
     def fingerprint(self) -> str:
         """SHA-256 of the fields that scores depend on. Fields that are None do not count, so that finished runs stay valid when
         this class gets a new field."""
         fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
+        if self.reading is not None:
+            fields["reading"] = vars(self.reading)
         if self.kind != self.implied_kind:
             fields["kind"] = self.kind
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

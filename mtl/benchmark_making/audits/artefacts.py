@@ -289,7 +289,7 @@ def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray
     if task.scored_split != "dev" or "test" not in predicted or path is None:
         return None
     try:
-        rows = read_examples(task, path, True)
+        rows = read_examples(task, path, True, task.layout("test", job.data_dir))
     except InputError:
         return None
     test = replace(dataset.splits[task.id]["test"], targets=np.array([row.target for row in rows])).scored

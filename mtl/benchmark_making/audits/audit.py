@@ -115,13 +115,13 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
         if split in absent:
             continue
         try:
-            rows = read_split(task, path, split)
+            rows = read_split(task, path, split, task.layout(split, folder))
         except InputError as error:
             meaning = "a run would stop here; the audit continues without this file"
             findings.append(Finding("unreadable", task.id, split, 1, located_below(error, folder), meaning))
             continue
         files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
-        if not task.has_targets(split) and task.target in column_names(path, task.header):
+        if not task.has_targets(split) and task.target in column_names(path, task.layout(split, folder)):
             notes.append(f"{task.id}: its test file also has the targets; a run does not read them.")
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:

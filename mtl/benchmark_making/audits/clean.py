@@ -52,7 +52,13 @@ def write_clean(job: Job, share: float, out: Path) -> str:
         for file, part in parts.items():
             copy = partial / "data" / file
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy_rows(job.data_dir / file, copy, [row.line for row in part.rows], lines[file])
+            copy_rows(
+                job.data_dir / file,
+                copy,
+                [row.line for row in part.rows],
+                lines[file],
+                part.task.layout(part.split, job.data_dir),
+            )
         template = job.suite.submission.template
         if template and (job.data_dir / template).is_file():
             (partial / "data" / template).parent.mkdir(parents=True, exist_ok=True)

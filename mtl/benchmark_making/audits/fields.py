@@ -55,7 +55,7 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
         return []
     targets = np.array([row.target for row in part.rows], dtype=target_kind(part.task).cells.dtype)
     try:
-        fields = read_fields(data_dir / part.file, part.task.header)
+        fields = read_fields(data_dir / part.file, part.task.layout(part.split, data_dir))
     except InputError as error:  # a parquet file can be too large with all columns
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]

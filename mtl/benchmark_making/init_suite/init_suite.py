@@ -16,29 +16,36 @@ from omegaconf import OmegaConf
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.benchmark_making.init_suite.files import (
-    SPLIT_NAMES,
-    Found,
-    columns_in_words,
-    count,
-    file_name,
-    find_tasks,
-    printable,
-    quoted,
-)
-from mtl.benchmark_making.init_suite.guessing import Guess, choose_answering_tasks, guess_task
-from mtl.data.records import FORMATS
+from mtl.benchmark_making.init_suite.guessing import Guess, choose_answering_tasks, files_of_tasks, guess_task
+from mtl.benchmark_making.init_suite.names import SPLIT_WORDS, FoundFiles, file_name
+from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
+from mtl.data.rows import SUFFIXES
 from mtl.settings.layers import shipped
 from mtl.tasks.task import SPLITS
 
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
-    *("header", "text", "candidates", "kind", "target", "labels", "range", "metric", "positive", "group"),
+    *(
+        "reading",
+        "header",
+        "text",
+        "spans",
+        "candidates",
+        "kind",
+        "target",
+        "labels",
+        "range",
+        "metric",
+        "positive",
+        "group",
+    ),
     *("scored", "answered_by", "files", "rows"),
 )
+LISTS = ("text", "labels", "candidates")  # keys whose value is a list
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 SHOWN = 3  # the most names of files in a line of the summary
+SHOWN_COLUMNS = 8  # the most names of columns there
 
 
 def suite_document(name: str, language: str | None, guesses: Sequence[Guess], data_dir: Path, out: Path) -> str:
@@ -70,8 +77,11 @@ def settings(out: Path, data_dir: Path) -> str:
 
 def _task(guess: Guess) -> Iterator[str]:
     yield f"  {scalar(guess.id)}:"
-    for text in (*guess.notes, *(f"Decide: {doubt}" for doubt in guess.doubts)):
+    for text in (*guess.notes, *_unread(guess)):
         yield f"    # {printable(text)}"
+    if guess.questions:
+        yield "    decide:  # correct the keys below and delete each answered line; the suite does not run before"
+        yield from (f"      - {scalar(printable(question))}" for question in guess.questions)
     if guess.folder:
         yield f"    folder: {scalar(guess.folder)}"
     values = {**guess.keys, "files": guess.files, "rows": guess.rows}
@@ -86,12 +96,21 @@ def _task(guess: Guess) -> Iterator[str]:
             yield line
 
 
+def _unread(guess: Guess) -> list[str]:
+    """The columns that are not read, each with the reason, in a line; empty if there are none."""
+    columns = [f"{quoted(name)} ({why})" for name, why in guess.unread.items()]
+    rest = [f"and {len(columns) - SHOWN_COLUMNS} more"] if len(columns) > SHOWN_COLUMNS else []
+    return [f"not read: {', '.join([*columns[:SHOWN_COLUMNS], *rest])}"] if columns else []
+
+
 def _flow(value: object) -> str:
     """A value as one line of YAML."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return scalar(value) if isinstance(value, str) else "null" if value is None else str(value)
 
 
@@ -104,8 +123,12 @@ def scalar(text: str) -> str:
 
 @dataclass(frozen=True)
 class Guessed:
-    """The path of a suite file, its content, a summary with a line for each task and each decision that is left, and by task id why
-    tasks cannot be declared."""
+    """A suite file that was guessed.
+
+    Args:
+        summary: a line for each task and each decision that is left.
+        problems: by task id, why a task cannot be declared, or what is to be decided first.
+    """
 
     path: Path
     document: str
@@ -114,11 +137,16 @@ class Guessed:
 
 
 def init_suite(
-    data_dir: Path, language: str | None = None, name: str | None = None, out: Path | None = None
+    data_dir: Path,
+    language: str | None = None,
+    name: str | None = None,
+    out: Path | None = None,
+    answers: Sequence[str] = (),
 ) -> Guessed:
     """Guess the tasks of the data files below a folder, and write a suite file whose comments say what each guess is based on.
 
-    Arguments are those of `mtl init-suite`. Raises InputError if there is no folder or no usable file, for a name that is not valid in file
+    Arguments are those of `mtl init-suite`; answers are keys of the suite file that need no guess, as in `tasks.d.target=stance`.
+    Raises InputError if there is no folder or no usable file, for a name that is not valid in file
     names, and if `out` already exists: nothing is overwritten.
     """
     if not data_dir.is_dir():
@@ -131,9 +159,31 @@ def init_suite(
     path = out or Path(f"{suite_name}.yaml")
     if path.exists() or path.is_symlink():
         raise InputError("already there; remove it, or name another file with --out", path=path)
-    guessed = guess_suite(data_dir, language, suite_name, path)
+    guessed = guess_suite(data_dir, language, suite_name, path, _known(answers))
     write_text(path, guessed.document)
     return guessed
+
+
+def _known(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The keys of tasks that answers such as `tasks.d.target=stance` name, by task id. Raises InputError for another form."""
+    known: dict[str, dict[str, Any]] = {}
+    for answer in answers:
+        name, equals, value = answer.partition("=")
+        _, _, rest = name.partition("tasks.")
+        id, _, key = rest.partition(".")
+        if not (equals and name.startswith("tasks.") and id and key):
+            raise InputError("is no answer; write tasks.TASK.KEY=VALUE, as in tasks.reviews.target=stars", value=answer)
+        try:
+            content = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise InputError("is no value as in YAML", key=name, value=value) from None
+        outer, _, inner = key.partition(".")
+        known.setdefault(id, {})
+        if inner:
+            known[id].setdefault(outer, {})[inner] = content
+        else:
+            known[id][outer] = [content] if outer in LISTS and not isinstance(content, list) else content
+    return known
 
 
 def guess_suite(
@@ -147,43 +197,50 @@ def guess_suite(
 
     Raises InputError if there is no usable file, and for known keys of other tasks, or that a guess does not have.
     """
-    tasks = find_tasks(data_dir)
+    tasks = files_of_tasks(data_dir)
     if not tasks.tasks:
-        names = ", ".join(name for splits in SPLIT_NAMES.values() for name in splits)
-        problem = (
-            f"no file of a split below it; name data files {names} or TASK_train and so on, with {', '.join(FORMATS)}"
-        )
+        words = ", ".join(names[0] for names in SPLIT_WORDS.values())
+        seen = f"; {quoted_names(tasks.unreadable[:SHOWN])} cannot be read" if tasks.unreadable else ""
+        problem = f"no file of a split below it{seen}; its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
         raise InputError(problem, path=data_dir)
     for id, keys in (known or {}).items():
         if id not in (ids := [files.id for files in tasks.tasks]):
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
-        if unknown := [key for key in keys if key not in KEYS or key in ("files", "rows", "header")]:
+        if unknown := [key for key in keys if key not in KEYS or key in ("files", "rows")]:
             raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
     guesses = [guess_task(files, data_dir, (known or {}).get(files.id)) for files in tasks.tasks]
     choose_answering_tasks(guesses)
     document = suite_document(name, language, guesses, data_dir, path)
-    problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
+    problems = {guess.id: guess.problem or guess.questions[0] for guess in guesses if guess.problem or guess.questions}
     return Guessed(path, document, "\n".join(_summary(path, data_dir, language, guesses, tasks)), problems)
 
 
-def _summary(path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], tasks: Found) -> Iterator[str]:
+def _summary(
+    path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], tasks: FoundFiles
+) -> Iterator[str]:
     width = max(len(guess.id) for guess in guesses)
     for guess in guesses:
         yield printable(f"{guess.id:{width}}  {_described(guess)}")
-    for guess in guesses:
-        if guess.problem is None:
-            yield from (printable(f"decide: {guess.id}: {doubt}") for doubt in guess.doubts)
+        yield from (printable(f"{'':{width}}  {line}") for line in _unread(guess))
+    asked = [(guess, question) for guess in guesses if guess.problem is None for question in guess.questions]
+    yield from (printable(f"decide: {guess.id}: {question}") for guess, question in asked)
     if language is None:
-        yield "decide: language: not guessed, the file says en; set it, or give --language"
+        yield "language: not guessed, the file says en; set it, or give --language"
     for folder in tasks.empty:
         yield f"{quoted(folder)}: no file that is named after a split"
-    if tasks.unused:
-        further = ", …" if len(tasks.unused) > SHOWN else ""
-        names = f"{columns_in_words(tasks.unused[:SHOWN])}{further}"
-        yield f"not read: {count(len(tasks.unused), 'file')} named after no split: {names}"
+    for names, why in ((tasks.unused, "named after no split"), (tasks.unreadable, "of a form that is not read")):
+        if names:
+            further = ", …" if len(names) > SHOWN else ""
+            yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names[:SHOWN])}{further}"
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks_count = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
-    yield f"{path}: {tasks_count}; check it, then: mtl audit {settings(path, data_dir)}"
+    if asked:
+        guess, question = asked[0]
+        answer = f"tasks.{guess.id}.{question.partition(':')[0]}=…"
+        again = f"mtl init-suite {shlex.quote(str(data_dir))} {answer}"
+        yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs, or remove it and answer here: {again}"
+    else:
+        yield f"{path}: {tasks_count}; check it, then: mtl audit {settings(path, data_dir)}"
 
 
 def _described(guess: Guess) -> str:
@@ -191,9 +248,9 @@ def _described(guess: Guess) -> str:
     if guess.problem is not None:
         return f"not decided: {guess.problem}"
     keys = guess.keys
-    texts = columns_in_words([*keys["text"], *keys.get("candidates", ())])
+    texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
     numbers = "numbers {} to {}".format(*keys.get("range", ("", "")))
     kinds = {"labels": f"{len(keys.get('labels', ()))} labels", "number": numbers}
     kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
-    return f"{kind}, {keys['metric']}; {texts}; {splits}"
+    return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"

@@ -75,7 +75,7 @@ def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, Task
     for task in suite.tasks.values():
         path = task.path(split, data_dir)
         if path is not None and path.is_file():
-            examples = read_examples(task, path, targets=False)
+            examples = read_examples(task, path, False, task.layout(split, data_dir))
             tasks[task.id] = TaskRows(task, _rows(task, split, path, examples))
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name}; set data_dir=", path=data_dir)

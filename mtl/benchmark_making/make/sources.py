@@ -13,6 +13,7 @@ from mtl.benchmark_making.make.table import Origin, SourceRow, Table, Values
 from mtl.data.columns import LIST
 from mtl.data.files import read_lines
 from mtl.data.records import column_names, read_records
+from mtl.tasks.task import PART, Layout, Reading
 
 TOKENS, TAGS = f"tokens{LIST}", f"tags{LIST}"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
@@ -42,17 +43,21 @@ class RecipeSource:
     Args:
         file: its path below the data folder.
         header: the columns of a tsv or csv file without a header line.
+        reading: how the file is read, where its name does not say so, as in a suite file.
         tokens: for a token file. Any other file's suffix says its format.
     """
 
     file: str
     header: list[str] | None = None
+    reading: Reading | None = None
     tokens: TokenColumns | None = None
 
     def check(self) -> None:
         """Raise InputError for a path outside the data folder."""
         if not is_inside(self.file):
             raise InputError("must be a path below the data folder, without '..'", key="file", value=self.file)
+        if self.reading is not None and (problem := self.reading.problem):
+            raise InputError(problem, key="reading")
 
 
 def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
@@ -63,14 +68,15 @@ def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
     Raises:
         InputError: as `mtl.data.records.read_records` does.
     """
-    path = data_dir / source.file
+    path = data_dir / source.file.partition(PART)[0]
     if source.tokens is not None:
         rows = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
         if not rows:
             raise InputError("no sentences", path=path)
         return Table(name, ["text", TOKENS, TAGS, "document"], rows)
-    columns = column_names(path, source.header)
-    records = read_records(path, [], columns, source.header)
+    layout = Layout(source.header, source.reading or Reading(), source.file.partition(PART)[2] or None)
+    columns = column_names(path, layout)
+    records = read_records(path, [], columns, layout)
     rows = [
         SourceRow(dict(zip(columns, each.values, strict=True)), (Origin(source.file, each.line),)) for each in records
     ]

@@ -122,8 +122,8 @@ def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[st
     raises UnavailableError for such a file if the task has a copy on the Hub."""
     fetched: list[str] = []
     unavailable: list[str] = []
-    for split, name in task.files.items():
-        path = task.path(split, data_dir)
+    for split in task.files:
+        name, path = task.file(split), task.path(split, data_dir)
         if name is None or path is None or path.exists():
             continue
         try:
@@ -147,6 +147,6 @@ def _fetch_zip(task: Task, source: Source, data_dir: Path) -> None:
     archive = data_dir / f"{task.folder or task.id}.zip"
     download(source.url, archive, source.sha256, source.size)
     folder = data_dir / task.folder
-    unpack(archive, folder, [name for name in task.files.values() if name])
+    unpack(archive, folder, [name for split in task.files if (name := task.file(split))])
     archive.unlink()
     logger.info("%s: unpacked to %s", task.id, folder)

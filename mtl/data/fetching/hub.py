@@ -34,7 +34,7 @@ from mtl.data.examples import read_examples, span_end
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.fetching.download import checksum_problem
 from mtl.data.files import GIT
-from mtl.data.records import FORMATS, is_typed, read_records, write_records
+from mtl.data.records import WRITERS, is_typed, read_records, write_records
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, HubSource, Task
 
@@ -64,7 +64,7 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     A file has the columns that the task needs. A test file has no targets unless the task is scored on it. Raises InputError if the
     dataset cannot be had, lacks a split or a column, or holds rows that the task cannot read.
     """
-    wanted = {split: name for split, name in task.files.items() if name is not None}
+    wanted = {split: name for split in task.files if (name := task.file(split)) is not None}
     api = HfApi(library_name="mtl")
     with (
         TemporaryDirectory(prefix="mtl-hub-") as temporary,
@@ -102,11 +102,11 @@ def _repository(api: HfApi, hub: HubSource) -> tuple[str, HubFiles]:
             files = {
                 file.rfilename: _file(file)
                 for file in info.siblings or ()
-                if PurePosixPath(file.rfilename).suffix in FORMATS and is_inside(file.rfilename)
+                if PurePosixPath(file.rfilename).suffix in WRITERS and is_inside(file.rfilename)
             }
         if files:
             return commit, files
-    raise InputError(f"it has no {', '.join(FORMATS)} file")
+    raise InputError(f"it has no {', '.join(WRITERS)} file")
 
 
 def _file(sibling: RepoSibling) -> tuple[int, str | None]:

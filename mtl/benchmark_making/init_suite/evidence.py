@@ -1,0 +1,176 @@
+"""What the names and values of columns say: which hold ids, categories, texts, candidates, several labels, or what follows from another column."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted
+
+# The last word in the name of a column that identifies a row, or what the row belongs to.
+ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}
+# Words in the name of a column that says where a row comes from. It is a target only if the user says so.
+SOURCE_NAMES = {
+    *("source", "dataset", "domain", "genre", "origin", "split", "fold", "subset", "partition", "lang", "language", "year", "date"),
+    *("author", "annotator", "annotators", "user", "worker", "version", "file", "filename", "license", "publisher", "time"),
+}  # fmt: skip
+# Nested columns below these keys are no input of a model.
+META_KEYS = {"meta", "metadata"}
+# A column with fewer distinct values than this, each in more than 10 rows on average, holds categories, not texts.
+CATEGORIES = 100
+LONG = 6  # words on average; no label or name of a category has so many
+# Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
+CANDIDATE_NAMES = {
+    "choice",
+    "option",
+    "ending",
+    "candidate",
+    "alternative",
+    "answer",
+    "solution",
+    "response",
+    "completion",
+    "sol",
+}
+CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
+TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}
+TRUTH = ({"0", "1"}, {"true", "false"}, {"yes", "no"}, {"0.0", "1.0"})
+SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
+MOST_PARTS = 200  # different labels that cells with several labels may have
+
+
+def is_meta(column: FileColumn) -> bool:
+    return column.name.split(".")[0].lower() in META_KEYS and "." in column.name
+
+
+def is_id(column: FileColumn) -> bool:
+    """Whether a column identifies rows: by its name, or by different whole numbers that rise or fall from row to row."""
+    if column.words[-1] in ID_NAMES:
+        return True
+    numbers = column.whole_numbers
+    if numbers is None or len(numbers) < len(column.texts) or len(numbers) < 10:
+        return False
+    steps = {int(b) > int(a) for a, b in zip(column.texts, column.texts[1:], strict=False)}
+    return len(steps) == 1
+
+
+def is_category(column: FileColumn) -> bool:
+    """Whether few values stand in many rows each, and are no longer than names."""
+    few = len(column.counts) < min(CATEGORIES, max(column.rows / 10, 2))
+    return few and not is_long(column)
+
+
+def is_long(column: FileColumn) -> bool:
+    """Whether the values are too long for names of categories, as texts that stand in many pairs."""
+    words = sum(len(value.split()) for value in column.counts)
+    return words > LONG * len(column.counts) or sum(map(len, column.counts)) > 60 * len(column.counts)
+
+
+def is_code(column: FileColumn) -> bool:
+    """Whether more than half of the rows hold an id or an address: no spaces, and a digit, a slash or an underscore."""
+    coded = sum(rows for value, rows in column.counts.items() if re.fullmatch(r"[\x21-\x7e]*[\d/_][\x21-\x7e]*", value))
+    return coded * 2 > column.rows
+
+
+def is_source(column: FileColumn) -> bool:
+    """Whether the name says that the column is about where a row comes from."""
+    return bool(SOURCE_NAMES & set(column.words))
+
+
+def is_truth(column: FileColumn) -> bool:
+    """Whether the values are the two truth values."""
+    return any({value.lower() for value in column.counts} == values for values in TRUTH)
+
+
+def follows_from(column: FileColumn, target: FileColumn) -> bool:
+    """Whether each value of `target` goes with one value of `column`: a name of the label, its number, or a coarser label.
+
+    Both columns are of the same file. Where few rows share a target, this says nothing, and the answer is no.
+    """
+    if column.lists or target.lists or len(target.counts) < 2 or len(target.texts) < 3 * len(target.counts):
+        return False
+    if len(column.counts) < 2 or len(column.counts) > len(target.counts) or len(column.texts) != len(target.texts):
+        return False
+    values: dict[str, str] = {}
+    return all(values.setdefault(label, cell) == cell for label, cell in zip(target.texts, column.texts, strict=True))
+
+
+def names_each_other(first: FileColumn, second: FileColumn) -> bool:
+    """Whether each value of one column goes with one value of the other: they say the same."""
+    return follows_from(first, second) and len(first.counts) == len(second.counts)
+
+
+@dataclass(frozen=True)
+class SeveralLabels:
+    """Columns, or the cells of one column, that look like several labels of each row.
+
+    Args:
+        columns: their names.
+        form: how the labels stand in them, in words.
+    """
+
+    columns: list[str]
+    form: str
+
+
+def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
+    """What in these columns, which may hold targets, looks like several labels of each row; None: nothing."""
+    truths = [column for column in columns if is_truth(column)]
+    if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
+        return SeveralLabels([column.name for column in truths], f"{len(truths)} columns of two truth values")
+    for column in table.columns.values():
+        parts = Counter(item for row in column.lists for item in row)
+        if column.lists and not TOKEN_NAMES & set(column.words) and not is_candidates(column):
+            sizes = {len(row) for row in column.lists}
+            if 1 < len(parts) <= MOST_PARTS and parts.total() >= 3 * len(parts) and len(sizes) > 1:
+                return SeveralLabels([column.name], f"lists of {len(parts)} different labels")
+    for column in columns:
+        if found := _in_cells(column):
+            return found
+    return None
+
+
+def _in_cells(column: FileColumn) -> SeveralLabels | None:
+    """Cells such as "joy,anger" beside "joy" and "anger"."""
+    for separator in SEPARATORS:
+        joined = [value for value in column.counts if separator in value]
+        if not joined or (len(joined) == len(column.counts) and separator == " "):
+            continue
+        parts = {part.strip() for value in column.counts for part in value.split(separator)}
+        single = set(column.counts) - set(joined)
+        repeated = {part.strip() for value in joined for part in value.split(separator)} & single
+        if 1 < len(parts) < len(column.counts) and 2 * len(repeated) >= len(parts):
+            return SeveralLabels([column.name], f"cells with several of {len(parts)} labels, as in {quoted(joined[0])}")
+    return None
+
+
+def is_candidates(column: FileColumn) -> bool:
+    """Whether the name of a column of lists says that they are candidates."""
+    last = column.words[-1]
+    return last in CANDIDATE_NAMES or last.removesuffix("s") in CANDIDATE_NAMES
+
+
+def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileColumn]:
+    """The columns of candidate answers by their names: one column of lists, or two or more columns with names like choice1 and choice2."""
+    readable = [column for column in table.columns.values() if not is_meta(column)]
+    if lists := [column for column in readable if column.lists and is_candidates(column)]:
+        return lists[:1]
+    named = [
+        column
+        for column in readable
+        if column.texts and column.name not in exclude and not column.numbers and CANDIDATE.fullmatch(column.name)
+    ]
+    families = defaultdict(list)  # answer1 and answer2, not answer1 and choice2
+    for column in named:
+        families[re.sub("[0-9]+$|[a-hA-H]$", "", column.name)].append(column)
+    longest = max(families.values(), key=len, default=[])
+    return longest if len(longest) > 1 else []
+
+
+def with_counts(columns: Iterable[FileColumn]) -> str:
+    """Columns with the number of their values, as in "acceptable" (2 values)."""
+    return ", ".join(f"{quoted(column.name)} ({_values(column)})" for column in columns)
+
+
+def _values(column: FileColumn) -> str:
+    return "lists" if column.lists else count(len(column.counts), "value")

@@ -1,0 +1,253 @@
+"""Which kind the targets of a task are, with the labels or the range, and the metric; and the questions where two kinds are possible."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, is_candidates
+from mtl.benchmark_making.init_suite.tables import (
+    PLACEHOLDERS,
+    FileColumn,
+    count,
+    name_words,
+    quoted,
+    quoted_names,
+    share,
+)
+from mtl.benchmark_making.init_suite.target import TEXTS
+
+RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
+LETTERS = "ABCDEFGHIJ"
+MOST_CLASSES = 20  # distinct whole numbers that may be labels
+SURE_CLASSES = 3  # labels 0, 1, 2 of a column called label are no ratings
+MOST_LABELS = 500
+MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
+NO_LABEL = PLACEHOLDERS - {
+    "none",
+    "na",
+    "null",
+    "hidden",
+}  # as one of several labels, these words may mean what they say
+RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
+
+
+@dataclass(frozen=True)
+class Target:
+    """The guess of a task's targets: keys of the suite file, by key what the guess is based on, and what the user has to decide."""
+
+    kind: str
+    keys: dict[str, Any]
+    why: dict[str, str]
+    questions: list[str] = field(default_factory=list)
+
+
+def guess_target(
+    main: FileColumn,
+    by_split: Mapping[str, FileColumn],
+    candidates: Sequence[FileColumn],
+    other_lists: Sequence[FileColumn] = (),
+    names: Mapping[str, str] | None = None,
+) -> Target:
+    """The kind of a target, its labels or range, and a metric.
+
+    Args:
+        main: the targets of the training rows, or else of the scored rows; they decide the kind and the metric.
+        by_split: the targets of each file that has them; they decide the labels and the range.
+        candidates: the columns of candidates in the rows of all files that have targets; empty if the task cannot be a choice.
+        other_lists: columns of lists in the same rows whose names do not say that they are candidates.
+        names: the names of labels that are numbers, by number, from another column or the file's metadata.
+
+    Raises:
+        InputError: for missing or constant targets, and those that a suite file cannot declare.
+    """
+    column = joined(list(by_split.values()))
+    if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
+        raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; fill or delete these rows")
+    if len(column.counts) < 2:
+        raise InputError(f"column {quoted(column.name)} has one value in all {count(column.rows, 'row')}")
+    if candidates and (choice := _choice(column, candidates)):
+        return choice
+    target = _numbers_or_classes(main, column, names) if column.numbers else _labels_or_words(main, column)
+    if candidates:
+        listed = quoted_names(candidate.name for candidate in candidates)
+        target.questions.append(
+            f"candidates: {listed} may be candidates, but {quoted(main.name)} is not the index of one in each row"
+        )
+    for lists in other_lists:
+        if not (TOKEN_NAMES & set(lists.words)) and _is_choice(column, [lists]):
+            may = f"{quoted(lists.name)} may be candidates, and each target the index of one; then write candidates: [{lists.name}]"
+            target.questions.append(f"candidates: {may}")
+    if target.kind == "labels":
+        target.questions.extend(_label_questions(main, column, by_split))
+    return target
+
+
+def joined(columns: Sequence[FileColumn]) -> FileColumn:
+    """A column of several files as one."""
+    counts = sum((column.counts for column in columns), Counter[str]())
+    texts = [text for column in columns for text in column.texts]
+    return FileColumn(columns[0].name, texts, [row for column in columns for row in column.lists], all_counts=counts)
+
+
+def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | None:
+    """A choice if each target is the index of one of its row's candidates, else None."""
+    names = [candidate.name for candidate in candidates]
+    sizes = _sizes(column, candidates)
+    sized = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+    chance = sum(1 / size for size in sizes if size) / len(sizes)
+    why = {"metric": f"a random choice is right in {share(chance, 1)} of the rows"}
+    keys: dict[str, Any] = {"candidates": names}
+    if set(column.counts) <= set(LETTERS) | set(LETTERS.lower()):
+        letters = LETTERS if set(column.counts) <= set(LETTERS) else LETTERS.lower()
+        if not all(letters.find(value) < size for value, size in zip(column.texts, sizes, strict=True)):
+            return None
+        keys["labels"] = list(letters[: max(sizes)])
+        why["candidates"] = f"{sized} candidates a row; in each the target is the letter of one"
+        return Target("choice", {**keys, "metric": "accuracy"}, why)
+    if not all(value.isascii() and value.isdecimal() for value in column.counts):
+        listed = (
+            [{*map(str.strip, row)} for row in zip(*(c.texts for c in candidates), strict=True)]
+            if candidates[0].texts
+            else [{*map(str.strip, row)} for row in candidates[0].lists]
+        )
+        if all(text.strip() in row for text, row in zip(column.texts, listed, strict=True)):
+            raise InputError(f"{quoted(column.name)} holds the text of a candidate; write its index, from 0")
+        return None
+    indices = [int(value) for value in column.texts]
+    from_zero = all(index < size for index, size in zip(indices, sizes, strict=True))
+    from_one = all(1 <= index <= size for index, size in zip(indices, sizes, strict=True))
+    if not (from_zero or from_one):
+        return None
+    questions = []
+    if from_one and from_zero:
+        least, most = min(indices), max(indices)
+        questions.append(
+            f"candidates: the targets are {least} to {most} of {sized} candidates: do they count from 0 or from 1?"
+            f" From 1: labels: {_from_one(sizes)}"
+        )
+    elif from_one:
+        keys["labels"] = _from_one(sizes)
+    start = "1" if "labels" in keys else "0"
+    why["candidates"] = f"{sized} candidates a row; in each the target is the index of one, from {start}"
+    return Target("choice", {**keys, "metric": "accuracy"}, why, questions)
+
+
+def _from_one(sizes: Sequence[int]) -> list[str]:
+    return [str(number) for number in range(1, max(sizes) + 1)]
+
+
+def _sizes(column: FileColumn, candidates: Sequence[FileColumn]) -> list[int]:
+    lists = candidates[0].lists
+    return [len(row) for row in lists] if lists else [len(candidates)] * len(column.texts)
+
+
+def _is_choice(column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
+    """Whether each target is an index of its row's list from 0, all lists have one length, and each index occurs."""
+    sizes = set(_sizes(column, candidates))
+    whole = column.whole_numbers
+    return (
+        len(sizes) == 1 and whole is not None and whole == list(range(*sizes)) and is_candidates(candidates[0]) is False
+    )
+
+
+def _numbers_or_classes(main: FileColumn, column: FileColumn, names: Mapping[str, str] | None) -> Target:
+    """Numbers, or labels: whole numbers with names, two whole numbers, and at most MOST_CLASSES of them that are no ratings by their name."""
+    numbers = column.numbers or []
+    whole = column.whole_numbers
+    rated = name_words(column.name)[-1] in RATING_NAMES
+    is_range = whole is not None and whole == list(range(whole[0], whole[-1] + 1))
+    scale = f"range: [{math.floor(numbers[0]):g}, {math.ceil(numbers[-1]):g}] and metric: spearman"
+    if whole is not None and len(column.counts) == len(whole):
+        few = len(whole) <= MOST_CLASSES and not rated
+        if names is not None or len(whole) == 2 or few:
+            target = _labels(main, column, sorted(column.counts, key=float))
+            if names is not None:
+                named = [f"{number}: {names[number]}" for number in target.keys["labels"] if number in names]
+                target.why["labels"] += f"; {', '.join(named)}"
+            elif len(whole) > 2 and not (is_range and whole[0] == 0 and len(whole) <= SURE_CLASSES and not rated):
+                target.questions.append(f"labels: {len(whole)} whole numbers may be classes, or ratings: {scale}")
+            return target
+        if is_range and not rated and len(main.texts) >= 3 * len(whole):
+            labels = f"labels: [{', '.join(repr(str(number)).replace(chr(39), chr(34)) for number in whole[:3])}, …]"
+            target = _range(column, whole)
+            target.questions.append(
+                f"range: {len(whole)} whole numbers, each of which occurs, may be classes: {labels} and metric: accuracy"
+            )
+            return target
+    return _range(column, whole)
+
+
+def _range(column: FileColumn, whole: Sequence[int] | None) -> Target:
+    numbers = column.numbers or []
+    low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
+    why = {"range": f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}"}
+    if (low, high) != (numbers[0], numbers[-1]):
+        why["range"] += f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
+    why["range"] += "; check that the scale ends there"
+    keys = {"range": [low, high]}
+    if all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:
+        why["metric"] = f"{len(numbers)} whole ratings, which all get the same weight"
+        question = (
+            f"metric: one_minus_wmae, spearman and pearson fit {len(numbers)} ratings, and so do labels with accuracy"
+        )
+        return Target("number", {**keys, "metric": "one_minus_wmae"}, why, [question])
+    why["metric"] = "compares the order; pearson compares the values"
+    return Target("number", {**keys, "metric": "spearman"}, why)
+
+
+def _labels_or_words(main: FileColumn, column: FileColumn) -> Target:
+    """Labels, which occur in 2 rows on average, or in 20 if they are more than MOST_CLASSES; otherwise words, values of one word."""
+    distinct = len(main.counts)
+    if len(column.counts) <= MOST_LABELS and distinct * (2 if distinct <= MOST_CLASSES else 20) <= main.rows:
+        return _labels(main, column, sorted(column.counts))
+    figures = f"{count(distinct, 'distinct value')} in {count(main.rows, 'row')}"
+    if main.several_words * 2 > main.rows:
+        raise InputError(f"column {quoted(column.name)} holds texts ({figures}): {TEXTS}")
+    why = {"kind": f"{figures}, too many for labels", "metric": "the share of targets that are predicted exactly"}
+    question = []
+    if distinct * 2 <= main.rows:
+        question = [f"kind: {figures} are words without a list, or labels: [every one of them]"]
+    return Target("word", {"kind": "word", "metric": "accuracy"}, why, question)
+
+
+def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
+    """Labels. The metric is f1 if one of two labels is rare, else accuracy."""
+    (most, most_rows), *_, (rare, rare_rows) = Counter({label: main.counts[label] for label in labels}).most_common()
+    why = {"labels": f"{count(len(labels), 'distinct value')} in {count(column.rows, 'row')}"}
+    why["metric"] = f"{quoted(most)} is the target of {share(most_rows, main.rows)} of the rows"
+    if len(labels) == 2 and rare_rows < RARE * main.rows:
+        why["metric"] += ", so accuracy says little"
+        why["positive"] = (
+            f"the rare label, in {share(rare_rows, main.rows)} of the rows; check that it is the one to find"
+        )
+        return Target("labels", {"labels": labels, "metric": "f1", "positive": rare}, why)
+    if most_rows > (1 - RARE) * main.rows:
+        why["metric"] += "; macro_f1 gives all labels the same weight"
+    return Target("labels", {"labels": labels, "metric": "accuracy"}, why)
+
+
+def _label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
+    """What the user has to decide about labels: spellings of one label, labels that stand for none, and labels of single files."""
+    questions = []
+    spellings = defaultdict(list)
+    for label in column.counts:
+        spellings[" ".join(label.split()).casefold()].append(label)
+    for labels in spellings.values():
+        if len(labels) > 1:
+            counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
+            questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
+    for label, rows in column.counts.items():
+        negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
+        if label.strip().lower() in NO_LABEL or negative:
+            stands = "may stand for no label; leave these rows out of the files, or keep it as a label"
+            questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
+    for split, other in by_split.items():
+        strange = [label for label in other.counts if not main.counts[label]]
+        if strange:
+            rows = sum(other.counts[label] for label in strange)
+            where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
+            questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")
+    return questions

@@ -1,0 +1,230 @@
+"""The data files below a folder that are splits of tasks, by the words in their names and in those of their folders."""
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from mtl.data.rows import PACKED, SUFFIXES
+from mtl.tasks.suite import AVERAGE, SPLITS
+
+# Words that name splits, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
+SPLIT_WORDS = {
+    "train": ("train", "training", "trn", "trainset"),
+    "dev": ("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"),
+    "test": ("test", "testing", "tst", "testset"),
+}
+SPLIT_OF = {word: split for split, words in SPLIT_WORDS.items() for word in words}
+WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])")
+SHARD = re.compile(r"-(\d{5})-of-(\d{5})$")
+# Words beside that of the split that say what kind of file it is, not which task.
+NEUTRAL = {
+    *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
+    *("unlabeled", "unlabelled", "v1", "v2", "clean", "cleaned"),
+}  # fmt: skip
+TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
+LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst"}
+LINE_SUFFIXES = ("", ".txt", ".in", ".lst", ".label", ".labels")  # of files with one text or one label a line
+OTHER_DATA = {".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle", ".zip", ".tar", ".tgz",
+              ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".npz", ".npy", ".feather", ".lst"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SplitFiles:
+    """A task's files.
+
+    Args:
+        folder: the folder that they are in, below the data folder.
+        files: by split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#".
+        twice: further files of the same splits.
+        question: what the user has to decide about the files.
+    """
+
+    id: str
+    folder: str
+    files: dict[str, str]
+    twice: list[str] = field(default_factory=list)
+    question: str | None = None
+
+
+@dataclass(frozen=True)
+class FoundFiles:
+    """The tasks in the order of their folders, and what else is below the data folder.
+
+    Args:
+        unused: data files that are named after no split, as paths below the data folder.
+        unreadable: files with a split in their name that no form reads.
+        empty: folders with files, of which none is named after a split.
+    """
+
+    tasks: list[SplitFiles]
+    unused: list[str]
+    unreadable: list[str]
+    empty: list[str]
+
+
+@dataclass(frozen=True)
+class _Named:
+    path: PurePosixPath  # below the data folder
+    split: str
+    folder: str
+    task: str  # what is left of the name without the split
+    role: str  # text, label, or empty
+
+
+def suffix_of(name: str) -> str:
+    """The suffix of a data file's name, with that of its packing, in lower case: .jsonl.gz."""
+    suffixes = PurePosixPath(name).suffixes
+    if len(suffixes) > 1 and suffixes[-1].lower() in PACKED and suffixes[-2].lower() in SUFFIXES:
+        return "".join(suffixes[-2:]).lower()
+    return suffixes[-1].lower() if suffixes else ""
+
+
+def is_data(name: str) -> bool:
+    """Whether the suffix is that of a data file, perhaps a packed one."""
+    return f".{suffix_of(name)[1:].partition('.')[0]}" in SUFFIXES
+
+
+def find_tasks(data_dir: Path) -> FoundFiles:
+    """Look for split files below a folder, and not in hidden files and folders or links to folders.
+
+    A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
+    or {train,valid}/data.csv.
+    """
+    named: dict[tuple[str, str], dict[str, list[_Named]]] = {}
+    unused, unreadable, empty = [], [], []
+    for folder, names in _folders(data_dir):
+        usable = False
+        for name in names:
+            path = PurePosixPath(folder, name)
+            file = _named(path)
+            if file is None:
+                unused += [str(path)] if is_data(name) else []
+            elif is_data(name) or (file.role and suffix_of(name) in LINE_SUFFIXES):
+                usable = True
+                named.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
+            elif suffix_of(name) in OTHER_DATA:
+                unreadable.append(str(path))
+        if names and not usable and folder and not any(is_data(name) for name in names):
+            empty.append(folder)
+    root = data_dir.resolve().name
+    stems = [task or (PurePosixPath(folder).name if folder else root) for folder, task in named]
+    ids = _ids(stems, list(named))
+    tasks = [_split_files(id, folder, files) for id, ((folder, _), files) in zip(ids, named.items(), strict=True)]
+    return FoundFiles([task for task in tasks if task.files], unused, unreadable, empty)
+
+
+def _named(path: PurePosixPath) -> _Named | None:
+    """The split, task and folder that a file's path says; None if it names no split, or two."""
+    stem = path.name[: len(path.name) - len(suffix_of(path.name))] if suffix_of(path.name) else path.name
+    if shard := SHARD.search(stem):
+        stem = stem[: shard.start()] if shard[2] == "00001" else stem
+    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
+    splits = {SPLIT_OF[word] for word in WORD.findall(plain)}
+    folder = path.parent
+    if not splits:
+        last = folder.name.lower()
+        split = SPLIT_OF.get(last)
+        if split is None:
+            return None
+        folder = folder.parent
+    elif len(splits) == 1:
+        (split,) = splits
+    else:
+        return None
+    words = [word for word in re.split(r"[^a-z0-9]+", WORD.sub("", plain)) if word]
+    known = {*TEXT_WORDS, *LABEL_WORDS}
+    is_lines = suffix_of(path.name) in LINE_SUFFIXES
+    parts = [*words, *suffix_of(path.name).strip(".").split(".")] if is_lines else words
+    role = ""
+    if is_lines and set(parts) & known:
+        role = "label" if set(parts) & LABEL_WORDS else "text"
+        words = [word for word in words if word not in known]
+    rest = [word for word in words if word not in NEUTRAL]
+    task = _without_split(stem, rest)
+    return _Named(path, split, "" if str(folder) == "." else folder.as_posix(), task, role)
+
+
+def _without_split(stem: str, rest: Sequence[str]) -> str:
+    """What a file's name has beside the split, as it is written: my-nli of my-nli.train."""
+    if not rest:
+        return ""
+    first = stem.lower().find(rest[0])
+    last = stem.lower().rfind(rest[-1]) + len(rest[-1])
+    inner = stem[first:last] if first >= 0 and last > first else "-".join(rest)
+    short = re.sub(rf"[_.-]?{WORD.pattern}", "", inner, flags=re.IGNORECASE)
+    return short.strip("_.-") or "-".join(rest)
+
+
+def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitFiles:
+    chosen, twice, questions = {}, [], []
+    for split in SPLITS:
+        named = files.get(split, [])
+        texts, labels = ([file for file in named if file.role == role] for role in ("text", "label"))
+        if len(texts) == len(labels) == 1:
+            names = [_below(file, folder) for file in (*texts, *labels)]
+            chosen[split] = " + ".join(names)
+            twice += [_below(file, folder) for file in named if file not in (*texts, *labels)]
+        elif len(labels) == 1 and len(named) == 2:  # PIQA: train.jsonl and train-labels.lst
+            other = next(file for file in named if file not in labels)
+            chosen[split] = f"{_below(other, folder)} + {_below(labels[0], folder)}"
+        elif named:
+            names = [
+                _below(file, folder) for file in sorted(named, key=lambda file: (len(file.path.name), file.path.name))
+            ]
+            chosen[split] = names[0]
+            twice += names[1:]
+            if names[1:]:
+                questions.append(f"files: {split} may be {' or '.join(names)}")
+    return SplitFiles(id, folder, chosen, twice, "; ".join(questions) or None)
+
+
+def _below(file: _Named, folder: str) -> str:
+    return file.path.relative_to(folder).as_posix() if folder else file.path.as_posix()
+
+
+def _folders(data_dir: Path) -> Iterable[tuple[str, list[str]]]:
+    """`data_dir` and each folder below it, as a path with slashes, and the names of its files; both sorted."""
+    for folder, below, names in os.walk(data_dir):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        path = Path(folder).relative_to(data_dir).as_posix()
+        visible = (name for name in names if not name.startswith(".") and Path(folder, name).is_file())
+        yield ("" if path == "." else path), sorted(visible)
+
+
+def _ids(names: list[str], positions: list[tuple[str, str]]) -> list[str]:
+    """A different id for each task; ids can be used in file names.
+
+    A prefix of all names that ends in "_" or "-" is left out: klej_ar and klej_cbd become ar and cbd.
+    Tasks of the same name get the names of their folders as a prefix.
+    """
+    prefixes = [names[0][: sign.end()] for sign in re.finditer("[_-]", names[0])] if len(set(names)) > 1 else []
+    common = [prefix for prefix in prefixes if all(name.startswith(prefix) for name in names)]
+    short = [name.removeprefix(common[-1] if common else "") or name for name in names]
+    full = [
+        "-".join([*folder.split("/"), stem]) if short.count(name) > 1 else name
+        for name, (folder, stem) in zip(short, positions, strict=True)
+    ]
+    ids: list[str] = []
+    for name in full:
+        ids.append(task_id(name, ids))
+    return ids
+
+
+def task_id(name: str, others: Sequence[str]) -> str:
+    """An id after a name, other than these; it can be used in file names."""
+    base = file_name(name, "task")
+    id = base = f"{base}-task" if base == AVERAGE else base
+    number = 1
+    while id in others:
+        number += 1
+        id = f"{base}-{number}"
+    return id
+
+
+def file_name(name: str, otherwise: str) -> str:
+    """The name with only letters, digits, ".", "_" and "-", as names of suites and tasks; `otherwise` if no such characters remain."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip(".-") or otherwise

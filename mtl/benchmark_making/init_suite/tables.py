@@ -1,0 +1,276 @@
+"""The content of a data file as columns: all rows of a file of usual size, a random sample of a large one."""
+
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.data.columns import INTEGER_LIMIT, LIST, kind_of, parquet_labels, text
+from mtl.data.rows import form_of, stream_rows
+from mtl.tasks.task import Layout
+
+LONGEST = 40  # characters of a name or a label in a message
+SAMPLE_ROWS = 50_000  # of a file that are looked at
+SAMPLE_SIZE = 2**26  # characters of texts in them
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
+PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
+# Scripts that set no spaces between words: Thai, Lao, Khmer, Burmese, Tibetan, Kana, and Han.
+NO_SPACES = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]"
+)
+
+
+def quoted(name: str) -> str:
+    """A name in quotes, cut to LONGEST characters; line ends and other characters that do not print are escaped."""
+    cut = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
+    return f'"{printable(cut)}"'
+
+
+def printable(text: str) -> str:
+    """The text with an escape for each character that does not print, as "\\n" for a line end."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def quoted_names(names: Iterable[str], most: int = 20) -> str:
+    """Names in quotes, set apart by commas; of more than `most` names the first ones."""
+    listed = list(names)
+    rest = [f"and {len(listed) - most:,} more"] if len(listed) > most else []
+    return ", ".join([*map(quoted, listed[:most]), *rest])
+
+
+def count(number: int, noun: str) -> str:
+    """A number and a noun, as in "15,794 rows" or "1 row"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def share(part: float, total: float) -> str:
+    return f"{100 * part / total:.0f} %"
+
+
+@dataclass(frozen=True)
+class FileColumn:
+    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty.
+
+    Args:
+        labels: the names of the labels that the numbers of this column stand for, where the file's metadata has them.
+        all_counts: how often each value stands in the whole file, where `texts` is a sample of it.
+    """
+
+    name: str
+    texts: list[str]
+    lists: list[list[str]] = field(default_factory=list)
+    labels: Sequence[str] = ()
+    all_counts: Mapping[str, int] | None = None
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        return Counter(self.texts) if self.all_counts is None else Counter(self.all_counts)
+
+    @property
+    def rows(self) -> int:
+        return self.counts.total()
+
+    @cached_property
+    def numbers(self) -> list[float] | None:
+        """The distinct values in ascending order if all are finite numbers, else None."""
+        if not self.texts or not all(NUMBER.fullmatch(value) for value in self.counts):
+            return None
+        numbers = sorted({float(value) for value in self.counts})
+        return numbers if all(map(math.isfinite, numbers)) else None
+
+    @property
+    def whole_numbers(self) -> list[int] | None:
+        """The distinct values in ascending order if all are written as integers, else None."""
+        if not self.numbers or not all(re.fullmatch("[+-]?[0-9]+", value) for value in self.counts):
+            return None
+        return sorted(map(int, self.counts))
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether no row has a value: all cells are the same placeholder, or all are -1."""
+        return not self.lists and (set(map(_plain, self.counts)) <= PLACEHOLDERS or set(self.counts) == {"-1"})
+
+    @cached_property
+    def several_words(self) -> int:
+        """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
+        return sum(
+            rows for value, rows in self.counts.items() if len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4
+        )
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
+        return name_words(self.name)
+
+
+def _plain(value: str) -> str:
+    return value.strip().lower()
+
+
+def name_words(column: str) -> list[str]:
+    """The words of a column's last key, in lower case."""
+    key = column.removesuffix(LIST).rsplit(".", 1)[-1]
+    return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """A file's columns.
+
+    Args:
+        rows: those of the whole file.
+        incomplete: for each column that lacks a value in some rows, where.
+        unread: for each column that no task can read, what it holds, as in "a list of objects".
+        nameless: how many columns are left out because their name is empty, as that of row numbers often is.
+    """
+
+    path: Path
+    layout: Layout
+    rows: int
+    columns: dict[str, FileColumn]
+    incomplete: dict[str, str] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+    nameless: int = 0
+
+    def has(self, name: str) -> bool:
+        """Whether the file has a column of this name that can be read and is not blank."""
+        return name in self.columns and not self.columns[name].is_blank
+
+    def lacks(self, name: str) -> bool:
+        """Whether a file has no value at all in a column. A column that lacks values only in some rows does not count."""
+        column = self.columns.get(name)
+        return column.is_blank if column is not None else name not in self.incomplete
+
+    def whole(self, name: str) -> FileColumn:
+        """A column with the counts of all rows of the file, which is read again if the columns are a sample."""
+        column = self.columns[name]
+        if column.lists or len(column.texts) == self.rows:
+            return column
+        counts = Counter[str]()
+        for line, row in stream_rows(self.path, self.layout):
+            value = dict(_flat(row)).get(name)
+            if not isinstance(value, str):
+                raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line)
+            counts[value] += 1
+        return FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
+
+    @property
+    def listed(self) -> str:
+        return f"{self.path.name} has {quoted_names([*self.columns, *self.incomplete, *self.unread])}"
+
+
+def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B008 - a frozen value
+    """Read a file. Raises InputError for one that cannot be read, or has no rows."""
+    rows, sample = _sample(stream_rows(path, layout))
+    if not rows:
+        raise InputError("no rows", path=path)
+    values: dict[str, list[Any]] = {}
+    nameless = set[str]()
+    for number, (_, row) in enumerate(sample):
+        for name, value in _flat(row):
+            if not name.removesuffix(LIST).rpartition(".")[2].strip():
+                nameless.add(name)
+                continue
+            cells = values.setdefault(name, [])
+            cells += [None] * (number - len(cells))
+            cells.append(value)
+    table = FileTable(path, layout, rows, {}, nameless=len(nameless))
+    lines = [line for line, _ in sample]
+    for name, cells in values.items():
+        cells += [None] * (len(sample) - len(cells))
+        _add(table, name, cells, lines)
+    if not table.columns and not table.incomplete and not table.unread:
+        raise InputError("has no columns with a name and texts or numbers", path=path)
+    if form_of(path, layout) == "parquet":
+        for name, column in table.columns.items():
+            if labels := parquet_labels(path, name):
+                table.columns[name] = FileColumn(name, column.texts, labels=labels)
+    return table
+
+
+def _add(table: FileTable, name: str, cells: list[Any], lines: list[int]) -> None:
+    """Add a column's values to a table, as a column or with the reason why it is none."""
+    present = [cell for cell in cells if cell is not None]
+    if others := [cell.kind for cell in present if isinstance(cell, Other)]:
+        table.unread[name] = others[0]
+    elif not present:
+        pass  # null in all rows
+    elif len(present) < len(cells):
+        first = next(line for line, cell in zip(lines, cells, strict=True) if cell is None)
+        missing = count(len(cells) - len(present), "row")
+        table.incomplete[name] = f"{table.path.name}:{first}: column {quoted(name)} has no value, as in {missing}"
+    elif isinstance(cells[0], list):
+        table.columns[name] = FileColumn(name, [], cells)
+    else:
+        table.columns[name] = FileColumn(name, cells)
+
+
+@dataclass(frozen=True)
+class Other:
+    """A value that no task can read.
+
+    Args:
+        kind: what it is, as in "a list of objects".
+    """
+
+    kind: str
+
+
+def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, "str | list[str] | Other | None"]]:
+    """The columns of a nested row: the name and the value of each."""
+    for key, value in row.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict):
+            yield from _flat(value, f"{name}.") if value else [(name, None)]
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+            yield f"{name}{LIST}", value
+        elif isinstance(value, list):
+            inner = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
+            yield name, Other(f"a list of {' and '.join(sorted(f'{kind}s' for kind in inner))}")
+        elif value is None:
+            yield name, None
+        elif isinstance(value, str):
+            yield name, value
+        elif isinstance(value, int | float) and (not math.isfinite(value) or abs(value) >= INTEGER_LIMIT):
+            yield name, Other("a number that is not finite, or has more than 64 bits")
+        elif isinstance(value, int | float):
+            yield name, text(value)
+        else:
+            yield name, Other(kind_of(value))
+
+
+def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]]:
+    """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order.
+
+    Of a smaller file the sample has all rows. Each row is equally probable (reservoir sampling), and the same file gives the same sample.
+    """
+    chance = random.Random(0)
+    kept: list[tuple[int, Any]] = []
+    number, size, most = 0, 0, SAMPLE_ROWS
+    for number, row in enumerate(rows, start=1):
+        if len(kept) < most:
+            kept.append(row)
+            size += _size(row[1])
+        elif (place := chance.randrange(number)) < most:
+            size += _size(row[1]) - _size(kept[place][1])
+            kept[place] = row
+        if size > SAMPLE_SIZE and len(kept) > 1:
+            chance.shuffle(kept)
+            most = len(kept) // 2
+            kept = kept[:most]
+            size = sum(_size(row) for _, row in kept)
+    return number, sorted(kept, key=lambda row: row[0])
+
+
+def _size(value: Any) -> int:
+    """About how many characters a row holds."""
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, list) else len(value) if isinstance(value, str) else 8

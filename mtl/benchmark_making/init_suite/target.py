@@ -1,0 +1,156 @@
+"""Which column of a task holds the target. Where the evidence is not unique, the answer is a question that lists the candidates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.evidence import (
+    candidate_columns,
+    follows_from,
+    is_category,
+    is_id,
+    is_meta,
+    is_source,
+    names_each_other,
+    several_labels,
+    with_counts,
+)
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names
+from mtl.data.columns import LIST
+
+# Words in the names of target columns: as the whole name they are certain.
+LABEL_NAMES = ("label", "labels", "target", "targets", "gold", "class", "judgment", "judgement")
+# Names of numbers that may be the target, and may be figures about the row.
+SCORE_NAMES = {"score", "rating", "stars", "grade", "similarity"}
+# Names of targets beside columns of candidates.
+CHOICE_NAMES = {
+    "answer",
+    "correct",
+    "key",
+    "answerkey",
+    "solution",
+    "answer_key",
+    "correct_answer",
+    "answer_idx",
+    "answer_index",
+}
+# What a task of mtl cannot be, in one sentence each.
+TOKEN_LABELS = "labels of single tokens: mtl labels whole texts, and words that `spans` marks"
+ANSWER_SPANS = (
+    "answers that are spans of a passage: mtl chooses among candidates and does not cut answers out of a text"
+)
+NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
+SEVERAL_LABELS = "several labels of one row: mtl predicts one label, so declare a task for each label"
+TEXTS = (
+    "texts as targets: no model here writes texts; the floors lead, random and constant answer a task of `kind: text`"
+)
+
+
+@dataclass(frozen=True)
+class TargetColumn:
+    """The guess of the target's column, the reason, and the question where another column may be it, too."""
+
+    column: FileColumn
+    why: str
+    question: str | None = None
+
+
+def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
+    """The column that holds the targets.
+
+    In this order: the one column whose name says so; the one column with labels or numbers without values in the test file; the one
+    column with labels or numbers. If there are several, the first stands in the answer, with a question that lists all.
+
+    Args:
+        main: the rows with targets.
+        test: the test file, if it is another one.
+
+    Raises:
+        InputError: if no column fits, which says what mtl cannot read.
+    """
+    possible = possible_targets(main)
+    beside_candidates = bool(candidate_columns(main, ()))
+    named = _named(main, possible, beside_candidates)
+    lacking = [column for column in possible if test is not None and test.lacks(column.name)]
+    several = several_labels(main, named or lacking or possible)
+    if several is not None and (not named or {column.name for column in named} & set(several.columns)):
+        first = next((column for column in possible if column.name in several.columns), None)
+        if first is None or several.columns[0].endswith(LIST):
+            raise InputError(f"{quoted_names(several.columns)}: {several.form}: {SEVERAL_LABELS}")
+        question = (
+            f"target: {quoted_names(several.columns)}: {several.form} look like {SEVERAL_LABELS}; choose one column"
+        )
+        return TargetColumn(first, "one of several", question)
+    pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
+    pool = next((pool for pool in pools if len(pool) == 1), None) or next((pool for pool in pools if pool), [])
+    if not pool:
+        raise InputError(no_target(main))
+    missing = ", and the test file has no values in it" if pool[0] in lacking else ""
+    if len(pool) == 1 and (pool[0] in named or missing):
+        return TargetColumn(pool[0], ("by its name" if pool[0] in named else "labels or numbers") + missing)
+    doubtful = bool(main.unread) or is_source(pool[0])
+    if len(pool) == 1 and not doubtful:
+        return TargetColumn(pool[0], "the only column with labels or numbers")
+    question = f"target: {with_counts(pool)} may be the target"
+    if len(pool) == 1:
+        unread = "".join(f"; {quoted(name)} is {what}" for name, what in main.unread.items())
+        question = f"target: {with_counts(pool)} may be the target, or say where the rows come from{unread}"
+    return TargetColumn(pool[0], f"one of {len(pool)} that may be it" if pool[1:] else "perhaps", question)
+
+
+def possible_targets(table: FileTable) -> list[FileColumn]:
+    """The columns with labels or numbers that may be targets, but for the names of another one of them."""
+    possible = [
+        column
+        for column in table.columns.values()
+        if not (column.lists or column.is_blank or is_meta(column) or is_id(column))
+        and len(column.counts) > 1
+        and (column.numbers or is_category(column) or _is_named(column))
+    ]
+    repeated = {
+        second.name
+        for number, second in enumerate(possible)
+        for first in possible[:number]
+        if names_each_other(first, second)
+        or (_is_named(first) and not _is_named(second) and follows_from(second, first))
+    }
+    return [column for column in possible if column.name not in repeated]
+
+
+def _is_named(column: FileColumn) -> bool:
+    return bool(set(LABEL_NAMES) & set(column.words))
+
+
+def _named(main: FileTable, possible: Sequence[FileColumn], beside_candidates: bool) -> list[FileColumn]:
+    """The columns whose names say that they are targets. Raises InputError if such a column lacks values in some rows."""
+    for name in LABEL_NAMES:
+        if reason := next((main.incomplete[column] for column in main.incomplete if column.lower() == name), None):
+            raise InputError(reason)
+    named = [column for column in possible if _is_named(column)]
+    if beside_candidates:
+        named += [column for column in possible if column.name.lower() in CHOICE_NAMES and column not in named]
+    if not named:
+        scores = [column for column in possible if SCORE_NAMES & set(column.words)]
+        others = [column for column in possible if column not in scores]
+        named = scores if not any(is_category(column) and not is_source(column) for column in others) else []
+    return named
+
+
+def no_target(table: FileTable) -> str:
+    """Why no column can be the target, with what mtl cannot read."""
+    lists = {name: column.lists for name, column in table.columns.items() if column.lists}
+    sizes = [[len(row) for row in rows] for rows in lists.values()]
+    if len(lists) > 1 and any(first == second for number, first in enumerate(sizes) for second in sizes[:number]):
+        return f"{quoted_names(lists)}: {TOKEN_LABELS}"
+    if starts := [name for name in table.unread if "start" in name.lower()]:
+        return f"{quoted_names(starts)}: {ANSWER_SPANS}"
+    objects = [name for name, what in table.unread.items() if "objects" in what]
+    if objects:
+        return f"{quoted_names(objects)}: {NESTED}"
+    texts = [
+        column.name for column in table.columns.values() if _is_named(column) and column.several_words * 2 > column.rows
+    ]
+    if texts:
+        return f"{quoted_names(texts)}: {TEXTS}"
+    unread = "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items())
+    return f"no column looks like a target: {table.listed}{unread}; name the column label"

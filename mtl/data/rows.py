@@ -1,0 +1,254 @@
+"""The rows of data files as streams, each with its line. A file's suffix says its form, unless the suite says another one (`mtl.tasks.task.Reading`).
+
+- tsv: cells set apart by tabs, never quoted. A quote mark is a character of the text; an empty cell and the word "NA" are text.
+- csv: cells set apart by commas and quoted as RFC 4180 says.
+- jsonl: one JSON object a line; json: `mtl.data.json_rows`.
+- parquet: read with pyarrow, which is optional.
+- txt: a text a line; fasttext: labels as `__label__NAME`, then the text; label_text: a label, a space, the text.
+
+Any of them may be packed by gzip, bzip2, xz, zstd or zip. Column names of json, jsonl and parquet may name nested keys and lists of texts,
+see `mtl.data.columns`."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.data.columns import parquet_names, parquet_rows, text, value_of
+from mtl.data.files import data_lines
+from mtl.data.json_rows import json_parts, json_rows, parse_row
+from mtl.tasks.task import Layout
+
+MOST_COLUMNS = 10_000
+SUFFIXES = {
+    **{".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"},
+    **{".parquet": "parquet", ".txt": "txt"},
+}
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+TABLES = {"tsv": ("\t", False), "csv": (",", True)}  # the separator, and whether cells are quoted
+RULES = {
+    False: "one row a line, cells set apart by {}",
+    True: "a cell that holds one of the {} or a quote mark stands in quotes",
+}
+SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
+LABEL = "__label__"  # before a label, in files of fastText
+PLAIN = Layout()
+
+
+def form_of(path: Path, layout: Layout = PLAIN) -> str:
+    """The form of a file. Raises InputError for a suffix that says none."""
+    if layout.reading.form is not None:
+        return layout.reading.form
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".zip" and layout.part:
+        suffixes = [suffix.lower() for suffix in Path(member_of(path, layout)[0] or "").suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    if suffixes and suffixes[-1] in SUFFIXES:
+        return SUFFIXES[suffixes[-1]]
+    if layout.beside is not None:
+        return "txt"
+    raise InputError(f"unknown format; a data file's name ends in {', '.join(SUFFIXES)}", path=path)
+
+
+def stream_rows(
+    path: Path, layout: Layout = PLAIN, columns: Sequence[str] | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file one by one, each with its line: cells as {column: text}, and objects as they are.
+
+    Memory holds one row, or the text of a .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises
+    InputError as `read_records`.
+    """
+    rows = _rows(path, layout, columns)
+    if layout.beside is not None:
+        rows = _with_lines(path, layout, rows)
+    name, equals, value = (layout.part or "").partition("=")
+    if equals and form_of(path, layout) != "json" and path.suffix.lower() != ".zip":
+        rows = _with_value(path, rows, name, value)
+    return rows
+
+
+def parts_of(path: Path) -> list[str]:
+    """The parts of a file that may hold rows: the keys of a JSON object. Empty for other files. Raises InputError."""
+    if form_of(path) != "json":
+        return []
+    return json_parts(path, "".join(data_lines(path, None, None)))
+
+
+def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tuple[int, list[str]]]]:
+    """The names of the columns of a table, and its rows, whose cells are as many.
+
+    Its first row names the columns, unless it names none of the layout's header: then these are the columns.
+    """
+    separator, is_quoted = separator_of(path, layout)
+    rows = _quoted_rows(path, layout, separator) if is_quoted else _plain_rows(path, layout, separator)
+    line, first = next(rows, (1, list[str]()))
+    if len(first) > MOST_COLUMNS:
+        raise InputError(f"{len(first):,} columns; mtl reads at most {MOST_COLUMNS:,}", path=path, line=1)
+    names = layout.header
+    if names and first and not set(first) & set(names):
+        return names, _checked(path, chain([(line, first)], rows), len(names), separator, is_quoted)
+    return first, _checked(path, rows, len(first), separator, is_quoted)
+
+
+def separator_of(path: Path, layout: Layout) -> tuple[str, bool]:
+    separator, is_quoted = TABLES[form_of(path, layout)]
+    reading = layout.reading
+    return reading.separator or separator, is_quoted if reading.quoted is None else reading.quoted
+
+
+def _checked(
+    path: Path, rows: Iterable[tuple[int, list[str]]], width: int, separator: str, is_quoted: bool
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows, but for empty lines after the last one. Raises InputError for a row with another number of cells."""
+    empty = 0  # the first of the empty lines before this one
+    for line, cells in rows:
+        if cells == [""] and width > 1:
+            empty = empty or line
+            continue
+        if empty:
+            raise InputError(
+                f"an empty line between rows, and the header has {width} cells; delete it", path=path, line=empty
+            )
+        if len(cells) != width:
+            rule = RULES[is_quoted].format(SEPARATORS.get(separator, repr(separator)))
+            if not is_quoted and any(cell.startswith('"') for cell in cells):
+                rule += "; if quotes surround the cells, write reading: {quoted: true}"
+            raise InputError(f"{len(cells)} cells where the header has {width}; {rule}", path=path, line=line)
+        yield line, cells
+
+
+def _plain_rows(path: Path, layout: Layout, separator: str) -> Iterator[tuple[int, list[str]]]:
+    lines = data_lines(path, member_of(path, layout)[0], layout.reading.encoding)
+    return (
+        (number, line.rstrip("\n").removesuffix("\r").split(separator)) for number, line in enumerate(lines, start=1)
+    )
+
+
+def _quoted_rows(path: Path, layout: Layout, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a table with quotes, with the line that the row starts on."""
+    longest = csv.field_size_limit(2**31 - 1)
+    lines = data_lines(path, member_of(path, layout)[0], layout.reading.encoding)
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            yield line, cells or [""]
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"{str(error).split(' - ')[0]}; a cell that holds a quote mark stands in quotes, with the mark doubled",
+            path=path,
+            line=line,
+        ) from None
+    finally:
+        csv.field_size_limit(longest)
+
+
+def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of the file itself, without a second one."""
+    form, (member, part) = form_of(path, layout), member_of(path, layout)
+    if form == "parquet":
+        yield from enumerate(parquet_rows(path, parquet_names(path) if columns is None else columns), start=1)
+    elif form in TABLES:
+        header, rows = read_table(path, layout)
+        yield from ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)
+    elif form == "json":
+        text = "".join(data_lines(path, member, layout.reading.encoding))
+        for line, row in json_rows(path, text, part):
+            yield line, _bounded(path, line, _renamed(row, layout.header))
+    elif form == "jsonl":
+        for line, content in enumerate(_lines(path, layout), start=1):
+            yield line, _bounded(path, line, parse_row(path, line, content))
+    else:
+        yield from _texts(path, layout, form)
+
+
+def member_of(path: Path, layout: Layout) -> tuple[str | None, str | None]:
+    """The member of a zip that the layout's part names, and the part within it, or within a plain file."""
+    if layout.part is None or path.suffix.lower() != ".zip":
+        return None, layout.part
+    member, _, part = layout.part.partition("#")
+    return member, part or None
+
+
+def _renamed(row: dict[str, Any], header: Sequence[str] | None) -> dict[str, Any]:
+    """A row of cells without names, with the names of the header."""
+    if header is None or list(row) != [f"column_{number}" for number in range(1, len(row) + 1)]:
+        return row
+    return dict(zip(header, row.values(), strict=False))
+
+
+def _bounded(path: Path, line: int, row: dict[str, Any]) -> dict[str, Any]:
+    if len(row) > MOST_COLUMNS:
+        raise InputError(f"{len(row):,} columns; mtl reads at most {MOST_COLUMNS:,}", path=path, line=line)
+    return row
+
+
+def _lines(path: Path, layout: Layout) -> Iterator[str]:
+    """The lines of a file without their ends, and without empty ones after the last row."""
+    empty = 0
+    for line in data_lines(path, member_of(path, layout)[0], layout.reading.encoding):
+        content = line.removesuffix("\n").removesuffix("\r")
+        if content:
+            yield from [""] * empty
+            empty = 0
+            yield content
+        else:
+            empty += 1
+
+
+def _texts(path: Path, layout: Layout, form: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a file of texts, one a line."""
+    names = [*(layout.header or ()), "text"]
+    for line, content in enumerate(_lines(path, layout), start=1):
+        if form == "txt":
+            yield line, {names[0]: content}
+            continue
+        words = content.split(maxsplit=1)
+        labels, rest = words[:1], words[1] if len(words) > 1 else ""
+        if form == "fasttext":
+            labels = []
+            rest = content.strip()
+            while rest.startswith(LABEL):
+                label, _, rest = rest.partition(" ")
+                labels.append(label.removeprefix(LABEL))
+                rest = rest.lstrip()
+        if not labels:
+            raise InputError("no label before the text", path=path, line=line)
+        yield line, {"label": " ".join(labels), "text": rest}
+
+
+def _with_lines(path: Path, layout: Layout, rows: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows with a further column: the lines of the file beside theirs."""
+    beside = layout.beside
+    assert beside is not None
+    header = layout.header or ()
+    name = header[1] if len(header) == 2 and form_of(path, layout) == "txt" else "label"
+    number = 0
+    for number, (row, line) in enumerate(zip_longest(rows, _lines(beside, Layout(reading=layout.reading))), start=1):
+        if row is None or line is None:
+            longer, shorter = (beside, path) if row is None else (path, beside)
+            raise InputError(
+                f"has more rows than {shorter.name}, which ends after {number - 1:,}", path=longer, line=number
+            )
+        if name in row[1]:
+            raise InputError(f"column {name!r} stands in {beside.name}, too", path=path)
+        yield row[0], {**row[1], name: line}
+
+
+def _with_value(
+    path: Path, rows: Iterator[tuple[int, Any]], name: str, value: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows with this value in this column. Raises InputError if there is none."""
+    kept = 0
+    for line, row in rows:
+        with suppress(ValueError):
+            if text(value_of(row, name)) == value:
+                kept += 1
+                yield line, row
+    if not kept:
+        raise InputError(f"no row has {value!r} in a column {name!r}", path=path)
