@@ -4,88 +4,8 @@ import pytest
 from data_files import write_jsonl, write_table
 from input_errors import raises_input_error
 
-from mtl.api.cli import main
-from mtl.benchmark_making.init_suite.files import (
-    FileColumn,
-    file_name,
-    find_tasks,
-    name_words,
-    read_headless,
-    read_table,
-    renamed,
-)
-from mtl.tasks.suite import load_suite
-
-
-def make(folder: Path, *paths: str) -> Path:
-    for path in paths:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).touch()
-    return folder
-
-
-def files(folder: Path, *paths: str) -> dict[str, dict[str, str]]:
-    """By task id its files, of a folder with these files."""
-    return {task.id: task.files for task in find_tasks(make(folder, *paths)).tasks}
-
-
-@pytest.mark.parametrize("name", ["dev", "valid", "val", "validation", "Dev", "VALIDATION-00000-of-00001"])
-def test_the_names_of_the_dev_split(tmp_path: Path, name: str) -> None:
-    assert files(tmp_path, f"a/{name}.parquet") == {"a": {"dev": f"{name}.parquet"}}
-
-
-def test_the_files_of_a_task_differ_in_their_split_alone(tmp_path: Path) -> None:
-    found = find_tasks(make(tmp_path / "x", "a/train.tsv", "a/validation.tsv", "a/test_features.tsv", "b/c/train.csv"))
-    assert [(task.id, task.folder) for task in found.tasks] == [("a", "a"), ("c", "b/c")]
-    assert found.tasks[0].files == {"train": "train.tsv", "dev": "validation.tsv", "test": "test_features.tsv"}
-    assert found.tasks[1].files == {"train": "train.csv"}
-    flat = ("ner_train.jsonl", "ner_dev.jsonl", "my-nli.train.jsonl", "my-nli.test_features.jsonl")
-    assert files(tmp_path / "y", *flat) == {
-        "my-nli": {"train": "my-nli.train.jsonl", "test": "my-nli.test_features.jsonl"},
-        "ner": {"train": "ner_train.jsonl", "dev": "ner_dev.jsonl"},
-    }
-    below = make(tmp_path / "z", "sim/sim-words_train.jsonl", "sim/sim-texts_train.jsonl", "other/train.tsv")
-    places = [("other", "other"), ("sim-texts", "sim"), ("sim-words", "sim")]
-    assert [(task.id, task.folder) for task in find_tasks(below).tasks] == places
-
-
-@pytest.mark.parametrize(
-    ("paths", "ids"),
-    [
-        (["train.tsv"], ["data"]),
-        (["klej_cdsc-e/train.tsv", "klej_cdsc-r/train.tsv", "klej_ar/train.tsv"], ["ar", "cdsc-e", "cdsc-r"]),
-        (["swenli/train.tsv", "swewic/train.tsv"], ["swenli", "swewic"]),
-        (["en/nli/train.tsv", "sv/nli/train.tsv"], ["en-nli", "sv-nli"]),
-        (
-            ["Ä o/train.tsv", "a:o/train.tsv", "A*o/train.tsv", "average/train.tsv", "日本/train.tsv"],
-            ["A-o", "a-o", "average-task", "A-o-2", "task"],
-        ),
-    ],
-)
-def test_ids_name_files_and_differ(tmp_path: Path, paths: list[str], ids: list[str]) -> None:
-    assert list(files(tmp_path / "data", *paths)) == ids
-
-
-def test_what_is_no_split_is_listed_and_only_plain_files_are_read(tmp_path: Path) -> None:
-    odd = ("a/sheet.tsv", "notes/readme.txt", "counts.csv", ".git/train.tsv", ".train.tsv")
-    (tmp_path / "b" / "train.tsv").mkdir(parents=True)
-    found = find_tasks(make(tmp_path, "a/train.tsv", *odd))
-    assert [task.id for task in found.tasks] == ["a"]
-    assert found.unused == ["counts.csv", "a/sheet.tsv"] and found.empty == ["notes"]
-
-
-def test_two_files_of_one_split(tmp_path: Path) -> None:
-    (task,) = find_tasks(make(tmp_path, "a/test.tsv", "a/test_features.tsv", "a/train.tsv")).tasks
-    assert task.files == {"train": "train.tsv", "test": "test.tsv"}
-    assert task.unused == ["test_features.tsv"]
-
-
-@pytest.mark.parametrize(
-    ("name", "plain"),
-    [("PolEmo 2.0", "PolEmo-2.0"), ("Żółw", "Zow"), ("../x", "x"), ("-a.", "a"), ("日本", "otherwise")],
-)
-def test_file_name(name: str, plain: str) -> None:
-    assert file_name(name, "otherwise") == plain
+from mtl.benchmark_making.init_suite import tables
+from mtl.benchmark_making.init_suite.tables import FileColumn, name_words, read_table
 
 
 def test_a_column_without_a_value_in_some_rows_leaves_the_others_readable(tmp_path: Path) -> None:
@@ -165,3 +85,22 @@ def test_a_first_line_that_looks_like_a_row(tmp_path: Path, first: str, headless
     (task,) = load_suite(tmp_path / "s.yaml").tasks.values()
     assert (task.text, task.target) == (["sentence"], "column_2" if headless else "label")
     assert task.header == (["column_1", "column_2", "column_3", "sentence"] if headless else None)
+
+
+def test_what_no_task_reads_is_named(tmp_path: Path) -> None:
+    row = {"text": "a b", "qas": [{"q": 1}], "spans": [1, 2], "mixed": ["a", 1], "none": None, "": "x"}
+    table = read_table(write_jsonl(tmp_path / "train.jsonl", [row, row]))
+    assert list(table.columns) == ["text"] and table.nameless == 1
+    assert table.unread["qas"] == "a list of objects" and set(table.unread) == {"qas", "spans", "mixed"}
+
+
+def test_a_large_file_is_sampled_and_its_targets_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "SAMPLE_ROWS", 50)
+    rows = [(f"text {i}", "rare" if i == 999 else "pn"[i % 2]) for i in range(1000)]
+    table = read_table(write_table(tmp_path / "train.tsv", ["text", "label"], rows))
+    assert (table.rows, len(table.columns["text"].texts)) == (1000, 50)
+    numbers = [int(text.split()[1]) for text in table.columns["text"].texts]
+    assert numbers == sorted(numbers) and numbers[-1] > 500  # not the first ones alone
+    assert table.whole("label").counts == {"p": 500, "n": 499, "rare": 1}
+    monkeypatch.setattr(tables, "SAMPLE_SIZE", 200)  # characters
+    assert len(read_table(tmp_path / "train.tsv").columns["text"].texts) < 40

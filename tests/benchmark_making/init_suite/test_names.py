@@ -1,0 +1,105 @@
+from pathlib import Path
+
+import pytest
+
+from mtl.benchmark_making.init_suite.names import file_name, find_tasks
+
+
+def make(folder: Path, *paths: str) -> Path:
+    for path in paths:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).touch()
+    return folder
+
+
+def files(folder: Path, *paths: str) -> dict[str, dict[str, str]]:
+    """By task id its files, of a folder with these files."""
+    return {task.id: task.files for task in find_tasks(make(folder, *paths)).tasks}
+
+
+@pytest.mark.parametrize(
+    ("path", "id", "split"),
+    [
+        *((f"a/{name}.parquet", "a", "dev") for name in ("valid", "val", "Dev", "eval", "VALIDATION-00000-of-00001")),
+        ("xnli.dev.ko.tsv", "xnli.ko", "dev"),
+        ("a/train_preprocess.tsv", "a", "train"),
+        ("a/test_preprocess_masked_label.csv", "a", "test"),
+        ("development/faq.jsonl.gz", "faq", "dev"),
+        ("a/trainingSet.csv", "a", "train"),
+    ],
+)
+def test_words_of_splits_stand_anywhere_in_a_name_or_are_a_folder(tmp_path: Path, path: str, id: str, split: str) -> None:
+    (task,) = find_tasks(make(tmp_path / "data", path)).tasks
+    assert (task.id, list(task.files)) == (id, [split])
+    assert (tmp_path / "data" / task.folder / task.files[split]).is_file()
+
+
+def test_two_words_of_splits_say_nothing(tmp_path: Path) -> None:
+    found = find_tasks(make(tmp_path, "train_dev.tsv", "constrain.tsv"))
+    assert (found.tasks, found.unused) == ([], ["constrain.tsv", "train_dev.tsv"])
+
+
+def test_texts_and_labels_in_two_files_are_one_task(tmp_path: Path) -> None:
+    paths = [f"a/{split}_{kind}.txt" for split in ("train", "val") for kind in ("text", "labels")]
+    assert files(tmp_path / "x", *paths) == {
+        "a": {"train": "train_text.txt + train_labels.txt", "dev": "val_text.txt + val_labels.txt"}
+    }
+    assert files(tmp_path / "y", "train/seq.in", "train/label", "train/seq.out") == {
+        "y": {"train": "train/seq.in + train/label"}
+    }
+    assert files(tmp_path / "z", "train.jsonl", "train-labels.lst") == {"z": {"train": "train.jsonl + train-labels.lst"}}
+
+
+def test_the_files_of_a_task_differ_in_their_split_alone(tmp_path: Path) -> None:
+    found = find_tasks(make(tmp_path / "x", "a/train.tsv", "a/validation.tsv", "a/test_features.tsv", "b/c/train.csv"))
+    assert [(task.id, task.folder) for task in found.tasks] == [("a", "a"), ("c", "b/c")]
+    assert found.tasks[0].files == {"train": "train.tsv", "dev": "validation.tsv", "test": "test_features.tsv"}
+    assert found.tasks[1].files == {"train": "train.csv"}
+    flat = ("ner_train.jsonl", "ner_dev.jsonl", "my-nli.train.jsonl", "my-nli.test_features.jsonl")
+    assert files(tmp_path / "y", *flat) == {
+        "my-nli": {"train": "my-nli.train.jsonl", "test": "my-nli.test_features.jsonl"},
+        "ner": {"train": "ner_train.jsonl", "dev": "ner_dev.jsonl"},
+    }
+    below = make(tmp_path / "z", "sim/sim-words_train.jsonl", "sim/sim-texts_train.jsonl", "other/train.tsv")
+    places = [("other", "other"), ("sim-texts", "sim"), ("sim-words", "sim")]
+    assert [(task.id, task.folder) for task in find_tasks(below).tasks] == places
+
+
+@pytest.mark.parametrize(
+    ("paths", "ids"),
+    [
+        (["train.tsv"], ["data"]),
+        (["klej_cdsc-e/train.tsv", "klej_cdsc-r/train.tsv", "klej_ar/train.tsv"], ["ar", "cdsc-e", "cdsc-r"]),
+        (["swenli/train.tsv", "swewic/train.tsv"], ["swenli", "swewic"]),
+        (["en/nli/train.tsv", "sv/nli/train.tsv"], ["en-nli", "sv-nli"]),
+        (
+            ["Ä o/train.tsv", "a:o/train.tsv", "A*o/train.tsv", "average/train.tsv", "日本/train.tsv"],
+            ["A-o", "a-o", "average-task", "A-o-2", "task"],
+        ),
+    ],
+)
+def test_ids_name_files_and_differ(tmp_path: Path, paths: list[str], ids: list[str]) -> None:
+    assert list(files(tmp_path / "data", *paths)) == ids
+
+
+def test_what_is_no_split_is_listed_and_only_plain_files_are_read(tmp_path: Path) -> None:
+    odd = ("a/sheet.tsv", "notes/readme.txt", "counts.csv", ".git/train.tsv", ".train.tsv")
+    (tmp_path / "b" / "train.tsv").mkdir(parents=True)
+    found = find_tasks(make(tmp_path, "a/train.tsv", *odd))
+    assert [task.id for task in found.tasks] == ["a"]
+    assert found.unused == ["counts.csv", "a/sheet.tsv", "notes/readme.txt"]
+    assert find_tasks(make(tmp_path / "x", "train.xlsx", "b/c.md")).unreadable == ["train.xlsx"]
+
+
+def test_two_files_of_one_split(tmp_path: Path) -> None:
+    (task,) = find_tasks(make(tmp_path, "a/test.tsv", "a/test_features.tsv", "a/train.tsv")).tasks
+    assert task.files == {"train": "train.tsv", "test": "test.tsv"}
+    assert task.twice == ["test_features.tsv"] and "test may be test.tsv or test_features.tsv" in str(task.question)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [("PolEmo 2.0", "PolEmo-2.0"), ("Żółw", "Zow"), ("../x", "x"), ("-a.", "a"), ("日本", "otherwise")],
+)
+def test_file_name(name: str, plain: str) -> None:
+    assert file_name(name, "otherwise") == plain

@@ -1,0 +1,118 @@
+from pathlib import Path
+
+import pytest
+from data_files import sentences
+
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
+from mtl.benchmark_making.init_suite.texts import TextColumns, group_column, marked_spans, text_columns, unread_columns
+from mtl.tasks.task import Layout
+
+ROWS = 40
+LABELS = ["yes", "no"] * (ROWS // 2)
+WORDS = [a + b for a in "abcde" for b in "klmnopqr"]
+TEXTS = sentences(ROWS)
+TARGET = FileColumn("label", LABELS)
+
+
+def table(columns: dict[str, list[str]]) -> FileTable:
+    return FileTable(
+        Path("train.tsv"), Layout(), ROWS, {name: FileColumn(name, cells) for name, cells in columns.items()}
+    )
+
+
+def texts(main: FileTable, test: FileTable | None = None) -> TextColumns:
+    return text_columns(main, test, TARGET, {"label"}, most=2)
+
+
+def test_texts_are_no_ids_numbers_categories_or_codes() -> None:
+    main = table(
+        {
+            "sentence_id": TEXTS,
+            "meta.text": TEXTS,
+            "year": [str(1900 + i) for i in range(ROWS)],
+            "topic": ["nuclear power", "school"] * (ROWS // 2),
+            "source": [f"https://example.org/{i}" for i in range(ROWS)],
+            "premise": TEXTS,
+            "hypothesis": sentences(ROWS, "another"),
+        }
+    )
+    found = texts(main)
+    assert found.columns == ["premise", "hypothesis"] and found.questions == []
+    assert found.why == "several words in 100 % of 40 rows"
+    main = table({"correction": TEXTS, "text": TEXTS})  # the test file lacks one
+    assert texts(main, table({"text": TEXTS})).columns == ["text"]
+    texts = [f"{word} said that the old house by the river was sold" for word in ("Anna", "Bo", "Ida")]
+    main = table({"first": [texts[row % 3] for row in range(ROWS)], "genre": ["news", "a long story"] * (ROWS // 2)})
+    assert texts(main).columns == ["first"]  # long texts may stand in many pairs
+
+
+def test_words_are_texts_only_where_there_are_no_others() -> None:
+    found = texts(table({"context": TEXTS, "word": WORDS}))
+    assert found.columns == ["context"] and '"word"' in found.questions[0]
+    found = texts(table({"word_1": WORDS, "word_2": WORDS[::-1], "list": LABELS}))
+    assert found.columns == ["word_1", "word_2"] and found.why == "words, 40 distinct in 40 rows"
+
+
+def test_more_texts_than_a_task_reads_are_said() -> None:
+    found = texts(table({name: sentences(ROWS, name) for name in "abc"}))
+    assert found.columns == ["a", "b"] and '"c" left out' in found.questions[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("ltable_title", "rtable_title"),
+        ("left.title", "right.title"),
+        ("titleA", "titleB"),
+        ("title1", "title2"),
+        ("a_title", "b_title"),
+    ],
+)
+def test_of_more_texts_the_two_sides_of_the_same_are_the_pair(first: str, second: str) -> None:
+    names = (first, first.replace("title", "author"), second, second.replace("title", "author"))
+    found = texts(table({name: sentences(ROWS, name) for name in names}))
+    assert found.columns == [first, second]
+    assert "author" in found.questions[0] and "left out" in found.questions[0]
+
+
+def test_an_id_that_repeats_groups_rows() -> None:
+    thirds = [f"q{i // 3}" for i in range(ROWS)]
+    main = table({"row_id": WORDS, "q_id": thirds, "topic": LABELS})
+    group = group_column(main, [main], TARGET, set())
+    assert group is not None and group[0] == "q_id" and "14 distinct values in 40 rows" in group[1]
+    main = table({"doc_id": [f"d{i // 10}" for i in range(ROWS)], "q_id": thirds})
+    group = group_column(main, [main], TARGET, set())
+    assert group is not None and group[0] == "doc_id"
+    assert "five groups or fewer" in group[1] and '"q_id"' in group[1]
+    almost = table({"row_id": [*WORDS[:-1], WORDS[0]]})
+    assert group_column(almost, [almost], TARGET, set()) is None
+    main = table({"sense_id": thirds})
+    assert group_column(main, [main, table({"text": WORDS})], TARGET, set()) is None
+
+
+def test_what_follows_from_the_target_is_no_text_and_no_group() -> None:
+    names = ["it is good" if label == "yes" else "it is bad" for label in LABELS]
+    main = table({"text": TEXTS, "label": LABELS, "name": names, "class_id": [str(label == "yes") for label in LABELS]})
+    assert texts(main).columns == ["text"]
+    assert group_column(main, [main], TARGET, {"text"}) is None
+    assert unread_columns(main, None, TARGET, {"text", "label"}) == {
+        "name": 'it follows from "label"',
+        "class_id": "an id",
+    }
+
+
+def test_texts_without_spaces_between_words() -> None:
+    main = table({"label": LABELS, "topic": ["新闻", "体育"] * 20, "sentence": [f"这是一个句子{i}" for i in range(ROWS)]})
+    assert texts(main).columns == ["sentence"]
+
+
+def test_spans_are_those_whose_characters_are_the_words_beside_them() -> None:
+    rows = [f"number {i} slept when she came" for i in range(ROWS)]
+    starts = [text.index("she") for text in rows]
+    columns = {"text": rows, "pronoun.text": ["she"] * ROWS, "pronoun.at.start": [str(start) for start in starts]}
+    main = table({**columns, "pronoun.at.stop": [str(start + 3) for start in starts]})
+    assert marked_spans(main, ["text"], [main]) == {"text": ["pronoun.at"]}
+    words = table({**columns, "pronoun.at.start": ["4"] * ROWS, "pronoun.at.stop": ["5"] * ROWS})  # counts words
+    assert marked_spans(words, ["text"], [words]) == {}
+    marked = texts(table({"text": rows, "span1_text": [f"number {i}" for i in range(ROWS)], "span1_index": ["0"] * ROWS}))
+    assert marked.columns == ["text"] and "start and stop in characters" in marked.questions[0]
