@@ -11,12 +11,11 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import TracebackType
 from typing import TypeVar
 
 from mtl.base.display import Lines, Terminal
 from mtl.base.events import Advanced, Detail, Display, Ended, Event, Remark, RunBegun, RunEnded
-from mtl.base.terminal import Cell, draws, is_cell, one_line
+from mtl.base.terminal import Cell, draws, one_line
 
 EVENT_EVERY = 0.1  # seconds between two events of one operation
 
@@ -39,7 +38,8 @@ def show(event: Event) -> None:
     """Give an event to the display of this process."""
     global _display
     if _display is None:
-        _display = Terminal() if draws(sys.stderr) else Terminal(Cell()) if is_cell(sys.stderr) else Lines()
+        in_cell = type(sys.stderr).__module__.startswith("ipykernel.")  # of a notebook
+        _display = Terminal() if draws(sys.stderr) else Terminal(Cell()) if in_cell else Lines()
     _display.show(event)
 
 
@@ -123,10 +123,8 @@ class Progress:
     def __enter__(self) -> "Progress":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.end(failed=error is not None)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.end(failed=kind is not None)
 
     def end(self, failed: bool = False) -> None:
         """End the operation, where no block does."""

@@ -110,11 +110,6 @@ class Screen:
 screen = Screen()  # the process has one terminal
 
 
-def is_cell(stream: Any) -> bool:
-    """Whether a stream is the output of a notebook's cell."""
-    return type(stream).__module__.startswith("ipykernel.")
-
-
 class Cell:
     """Lines in the output of a notebook's cell that are drawn again in place; an alternative to `Screen`."""
 
@@ -270,7 +265,4 @@ def inert(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Text with Markdown's special characters escaped, in one line."""
-    line = " ".join(text.split())
-    for character in "\\`*_[]<>":
-        line = line.replace(character, "\\" + character)
-    return line
+    return re.sub(r"[\\`*_\[\]<>]", r"\\\g<0>", " ".join(text.split()))
