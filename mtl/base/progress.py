@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
+from msgspec import structs
+
 from mtl.base.display import Lines, Terminal
 from mtl.base.events import Advanced, Detail, Display, Ended, Event, Remark, RunBegun, RunEnded
 from mtl.base.terminal import Cell, draws, one_line
@@ -108,14 +110,10 @@ class Progress:
             done: units already done, when an interrupted operation continues.
             at_most: whether the operation may end before all units are done.
         """
-        self.title = title
         self.total = total
-        self.unit = unit
         self.done = done
-        self._first = done
-        self._at_most = at_most
         self._note = ""
-        self._key = next(_keys)
+        self._first = Advanced(next(_keys), title, done, done, total, unit, 0.0, "", at_most)
         self._begin = time.monotonic()
         self._next_event = self._begin
         self._is_hidden = _hidden.get()
@@ -149,8 +147,7 @@ class Progress:
         self.reach(self.done, text)
 
     def _state(self, now: float) -> Advanced:
-        amounts = self.done, self._first, self.total, self.unit
-        return Advanced(self._key, self.title, *amounts, now - self._begin, self._note, self._at_most)
+        return structs.replace(self._first, done=self.done, seconds=now - self._begin, note=self._note)
 
 
 def progress(items: Collection[Item], title: str, unit: str) -> Iterator[Item]:

@@ -125,24 +125,15 @@ class OpenLines:
         while line := read(limit + 1):
             self.number += 1
             self.offset += len(line)
-            if len(line) > limit or self.offset > self._checked:
-                self._check(len(line))
+            if len(line) > limit:
+                problem = f"a line of more than {limit // 2**20} MiB, which no such file has; split it into lines"
+                raise InputError(problem, path=self._path, line=self.number)
+            if self.packing and self.offset > self._checked:
+                self._checked = self.offset + UNPACKED_FREE
+                if self.offset > UNPACKED_RATIO * self.done:
+                    problem = f"unpacks to more than {UNPACKED_RATIO} times its size, as no text does; if it is right, unpack it"
+                    raise InputError(problem, path=self._path)
             yield line
-
-    def _check(self, length: int) -> None:
-        """Raise InputError for a line of this length if it is too long, and for a file that has unpacked to too much."""
-        if length > self._limit:
-            raise InputError(
-                f"a line of more than {self._limit // 2**20} MiB, which no such file has; split it into lines",
-                path=self._path,
-                line=self.number,
-            )
-        self._checked = self.offset + UNPACKED_FREE
-        if self.packing and self.offset > UNPACKED_RATIO * self.done:
-            raise InputError(
-                f"unpacks to more than {UNPACKED_RATIO} times its size, as no text does; if it is right, unpack it",
-                path=self._path,
-            )
 
 
 @contextmanager
