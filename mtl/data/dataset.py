@@ -250,7 +250,7 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
         part.task.id: words
         for part in read
         if "train" in part.rows
-        and TARGET_KINDS[part.task.kind].head is not None
+        and TARGET_KINDS[part.task.kind].head_type is not None
         and (words := target_kind(part.task).head.answers(splits[part.task.id]["train"].targets))
     }
     return Dataset(
@@ -270,8 +270,8 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
     """The rows of a task as a split, with the index of each text in the dataset."""
     kind = target_kind(task)
-    unknown = None if kind.cells.dtype is object else np.nan
-    targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.cells.dtype)
+    unknown = None if kind.dtype is object else np.nan
+    targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
     texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
     sizes = None if task.candidates is None else np.array([len(row.inputs) for row in examples], dtype=np.int64)
     names = task.further_columns

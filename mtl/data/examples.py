@@ -11,7 +11,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.files import read_lines
 from mtl.data.records import Record, Value, column_names, is_typed, read_records, text
-from mtl.tasks.target_kind import Target, TaskTargets
+from mtl.tasks.target_kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -119,16 +119,16 @@ def read_targets(task: Task, path: Path) -> np.ndarray:
 
     Raises InputError for a target that is not valid, with its line.
     """
-    return _read_column(task, path, target_kind(task).cells.parse)
+    return _read_column(task, path, target_kind(task).parse)
 
 
 def read_predicted(task: Task, path: Path) -> np.ndarray:
-    """As `read_targets`, but predictions, where `Cells.parse_prediction` says what is valid."""
-    return _read_column(task, path, target_kind(task).cells.parse_prediction)
+    """As `read_targets`, but predictions, where `TargetKind.parse_prediction` says what is valid."""
+    return _read_column(task, path, target_kind(task).parse_prediction)
 
 
 def _read_column(task: Task, path: Path, parse: Callable[[str], Target]) -> np.ndarray:
-    cells, values = target_kind(task).cells, []
+    cells, values = target_kind(task), []
     for number, line in enumerate(read_lines(path)[1:], start=2):
         try:
             values.append(parse(cells.line_cell(line)))
@@ -137,7 +137,7 @@ def _read_column(task: Task, path: Path, parse: Callable[[str], Target]) -> np.n
     return np.array(values, dtype=cells.dtype)
 
 
-def _example(task: Task, kind: TaskTargets, path: Path, record: Record, targets: bool, typed: bool) -> Example:
+def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: bool, typed: bool) -> Example:
     columns = task.text_columns
     count = len(columns) + len(task.span_columns)
     texts: list[str] = []
@@ -157,9 +157,9 @@ def _example(task: Task, kind: TaskTargets, path: Path, record: Record, targets:
         return Example(record.line, inputs, spans=spans)
     value = record.values[count]
     try:
-        if typed and not kind.cells.has_type(value):
-            raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.cells.types_name}")
-        target = kind.cells.parse(text(value), None if task.candidates is None else len(inputs))
+        if typed and not kind.has_type(value):
+            raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
+        target = kind.parse(text(value), None if task.candidates is None else len(inputs))
     except ValueError as error:
         raise InputError(f"column {task.target!r}: {error}", path=path, line=record.line) from None
     names = [*([task.group] if task.group else []), *task.further_columns]

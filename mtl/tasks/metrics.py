@@ -393,10 +393,10 @@ def is_metric(name: str) -> bool:
 
 def best_constant(task: Task, train: ScoredRows) -> Target:
     """The answer with the best score on the training rows if every row gets it; among equal scores, the first answer."""
-    candidates = target_kind(task).simple.constants(train.targets)
+    candidates = target_kind(task).constants(train.targets)
     return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
 
 
 def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
     """The metric × 100 if every row gets the same answer."""
-    return score(task, target_kind(task).simple.repeat(answer, len(rows.targets), rows.candidates), rows)
+    return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)

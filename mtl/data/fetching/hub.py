@@ -198,7 +198,7 @@ def _rows(
 
 def _with_type(task: Task, cell: str) -> Value:
     """The target in a cell of a file without types, with a type that the task's targets have; the cell itself if it has none."""
-    for type_of_target in target_kind(task).cells.types:
+    for type_of_target in target_kind(task).types:
         try:
             return cast(Value, type_of_target(cell))
         except ValueError:
