@@ -79,12 +79,6 @@ def test_the_order_of_candidates_does_not_make_a_row_new(monkeypatch: pytest.Mon
     ]
     dataset = choosing(monkeypatch, CHOICE, train, dev)
     assert dataset.choosing_rows(CHOICE).tolist() == [1, 2]
-    taken = dataset.splits["choice"]["dev"].take(np.array([2, 0]))
-    assert taken.sizes is not None and taken.sizes.tolist() == [2, 3] and taken.targets.tolist() == [0.0, 1.0]
-    assert [[dataset.texts[text] for text in own] for own in taken.texts] == [
-        *(["r", "d"], ["r", "e"]),
-        *(["q", "c"], ["q", "a"], ["q", "b"]),
-    ]
 
 
 def test_a_note_counts_the_repeats(monkeypatch: pytest.MonkeyPatch) -> None:

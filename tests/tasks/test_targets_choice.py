@@ -64,12 +64,3 @@ def test_the_mean_of_a_batch_is_the_weighted_mean_of_its_parts(separately: bool)
     second = kind.head.loss(outputs[2:], codes[1:], sizes[1:]) * kind.head.loss_weight(codes[1:], sizes[1:])
     mean = (first + second) / kind.head.loss_weight(codes, sizes)
     torch.testing.assert_close(kind.head.loss(outputs, codes, sizes), mean)
-
-
-def test_random_choices_are_even_among_the_row_s_candidates() -> None:
-    sizes = np.repeat([2, 5], 3000)
-    drawn = CHOICE.draw(np.array([0.0, 3, 11, 0]), sizes, 6000, np.random.default_rng(4))
-    assert drawn.dtype == np.float64
-    for half, size in ((drawn[:3000], 2), (drawn[3000:], 5)):
-        shares = np.bincount(half.astype(int), minlength=size) / 3000
-        assert shares == pytest.approx(np.full(size, 1 / size), abs=0.03)
