@@ -3,7 +3,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from data_files import write_table
 from input_errors import raises_input_error
 
 from mtl.data.dataset import (
@@ -96,12 +95,6 @@ def test_a_missing_file_is_named(suite_file: Path) -> None:
     with raises_input_error(file="dev.tsv"):
         load(suite_file)
     assert [task.id for task in load(suite_file, ["samma", "betyg"]).tasks] == ["samma", "betyg"]
-
-
-def test_empty_texts_are_rows_too(suite_file: Path) -> None:
-    write_table(suite_file.parent / "data/test.tsv", ["text"], [[""], [" "], ["hej"]])
-    dataset = load(suite_file, ["kansla"])
-    assert [dataset.texts[text] for text in dataset.splits["kansla"]["test"].texts[:, 0]] == ["", " ", "hej"]
 
 
 def test_a_row_of_a_choice_has_as_many_inputs_as_candidates() -> None:
