@@ -279,13 +279,9 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     spans = None
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
-    numbers = {
-        group: number
-        for number, group in enumerate(dict.fromkeys(row.group for row in examples if row.group is not None))
-    }
-    groups = None
-    if numbers:
-        groups = np.array([-1 if row.group is None else numbers[row.group] for row in examples], dtype=np.int64)
+    numbers: dict[str | None, int] = {None: -1}
+    by_row = [numbers.setdefault(row.group, len(numbers) - 1) for row in examples]
+    groups = np.array(by_row, dtype=np.int64) if len(numbers) > 1 else None
     return Split(texts.reshape(-1, task.sides), targets, sizes, columns, groups, spans=spans)
 
 

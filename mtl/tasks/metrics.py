@@ -102,10 +102,8 @@ def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.nd
     """For each row, whether its triple gets one label, as 1 or 0, and how many rows its triple has. Both float64, (rows,)."""
     assert task.columns is not None
     _, triple, sizes = np.unique(np.array(rows.columns[task.columns[0]]), return_inverse=True, return_counts=True)
-    lowest, highest = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
-    np.minimum.at(lowest, triple, predicted)
-    np.maximum.at(highest, triple, predicted)
-    return (lowest == highest).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
+    labels = np.bincount(np.unique([triple, predicted], axis=1)[0].astype(np.int64))  # different ones of each triple
+    return (labels == 1).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
 
 
 def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
