@@ -111,13 +111,6 @@ def test_a_row_of_a_choice_has_as_many_inputs_as_candidates() -> None:
     assert without_targets.columns == {"topic": [], "source": []}
 
 
-def test_other_rows_have_one_input_each() -> None:
-    split = make_split(LABELS, [Example(2, (("a",),), 1.0), Example(3, (("b",),))], numbered(["b", "a"]))
-    np.testing.assert_array_equal(split.targets, [1.0, np.nan])
-    assert split.texts.tolist() == [[1], [0]] and split.sizes is None and split.columns == {}
-    assert split.inputs(np.array([1, 0])).tolist() == [1, 0]
-
-
 def test_the_answers_of_a_word_task_are_the_words_of_its_training_rows() -> None:
     train = [Example(2, (("a",),), "katt"), Example(3, (("b",),), "hund"), Example(4, (("c",),), "katt")]
     dev = [Example(2, (("d",),), "fisk")]

@@ -16,7 +16,6 @@ from sklearn import metrics as sklearn_metrics
 import mtl.tasks.metrics
 from mtl.tasks.metrics import (
     METRICS,
-    chance_share,
     is_metric,
     lowest_score,
     metric_named,
@@ -252,16 +251,13 @@ def test_alpha_of_large_numbers_keeps_their_differences() -> None:
     assert found[1] == pytest.approx(found[0], abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("chance", "right", "rows", "expected"),
-    [("1/5", 300, 739, 0.2574), ("109/2049", 60, 109, 0.5252), ("109/2049", 10, 109, 0.0407), ("0", 1, 4, 0.25)],
-)
-def test_pseudo_alpha(chance: str, right: int, rows: int, expected: float) -> None:
+@pytest.mark.parametrize(("chance", "share"), [("0", 0.0), ("0.2", 0.2), ("109/2049", 109 / 2049)])
+def test_a_chance_is_a_number_or_a_fraction(chance: str, share: float) -> None:
     of = task("pseudo_alpha", "choice")
     of.chance = chance
-    found = score(of, (np.arange(rows) >= right).astype(float), ScoredRows(np.zeros(rows)))
-    assert found == pytest.approx(100 * expected, abs=5e-3)
-    assert lowest_score(of) == pytest.approx(-100 * chance_share(of) / (1 - chance_share(of)))
+    found = score(of, np.array([0.0, 1, 1, 1]), ScoredRows(np.zeros(4)))
+    assert found == pytest.approx(100 * (0.25 - share) / (1 - share))
+    assert lowest_score(of) == pytest.approx(-100 * share / (1 - share))
 
 
 @pytest.mark.parametrize("chance", ["1", "3/2", "-0.1", "1/0", "nan", "1e9", "a", "", "1/2/3", "0.5.5"])

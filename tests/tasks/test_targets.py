@@ -50,11 +50,8 @@ def test_a_cell_is_read_back_as_the_same(name: str) -> None:
     assert [kind.format(kind.parse(cell)) for cell in cells] == cells
 
 
-def test_cells_as_they_stand_in_files() -> None:
-    assert LABELS.parse("arg") == 1 and LABELS.format(1.0) == "arg"
-    assert NUMBER.parse("5.0") == 5 and NUMBER.parse("4e0") == 4
-    assert CHOICE.parse("2", 3) == 2 and CHOICE.parse("7") == 7 and CHOICE.format(2.0) == "2"
-    assert WORD.parse("regn") == "regn"
+def test_labels_and_candidates_are_indices_and_numbers_have_any_form() -> None:
+    assert LABELS.parse("arg") == 1 and NUMBER.parse("4e0") == 4 and CHOICE.parse("7") == 7
 
 
 @pytest.mark.parametrize(
@@ -302,16 +299,12 @@ def test_labels_alone_keep_their_proportions_in_held_out_rows() -> None:
 
 
 def test_any_text_is_read_back_unchanged() -> None:
+    assert escape('Rad "ett", 100 % år\n\\n') == 'Rad "ett", 100 % år\\n\\\\n'
     chance = random.Random(1)
     for _ in range(2000):
         text = "".join(chance.choices(["\\", "\t", "\n", "\r", "n", "t", "r", " ", "å", "\x85", "\u2028", '"'], k=8))
         line = escape(text)
         assert unescape(line) == text and not {"\t", "\n", "\r"} & set(line)
-
-
-def test_a_plain_text_is_its_line() -> None:
-    assert escape('Rad "ett", 100 % år') == 'Rad "ett", 100 % år'
-    assert escape("a\n\\n") == "a\\n\\\\n"
 
 
 @pytest.mark.parametrize(("line", "named"), [("C:\\mapp", r"'\\m'"), ("slut\\", r"'\\' is no escape")])

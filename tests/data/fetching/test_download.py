@@ -330,7 +330,7 @@ def test_full_disk_raises_an_error_before_the_transfer(
     server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
-    with raises_input_error(file="file.bin.part"):
+    with raises_input_error(file="data"):
         download(server.url, target)
 
 
