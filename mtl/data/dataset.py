@@ -33,9 +33,8 @@ class Split:
     sizes: np.ndarray | None = None  # int64 (rows,), inputs of each row, which are adjacent in `texts`; None: one each
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # `further_columns`, by name, a string per row
     groups: np.ndarray | None = None  # int64 (rows,), equal for the rows of an `Example.group`, -1 for a row without
-    overlap: np.ndarray | None = (
-        None  # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.coded`)
-    )
+    # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.coded`).
+    overlap: np.ndarray | None = None
     teacher: np.ndarray | None = None  # float32 (inputs, outputs), head outputs of other models (`mtl.jobs.teacher`)
     # float32 (inputs, outputs) of a linear model, to which those of a head are added (`mtl.methods.lstm.linear`).
     base: np.ndarray | None = None
@@ -125,15 +124,11 @@ class Dataset:
     # The words that the outputs of a head mean (`mtl.tasks.target_kind`), for tasks that have them.
     answers: dict[str, list[str]] = field(default_factory=dict)
     fingerprints: dict[str, str] = field(default_factory=dict)  # as `fingerprints` returns
-    changed: dict[str, list[str]] = field(
-        default_factory=dict
-    )  # splits whose files have another checksum than declared
+    changed: dict[str, list[str]] = field(default_factory=dict)  # splits whose files have another checksum
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
     samples: dict[str, RowSample] = field(default_factory=dict)  # of tasks whose scored split has no other rows
     unlabelled: dict[str, Split] = field(default_factory=dict)  # further rows for training (`mtl.jobs.unlabelled`)
-    choosing: dict[str, np.ndarray] = field(
-        default_factory=dict
-    )  # numbers of the dev rows that choose (`mtl.data.repeats`)
+    choosing: dict[str, np.ndarray] = field(default_factory=dict)  # of dev rows, by number (`mtl.data.repeats`)
 
     @property
     def trained_tasks(self) -> list[Task]:
