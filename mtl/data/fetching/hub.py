@@ -153,8 +153,7 @@ def _download(api: HfApi, dataset: str, commit: str, files: HubFiles) -> dict[st
 def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], path: Path) -> None:
     """Write the rows of a split's copies (by path on the Hub) to `path`, and check that a run can read them."""
     targets = task.has_targets(split)
-    further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
-    columns = list(dict.fromkeys([*task.text_columns, *task.span_columns, *further]))
+    columns = list(dict.fromkeys(task.read_columns(targets)))
     rows = [values for copy in copies.items() for values in _rows(task, hub, columns, *copy, typed=is_typed(path))]
     if changed := write_records(path, columns, rows):
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
