@@ -195,14 +195,14 @@ MUTATIONS = (
     ),
     Mutation(
         "loss: labels are not balanced",
-        "tasks/targets.py",
+        "tasks/kinds/labels.py",
         "weights = None if self.weights is None else outputs.new_tensor(self.weights)",
         "weights = None",
         ("tasks",),
     ),
     Mutation(
         "prediction: a number may leave its range",
-        "tasks/targets.py",
+        "tasks/kinds/number.py",
         "return np.clip(codes, *self.task.bounds)",
         "return codes",
         ("tasks",),

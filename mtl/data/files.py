@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO
 
 from mtl.base.errors import InputError
-from mtl.base.files import sha256
 from mtl.base.untrusted import open_regular
 from mtl.tasks.task import SPLITS, Task
 
@@ -120,13 +119,9 @@ def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
     for task in tasks:
         for split in SPLITS:
             if (path := task.path(split, data_dir)) and path.is_file():
-                checksum = task.checksums.get(split)
-                if checksum is not None and checksum.startswith(GIT):
-                    content = path.read_bytes()
-                    digest, changed = hashlib.sha256(content).hexdigest(), is_changed(content, checksum)
-                else:
-                    digest = sha256(path)
-                    changed = checksum not in (None, f"sha256:{digest}")
+                content = path.read_bytes()
+                changed = is_changed(content, task.checksums.get(split))
+                digest = hashlib.sha256(content).hexdigest()
                 hashed.append(HashedFile(task.id, split, path.relative_to(data_dir).as_posix(), digest, changed))
     return hashed
 

@@ -97,8 +97,11 @@ def column_names(path: Path, header: Header = None) -> list[str]:
 
     A jsonl file has the columns of its first 100 rows, without those that are null in all of them.
     """
-    names = _format(path).names(path)
-    return names if is_typed(path) else list(_header(names, header)[0])
+    form = _format(path)
+    if form.names is not None:
+        return form.names(path)
+    _, first = next(iter(form.rows(path, ())), (1, []))
+    return list(_header(first, header)[0])
 
 
 def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
@@ -143,10 +146,6 @@ def _tsv_rows(path: Path, columns: Sequence[str]) -> Iterable[tuple[int, list[st
     return enumerate((line.split("\t") for line in read_lines(path)), start=1)
 
 
-def _tsv_names(path: Path) -> list[str]:
-    return [name for line in first_lines(path, 1) for name in line.split("\t")]
-
-
 def _write_tsv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
     cells = [[text(value) for value in values] for values in rows]
     kept = [[re.sub("\r\n|[\t\r\n]", " ", cell) for cell in row] for row in cells]
@@ -154,10 +153,6 @@ def _write_tsv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value
     return sum(
         old != new for before, after in zip(cells, kept, strict=True) for old, new in zip(before, after, strict=True)
     )
-
-
-def _csv_names(path: Path) -> list[str]:
-    return next((cells for _, cells in _csv_rows(path, ())), [])
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
@@ -274,6 +269,10 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
+def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterable[tuple[int, dict[str, Any]]]:
+    return enumerate(parquet_rows(path, columns), 1)
+
+
 def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
     write_parquet(path, [nested(columns, values) for values in rows])
     return 0
@@ -301,21 +300,20 @@ class DataFormat:
     Args:
         rows: a path and columns -> the rows, each with its line: cells, or an object with at least these columns.
         rule: of rows of cells, for messages; None for rows of objects, whose values have types.
+        names: the names of the columns of rows of objects; cells have them in their first row.
     """
 
     rows: Callable[[Path, Sequence[str]], Iterable[tuple[int, Any]]]
-    names: Callable[[Path], list[str]]
     write: Callable[[Path, Sequence[str], Sequence[Sequence[Value]]], int]
     rule: str | None = None
+    names: Callable[[Path], list[str]] | None = None
 
 
 FORMATS = {  # by suffix
-    ".tsv": DataFormat(_tsv_rows, _tsv_names, _write_tsv, "one row a line, cells set apart by tabs"),
-    ".csv": DataFormat(_csv_rows, _csv_names, _write_csv, "a cell that holds a comma stands in quotes"),
-    ".jsonl": DataFormat(_jsonl_rows, _jsonl_names, _write_jsonl),
-    ".parquet": DataFormat(
-        lambda path, columns: enumerate(parquet_rows(path, columns), 1), parquet_names, _write_parquet
-    ),
+    ".tsv": DataFormat(_tsv_rows, _write_tsv, "one row a line, cells set apart by tabs"),
+    ".csv": DataFormat(_csv_rows, _write_csv, "a cell that holds a comma stands in quotes"),
+    ".jsonl": DataFormat(_jsonl_rows, _write_jsonl, names=_jsonl_names),
+    ".parquet": DataFormat(_parquet_rows, _write_parquet, names=parquet_names),
 }
 
 
