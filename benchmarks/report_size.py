@@ -105,7 +105,7 @@ def make_runs(folder: Path, runs: int, distinct: int) -> None:
 def gold_of(task: Task, rows: int, rng: np.random.Generator) -> np.ndarray:
     """Random targets (rows,) of a task."""
     values = rng.integers(len(task.labels) if task.labels else 6, size=rows)
-    return values.astype(target_kind(task).cells.dtype)
+    return values.astype(target_kind(task).dtype)
 
 
 def make_run(folder: Path, number: int, job: Job, gold: Mapping[str, np.ndarray]) -> None:
@@ -170,7 +170,7 @@ def write_seed(
 
 def write_targets(path: Path, task: Task, targets: np.ndarray) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = map(target_kind(task).cells.to_line, targets.tolist())
+    lines = map(target_kind(task).to_line, targets.tolist())
     path.write_text("\n".join([task.target, *lines, ""]), encoding="utf-8")
 
 

@@ -8,15 +8,16 @@ from typing import Any
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = "\t") -> Path:
     """A file with a header, its cells as they are given: tab-separated, or comma-separated without quotes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [separator.join(map(str, cells)) for cells in [header, *rows]]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
+    return write_lines(path, [separator.join(map(str, cells)) for cells in [header, *rows]])
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    return write_lines(path, [json.dumps(row, ensure_ascii=False) for row in rows])
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
     return path
 
 

@@ -8,10 +8,9 @@ from mtl.settings.layers import shipped
 from mtl.settings.schema import FloorConfig, LossConfig, TransformerConfig
 
 Section = TypeVar("Section", TransformerConfig, LossConfig, FloorConfig)
-NAMES: dict[type, str] = {TransformerConfig: "transformer", LossConfig: "loss", FloorConfig: "floor"}
 DEFAULTS = yaml.safe_load((shipped("configs") / "baseline.yaml").read_text(encoding="utf-8"))
 
 
 def section(kind: type[Section], **changes: Any) -> Section:
     """A section with these values; all others are the defaults."""
-    return kind(**(DEFAULTS[NAMES[kind]] | changes))
+    return kind(**(DEFAULTS[kind.__name__.removesuffix("Config").lower()] | changes))

@@ -11,20 +11,32 @@ import pytest
 CONTENT = bytes(range(256)) * 2000
 
 
-class DownloadServer(ThreadingHTTPServer):
-    """Serves `content` at every path; its attributes set how it misbehaves."""
+class LocalServer(ThreadingHTTPServer):
+    """A server on this machine."""
 
     daemon_threads = True
     block_on_close = False
+
+    @contextmanager
+    def running(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        """Within the block, it answers, and no proxy stands before it."""
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        with self:
+            threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+            yield
+            self.shutdown()
+
+
+class DownloadServer(LocalServer):
+    """Serves `content` at every path; its attributes set how it misbehaves."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.content = CONTENT
         self.etag: str | None = '"one"'
         self.modified: str | None = None
-        self.cuts: list[
-            int
-        ] = []  # number of body bytes that each of the next answers sends before it closes the connection
+        self.cuts: list[int] = []  # body bytes that each of the next answers sends before it closes the connection
         self.statuses: list[int] = []  # status codes of the next answers
         self.ranges = True
         self.if_range = True
@@ -96,11 +108,8 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def download_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[DownloadServer]:
     """A running server. Downloads try again at once."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr("mtl.data.fetching.download.PAUSE", 0.0)
-    with DownloadServer() as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    server = DownloadServer()
+    with server.running(monkeypatch):
         yield server
         server.release.set()
-        server.shutdown()

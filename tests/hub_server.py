@@ -3,26 +3,23 @@
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from download_server import LocalServer
 from huggingface_hub import constants
 from huggingface_hub.utils import close_session
 
 TOKEN = "hf_of_somebody"
 
 
-class HubServer(ThreadingHTTPServer):
+class HubServer(LocalServer):
     """Serves `datasets`: by name, by revision ("main" or another), by path, the content of each file."""
-
-    daemon_threads = True
-    block_on_close = False
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -122,19 +119,16 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def hub_server(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[HubServer]:
     """A running server in the place of the Hub, and a cache for its files. Nobody is logged in."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(cache / "token"))
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    with HubServer() as server:
-        set_endpoint(monkeypatch, server.url)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    server = HubServer()
+    set_endpoint(monkeypatch, server.url)
+    with server.running(monkeypatch):
         yield server
         close_session()
-        server.shutdown()
 
 
 def set_endpoint(monkeypatch: pytest.MonkeyPatch, url: str) -> None:

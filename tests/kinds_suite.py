@@ -1,8 +1,9 @@
 """A suite in JSON Lines with a task of each target kind, one scored on test, one without dev and one without training rows."""
 
-import json
 from pathlib import Path
 from typing import Any
+
+from data_files import write_jsonl
 
 SUITE = """\
 name: kinds
@@ -69,15 +70,14 @@ def write_kinds_suite(folder: Path) -> Path:
     data = folder / "data"
     for split, count in (("train", 48), ("dev", 24), ("test", 12)):
         labelled = split != "test"
-        _write(data / "mood" / f"{split}.jsonl", [_mood(i, labelled) for i in range(count)])
-        _write(data / "answer" / f"{split}.jsonl", [_answer(i) for i in range(count)])
-        _write(data / "opposite" / f"{split}.jsonl", [_opposite(i) for i in range(count)])
-    _write(data / "stars" / "train.jsonl", [_stars(i, True) for i in range(72)])
-    _write(data / "stars" / "test.jsonl", [_stars(i, False) for i in range(12)])
-    elsewhere = [
-        {"text": row["review"]["text"], "label": row["label"]} for row in (_mood(i + 7, True) for i in range(12))
-    ]
-    _write(data / "elsewhere" / "test.jsonl", elsewhere)
+        write_jsonl(data / "mood" / f"{split}.jsonl", [_mood(i, labelled) for i in range(count)])
+        write_jsonl(data / "answer" / f"{split}.jsonl", [_answer(i) for i in range(count)])
+        write_jsonl(data / "opposite" / f"{split}.jsonl", [_opposite(i) for i in range(count)])
+    write_jsonl(data / "stars" / "train.jsonl", [_stars(i, True) for i in range(72)])
+    write_jsonl(data / "stars" / "test.jsonl", [_stars(i, False) for i in range(12)])
+    elsewhere = [_mood(i + 7, True) for i in range(12)]
+    found = [{"text": row["review"]["text"], "label": row["label"]} for row in elsewhere]
+    write_jsonl(data / "elsewhere" / "test.jsonl", found)
     return path
 
 
@@ -106,8 +106,3 @@ def _answer(i: int) -> Row:
 def _opposite(i: int) -> Row:
     word = list(OPPOSITES)[i % len(OPPOSITES)]
     return {"word": f"not {word} but {i}", "opposite": OPPOSITES[word]}
-
-
-def _write(path: Path, rows: list[Row]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -2,9 +2,10 @@
 whose dev rows are part of the official test."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from data_files import write_lines
 
 from mtl.api.cli import main
 
@@ -68,11 +69,6 @@ PAR_TEST = [
     f'{{"first": {{"text": "ett {i}"}}, "second": "två", "label": "{"ja" if i % 3 else "nej"}"}}' for i in range(6)
 ]
 VAL_TEST = [f'{{"idx": {i}, "question": "vad {i}", "answers": ["a", "b"], "label": {i % 2}}}' for i in range(4)]
-
-
-def write_lines(path: Path, lines: Sequence[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
 
 
 def read(path: Path) -> list[str]:

@@ -60,7 +60,7 @@ def answers_of(task: Task) -> np.ndarray:
         "choice": range(CANDIDATES),
         "word": ["cold", "small", "slow"],
     }
-    return np.array(answers[task.kind], dtype=target_kind(task).cells.dtype)
+    return np.array(answers[task.kind], dtype=target_kind(task).dtype)
 
 
 def gold_of(task: Task) -> np.ndarray:

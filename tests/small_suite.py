@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from data_files import write_lines
+
 SUITE = """\
 name: liten
 language: sv
@@ -42,8 +44,7 @@ def rows(count: int) -> list[tuple[str, str, str]]:
 
 
 def write_tsv(path: Path, *lines: tuple[str, ...]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join("\t".join(cells) + "\n" for cells in lines), encoding="utf-8")
+    write_lines(path, map("\t".join, lines))
 
 
 SMALL = [

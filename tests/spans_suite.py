@@ -1,8 +1,9 @@
 """A suite whose tasks have marked spans: one in each text of a pair, and two in a single text."""
 
-import json
 from pathlib import Path
 from typing import Any
+
+from data_files import write_jsonl
 
 SUITE = """\
 name: spans
@@ -47,9 +48,7 @@ def write_spans_suite(folder: Path) -> Path:
             rows = [made(i) for i in range(first, first + count)]
             if split == "test":
                 rows = [{**row, "label": None} for row in rows]
-            file = folder / "data" / task / f"{split}.jsonl"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+            write_jsonl(folder / "data" / task / f"{split}.jsonl", rows)
     return path
 
 

@@ -1,14 +1,19 @@
-"""The documents: the reference, settings, file names, links, commands and examples are those of the code."""
+"""The documents: the reference, settings, file names, links, commands and examples are those of the code; what the embedded suites can
+run is run."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import fields
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from mtl.api.cli import _parse
 from mtl.base.typed import declared_keys
 from mtl.benchmark_making.make.recipe import load_recipe
 from mtl.data.examples import read_examples, span_texts
@@ -23,6 +28,8 @@ DOCUMENTS = [
     *(ROOT / "README.md", ROOT / "embeddings/README.md"),
     *sorted(path for folder in ("docs", "experiments") for path in (ROOT / folder).rglob("*.md")),
 ]
+SETTINGS = {key for key, _ in declared_keys(Config)} | {"embeddings"}
+SETTINGS |= {key for kind in EMBEDDERS.values() for key, _ in declared_keys(kind.options, "embeddings.")}
 
 
 def name_of(path: Path) -> str:
@@ -48,12 +55,10 @@ def test_the_reference_says_what_the_declarations_say(reference: ModuleType) -> 
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
-def test_settings_that_a_document_names_exist(document: Path, reference: ModuleType) -> None:
-    known = {key for key, _ in declared_keys(Config)}
-    known |= {f"embeddings.{item.name}" for kind in EMBEDDERS.values() for item in fields(kind.options)}
-    sections = {key.partition(".")[0] for key in known if "." in key}
+def test_settings_that_a_document_names_exist(document: Path) -> None:
+    sections = {key.partition(".")[0] for key in SETTINGS if "." in key}
     named = re.findall(rf"(?<![\w/.])(?:{'|'.join(sections)})\.[a-z_]+(?![\w/])", document.read_text(encoding="utf-8"))
-    assert sorted(set(named) - known) == []
+    assert sorted(set(named) - SETTINGS) == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
@@ -93,16 +98,20 @@ def test_the_example_of_a_sweep_is_right(tmp_path: Path) -> None:
     assert f"`{names[0]}`" in read("docs/how-to/sweeps.md")
 
 
-def test_the_example_of_a_benchmark_is_right(tmp_path: Path) -> None:
-    path = tmp_path / "sv-small.yaml"
-    path.write_text(next(code_blocks("docs/how-to/mteb.md", "yaml")), encoding="utf-8")
-    assert len(load_benchmark(path).tasks) == 2
-
-
-def test_the_example_of_a_suite_is_right(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("document", "parts", "expected"),
+    [
+        ("mteb", lambda path: len(load_benchmark(path).tasks), 2),
+        ("own-suite", lambda path: list(load_suite(path).tasks), ["sentiment", "similarity"]),
+        ("making-tasks", lambda path: [u.name for u in load_recipe(path).uses], ["keep", "duplicates", "map", "split"]),
+    ],
+)
+def test_the_first_example_is_right(
+    tmp_path: Path, document: str, parts: Callable[[Path], object], expected: object
+) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text(next(code_blocks("docs/how-to/own-suite.md", "yaml")), encoding="utf-8")
-    assert list(load_suite(path).tasks) == ["sentiment", "similarity"]
+    path.write_text(next(code_blocks(f"docs/how-to/{document}.md", "yaml")), encoding="utf-8")
+    assert parts(path) == expected
 
 
 def test_the_example_of_spans_is_right(tmp_path: Path) -> None:
@@ -123,7 +132,79 @@ def test_the_shipped_recipes_are_shown() -> None:
         assert text[text.index("sources:") : text.index("tasks:")] in blocks, path.stem
 
 
-def test_the_example_of_a_recipe_is_right(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text(next(code_blocks("docs/how-to/making-tasks.md", "yaml")), encoding="utf-8")
-    assert [use.name for use in load_recipe(path).uses] == ["keep", "duplicates", "map", "split"]
+BLOCK = re.compile(r"(?:<!-- not run: ([^>]+) -->\n)?^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+JOBS = ("baseline", "sweep", "audit")  # the commands that take every setting of a run
+MAKE = {"METHOD", "EMB", "VARIANT", "SUITE", "DATA", "RUN", "SEEDS", "ARGS", "PYTHON"}
+TARGETS = ("baseline", "mteb", "test", "test-all", "lint", "docs", "bench")
+PATTERNS = ("SUITE", "NAME", "PREDICTIONS…")  # words that stand for others
+
+
+@dataclass(frozen=True)
+class Block:
+    """Shell commands of a document; reason: why no test runs them, if the document says so."""
+
+    name: str
+    text: str
+    reason: str | None
+
+    def calls(self) -> Iterator[list[str]]:
+        """The calls of mtl and make, as words."""
+        for line in re.sub(r"\\\n\s*", " ", self.text).splitlines():
+            words = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
+            words.commenters, words.whitespace_split = "#", True
+            part: list[str] = []
+            for word in [*words, ";"]:
+                if set(word) <= set("|&;<>"):
+                    while part and part[0] in ("exec", "do"):
+                        part.pop(0)
+                    if part[:1] in (["mtl"], ["make"]):
+                        yield part
+                    part = []
+                else:
+                    part.append(word)
+
+
+BLOCKS = [
+    Block(f"{path.relative_to(ROOT)}:{number}", match[2], match[1])
+    for path in DOCUMENTS
+    if not path.is_relative_to(ROOT / "experiments") and path.parent.name != "embeddings"
+    for number, match in enumerate(BLOCK.finditer(path.read_text(encoding="utf-8")), start=1)
+]
+
+
+def check_settings(words: list[str]) -> None:
+    given = [word.partition("=")[0] for word in words if "=" in word and not word.startswith("-")]
+    free = ("floor.grid.", "floor.train_rows.")
+    assert [key for key in given if key not in SETTINGS and not key.startswith(free)] == []
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.name)
+def test_the_commands_of_a_document_exist(block: Block) -> None:
+    for program, *words in block.calls():
+        if program == "make":
+            named = [word for word in words if "=" not in word]
+            assert set(named) <= set(TARGETS), named
+            assert {word.partition("=")[0] for word in words if "=" in word} <= MAKE
+            check_settings([part for word in words if word.startswith("ARGS=") for part in word[5:].split()])
+        else:
+            parsed = _parse(words) if words != ["--version"] else None
+            if parsed and words[0] in JOBS:
+                check_settings(parsed.settings)
+
+
+RUN = [block for block in BLOCKS if block.reason is None]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", RUN, ids=lambda block: block.name)
+def test_the_commands_of_a_document_run(block: Block, tmp_path: Path) -> None:
+    """Each block by itself, in an empty folder. `mtl report` needs a run."""
+    program = tmp_path / "bin/mtl"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m mtl "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    (tmp_path / "work").mkdir()
+    before = "" if "baseline" in block.text else "mtl baseline suite=klej-sample method=constant seeds=[1] >/dev/null\n"
+    script = f"set -e\nexport PATH={shlex.quote(str(program.parent))}:$PATH\n{before if 'mtl report' in block.text else ''}{block.text}"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path / "work", capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -129,7 +129,7 @@ class Run:
         if seed is not None and seed not in self.seeds:
             raise InputError(f"not in this run; it has {', '.join(map(str, self.seeds))}", key="seed", value=seed)
         suite_task = self.record.suite.tasks[task]
-        scored, cells = self.record.split(suite_task), target_kind(suite_task).cells
+        scored, cells = self.record.split(suite_task), target_kind(suite_task)
         split = scored if split is None else split
         first = self.record.folder.predictions(self.seeds[0], split, task)
         if split not in SPLITS or not first.exists():

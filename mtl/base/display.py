@@ -4,7 +4,6 @@ import logging
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
 
 from msgspec import structs
 from tqdm import tqdm
@@ -56,15 +55,6 @@ class Lines:
                 logger.info("%s", text)
 
 
-@dataclass
-class _Seed:
-    """A column of the table of scores."""
-
-    scores: dict[str, str] = field(default_factory=dict)
-    average: str = ""
-    final: bool = False
-
-
 class Terminal:
     """Draws on the terminal that standard error is, or in a notebook's cell."""
 
@@ -73,7 +63,7 @@ class Terminal:
         self._lock = threading.RLock()
         self._runs: dict[str, RunBegun] = {}
         self._finished: dict[str, set[int]] = {}  # by run, its finished seeds
-        self._seeds: dict[tuple[str, int], _Seed] = {}
+        self._seeds: dict[tuple[str, int], Scored] = {}  # by run and seed, the last scores of all tasks
         self._operations: dict[tuple[str, int], Advanced] = {}  # by title and key: keys are those of several processes
         self._remarks = set[str]()
         self._begin = 0.0  # of the runs
@@ -106,9 +96,8 @@ class Terminal:
                 self._runs.pop(run, None)
                 self._seeds = {key: column for key, column in self._seeds.items() if key[0] != run}
             case Scored(run=run, seed=seed):
-                column = self._seeds.setdefault((run, seed), _Seed())
-                column.scores.update(event.scores)
-                column.average, column.final = event.average, event.final
+                before = self._seeds.get((run, seed), event).scores
+                self._seeds[run, seed] = structs.replace(event, scores={**before, **event.scores})
                 if event.final and seed not in self._finished.setdefault(run, set()):
                     self._finished[run].add(seed)
                     self._trained, self._last = self._trained + 1, time.monotonic()

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from enum import Enum
 from errno import EDQUOT, EFBIG, ENOMEM, ENOSPC
 from os import PathLike, fspath
 from typing import Any, Self
@@ -21,15 +20,7 @@ NO_MEMORY = re.compile(
     "can't allocate memory|cannot allocate memory|out of memory|ALLOC_FAILED|failed to map segment|start new thread",
     re.I,
 )
-
-
-class _NotGiven(Enum):
-    """What stands for a value that an error does not name: None is a value."""
-
-    NOT_GIVEN = 0
-
-
-NOT_GIVEN = _NotGiven.NOT_GIVEN
+NOT_GIVEN: Any = ...  # of an error without a value: None is a value, and a pickled `...` stays what it is
 
 
 class UserError(Exception):
@@ -75,13 +66,7 @@ class UserError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """How it is copied and sent between processes: without its constructor, whose arguments a subclass may change."""
-        return _restored, (type(self), self.args, self.__dict__)
-
-
-def _restored(kind: type[Exception], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> Exception:
-    error = kind.__new__(kind, *arguments)
-    error.__dict__.update(attributes)
-    return error
+        return Exception.__new__, (type(self), *self.args), self.__dict__
 
 
 class InputError(UserError):

@@ -228,11 +228,11 @@ def allow_open_files(number: int) -> None:
 
     limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = number + OTHER_FILES
-    if resource.RLIM_INFINITY in (limit, highest) or wanted <= highest:
-        if limit != resource.RLIM_INFINITY and limit < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))
+    if limit == resource.RLIM_INFINITY or wanted <= limit:
         return
-    raise InputError(
-        f"{number} runs at once need {wanted} open files, and this system allows a process {highest}; "
-        "raise its limit (ulimit -Hn), or choose fewer runs with --only"
-    )
+    if highest != resource.RLIM_INFINITY and wanted > highest:
+        raise InputError(
+            f"{number} runs at once need {wanted} open files, and this system allows a process {highest}; "
+            "raise its limit (ulimit -Hn), or choose fewer runs with --only"
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))

@@ -2,24 +2,24 @@
 
 `lock` and `waiting_lock` are locks of the system (flock), which releases them when their process ends. Where a file system has none, they
 are named locks. A named lock is a file that exists while the lock is held. It names the process, its host and the time, and the process
-renews its time. Creating a file that must not exist is atomic on every file system."""
+renews its time. Creating a file that must not exist is atomic on every file system. Leases of filelock compare the clocks of machines, and
+leave the file open, so that other machines may see it empty."""
 
-import json
 import logging
 import os
 import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from errno import ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from filelock import BaseFileLock, FileLock, Timeout
+import msgspec
+from filelock import FileLock, Timeout
 
 logger = logging.getLogger("mtl")
 
@@ -33,17 +33,25 @@ class Busy(Exception):
     """Another process holds a lock. The message, if any, says what to do if the lock is stale."""
 
 
-@contextmanager
-def lock(path: Path) -> Iterator[None]:
+def lock(path: Path) -> AbstractContextManager[None]:
     """Hold the lock of this file within the block. Raises Busy if another process holds it.
 
     Where there is no flock, the lock of a killed process of this machine is taken over, but not that of another machine.
     """
-    with ExitStack() as held:
-        if (native := _system_lock(path, timeout=0)) is not None:
-            held.callback(native.release)
-        else:
-            held.enter_context(_held(_named(path), _acquire_at_once))
+    return waiting_lock(path, None)
+
+
+@contextmanager
+def waiting_lock(path: Path, busy: str | None) -> Iterator[None]:
+    """Hold a lock as `lock` does; if another process holds it, log the message `busy` and wait. Where there is no flock, as `named_lock`."""
+    try:
+        held = _system_lock(path, timeout=0)
+    except Busy:
+        if busy is None:
+            raise
+        logger.info("%s; waiting for it", busy)
+        held = _system_lock(path, timeout=-1)
+    with held or named_lock(_named(path), busy):
         yield
 
 
@@ -58,44 +66,35 @@ def is_held(path: Path) -> bool:
     if not path.is_file() or path.is_symlink():
         return False
     try:
-        native = _system_lock(path, timeout=0)
+        with _system_lock(path, timeout=0) or nullcontext():
+            return False
     except Busy:
         return True
     except OSError:  # such as a folder of someone else, which only its owner can lock
         return False
-    if native is not None:
-        native.release()
-    return False
 
 
 @contextmanager
-def waiting_lock(path: Path, busy: str) -> Iterator[None]:
-    """Hold a lock as `lock` does; if another process holds it, log the message `busy` and wait.
-
-    Where there is no flock, as `named_lock`.
-    """
-    with ExitStack() as held:
-        try:
-            native = _system_lock(path, timeout=0)
-        except Busy:
-            logger.info("%s; waiting for it", busy)
-            native = _system_lock(path, timeout=-1)
-        if native is not None:
-            held.callback(native.release)
-        else:
-            held.enter_context(named_lock(_named(path), busy))
-        yield
-
-
-@contextmanager
-def named_lock(path: Path, busy: str) -> Iterator[None]:
+def named_lock(path: Path, busy: str | None) -> Iterator[None]:
     """Hold the named lock that this file is, within the block. If another process holds it, log the message `busy` and wait.
 
     A process that has not renewed its lock for STALE_AFTER seconds is lost, and its lock is taken over. If it lives all the same, cut
-    off for a while, it ends when it finds that its lock was taken.
+    off for a while, it ends when it finds that its lock was taken. Without a message, nothing is waited for: Busy is raised, unless the
+    other process is one of this machine that has ended.
     """
-    with _held(path, partial(_acquire_in_time, busy=busy)):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mine = Holder.me()
+    _acquire(path, mine, busy)
+    ended = threading.Event()
+    renewal = threading.Thread(target=_renew, args=(path, mine, ended), daemon=True)
+    renewal.start()
+    try:
         yield
+    finally:
+        ended.set()
+        renewal.join()
+        if holder_of(path) == mine:
+            path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class Holder:
     """
 
     host: str
-    pid: int
+    pid: Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
     since: str
     token: str
 
@@ -142,25 +141,22 @@ Seen: TypeAlias = tuple[Holder | None, int]
 def holder_of(path: Path) -> Holder | None:
     """The process that holds this named lock, or the lost process that did; None if there is none, or if the file is not readable."""
     try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
-        return Holder(str(content["host"]), int(content["pid"]), str(content["since"]), str(content["token"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        return msgspec.json.decode(path.read_bytes(), type=Holder)
+    except (OSError, ValueError):
         return None
 
 
-def _system_lock(path: Path, timeout: float) -> BaseFileLock | None:
+def _system_lock(path: Path, timeout: float) -> AbstractContextManager[Any] | None:
     """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock. Raises Busy."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    native = FileLock(path, timeout=timeout, fallback_to_soft=False)
     try:
-        native.acquire()
+        return FileLock(path, timeout=timeout, fallback_to_soft=False).acquire()
     except Timeout:
         raise Busy from None
     except OSError as error:
         if error.errno not in NO_FLOCK:
             raise
         return None
-    return native
 
 
 def _named(path: Path) -> Path:
@@ -168,37 +164,7 @@ def _named(path: Path) -> Path:
     return path.with_name(f"{path.name}.process")
 
 
-@contextmanager
-def _held(path: Path, acquire: Callable[[Path, Holder], None]) -> Iterator[None]:
-    """Acquire a named lock, and renew it until the block has ended."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mine = Holder.me()
-    acquire(path, mine)
-    ended = threading.Event()
-    renewal = threading.Thread(target=_renew, args=(path, mine, ended), daemon=True)
-    renewal.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        renewal.join()
-        if holder_of(path) == mine:
-            path.unlink(missing_ok=True)
-
-
-def _acquire_at_once(path: Path, mine: Holder) -> None:
-    while not _create(path, mine):
-        present = look_at(path)
-        if present is None:
-            continue
-        holder, _ = present
-        if holder is None or not holder.is_dead:
-            who = holder or "another process"
-            raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
-        remove_lost(path, present)
-
-
-def _acquire_in_time(path: Path, mine: Holder, busy: str) -> None:
+def _acquire(path: Path, mine: Holder, busy: str | None) -> None:
     before: tuple[Seen, float] | None = None  # the other's last renewal, and when it was first seen
     told = False
     while not _create(path, mine):
@@ -208,10 +174,13 @@ def _acquire_in_time(path: Path, mine: Holder, busy: str) -> None:
         if before is None or before[0] != present:
             before = present, time.monotonic()
         # Time is measured here: the clocks of machines differ.
-        holder, _ = present
-        if (holder and holder.is_dead) or time.monotonic() - before[1] > STALE_AFTER:
+        holder, is_stale = present[0], time.monotonic() - before[1] > STALE_AFTER
+        if (holder and holder.is_dead) or is_stale:
             remove_lost(path, present)
             continue
+        if busy is None:
+            who = holder or "another process"
+            raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
         if not told:
             told = True
             logger.info("%s (%s); waiting for it", busy, holder or "unknown")
@@ -232,8 +201,8 @@ def _create(path: Path, mine: Holder) -> bool:
         file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
     except FileExistsError:
         return False
-    with os.fdopen(file, "w", encoding="utf-8") as written:
-        json.dump(vars(mine), written)
+    with os.fdopen(file, "wb") as written:
+        written.write(msgspec.json.encode(mine))
     return True
 
 

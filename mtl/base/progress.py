@@ -11,12 +11,13 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import TracebackType
 from typing import TypeVar
+
+from msgspec import structs
 
 from mtl.base.display import Lines, Terminal
 from mtl.base.events import Advanced, Detail, Display, Ended, Event, Remark, RunBegun, RunEnded
-from mtl.base.terminal import Cell, draws, is_cell, one_line
+from mtl.base.terminal import Cell, draws, one_line
 
 EVENT_EVERY = 0.1  # seconds between two events of one operation
 
@@ -39,7 +40,8 @@ def show(event: Event) -> None:
     """Give an event to the display of this process."""
     global _display
     if _display is None:
-        _display = Terminal() if draws(sys.stderr) else Terminal(Cell()) if is_cell(sys.stderr) else Lines()
+        in_cell = type(sys.stderr).__module__.startswith("ipykernel.")  # of a notebook
+        _display = Terminal() if draws(sys.stderr) else Terminal(Cell()) if in_cell else Lines()
     _display.show(event)
 
 
@@ -108,14 +110,10 @@ class Progress:
             done: units already done, when an interrupted operation continues.
             at_most: whether the operation may end before all units are done.
         """
-        self.title = title
         self.total = total
-        self.unit = unit
         self.done = done
-        self._first = done
-        self._at_most = at_most
         self._note = ""
-        self._key = next(_keys)
+        self._first = Advanced(next(_keys), title, done, done, total, unit, 0.0, "", at_most)
         self._begin = time.monotonic()
         self._next_event = self._begin
         self._is_hidden = _hidden.get()
@@ -123,10 +121,8 @@ class Progress:
     def __enter__(self) -> "Progress":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.end(failed=error is not None)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.end(failed=kind is not None)
 
     def end(self, failed: bool = False) -> None:
         """End the operation, where no block does."""
@@ -151,8 +147,7 @@ class Progress:
         self.reach(self.done, text)
 
     def _state(self, now: float) -> Advanced:
-        amounts = self.done, self._first, self.total, self.unit
-        return Advanced(self._key, self.title, *amounts, now - self._begin, self._note, self._at_most)
+        return structs.replace(self._first, done=self.done, seconds=now - self._begin, note=self._note)
 
 
 def progress(items: Collection[Item], title: str, unit: str) -> Iterator[Item]:

@@ -110,11 +110,6 @@ class Screen:
 screen = Screen()  # the process has one terminal
 
 
-def is_cell(stream: Any) -> bool:
-    """Whether a stream is the output of a notebook's cell."""
-    return type(stream).__module__.startswith("ipykernel.")
-
-
 class Cell:
     """Lines in the output of a notebook's cell that are drawn again in place; an alternative to `Screen`."""
 
@@ -165,6 +160,8 @@ def standard_streams() -> Iterator[None]:
 class StandardOutput:
     """Standard output."""
 
+    _raises = True  # whether an error ends the command
+
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._on_screen = stream.isatty()
@@ -209,33 +206,24 @@ class StandardOutput:
         try:
             yield
         except OSError as error:
-            self._discard_rest()
-            error.filename = "standard output"
-            raise
-
-    def _discard_rest(self) -> None:
-        """Let what is left in the stream's buffer be written to /dev/null: Python writes it at its end, and would fail again."""
-        with suppress(OSError, ValueError):
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, self._stream.fileno())
-            os.close(null)
+            # Python writes what is left in the stream's buffer at its end, and would fail again.
+            with suppress(OSError, ValueError), open(os.devnull, "wb") as nothing:  # noqa: PTH123 - no path of the user
+                os.dup2(nothing.fileno(), self._stream.fileno())
+            if self._raises:
+                error.filename = "standard output"
+                raise
 
 
 class StandardError(StandardOutput):
     """Standard error, with the bars that libraries draw by tqdm: it begins a write with a carriage return, and moves the cursor in writes
     of their own."""
 
+    _raises = False
+
     def write(self, text: str) -> int:
         start = "\r" if text.startswith("\r") else ""
         self._write(text if BAR_MOVES.fullmatch(text) else start + visible(text.removeprefix(start)))
         return len(text)
-
-    @contextmanager
-    def _failing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError:
-            self._discard_rest()
 
 
 def write_data(text: str) -> None:
@@ -270,7 +258,4 @@ def inert(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Text with Markdown's special characters escaped, in one line."""
-    line = " ".join(text.split())
-    for character in "\\`*_[]<>":
-        line = line.replace(character, "\\" + character)
-    return line
+    return re.sub(r"[\\`*_\[\]<>]", r"\\\g<0>", " ".join(text.split()))

@@ -12,7 +12,7 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast
@@ -59,23 +59,17 @@ def check_plain_folder(folder: Path) -> None:
     A folder from someone else can hold links to files of this machine: reading through them would disclose these files, and writing
     through them would change them. The folder itself may be reached through a link: the user has named it.
     """
-    for entry in _entries(folder):
-        if entry.is_symlink():
-            problem = "is a link; a run's, a submission's or a model's folder holds only files and folders"
-            raise InputError(f"{problem}: put the file itself there, or remove the link", path=entry.path)
-        if not entry.is_dir() and not entry.is_file():
-            raise InputError("is neither a file nor a folder; remove it", path=entry.path)
-
-
-def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
-    """What is in a folder, at any depth; links are not followed."""
     pending = [str(folder)]
     while pending:
         with os.scandir(pending.pop()) as entries:
             for entry in entries:
-                yield entry
-                if entry.is_dir(follow_symlinks=False):
+                if entry.is_symlink():
+                    problem = "is a link; a run's, a submission's or a model's folder holds only files and folders"
+                    raise InputError(f"{problem}: put the file itself there, or remove the link", path=entry.path)
+                if entry.is_dir():
                     pending.append(entry.path)
+                elif not entry.is_file():
+                    raise InputError("is neither a file nor a folder; remove it", path=entry.path)
 
 
 def open_regular(path: Path) -> IO[bytes]:
@@ -138,24 +132,15 @@ class OpenLines:
         while line := read(limit + 1):
             self.number += 1
             self.offset += len(line)
-            if len(line) > limit or self.offset > self._checked:
-                self._check(len(line))
+            if len(line) > limit:
+                problem = f"a line of more than {limit // 2**20} MiB, which no such file has; split it into lines"
+                raise InputError(problem, path=self._path, line=self.number)
+            if self.packing and self.offset > self._checked:
+                self._checked = self.offset + UNPACKED_FREE
+                if self.offset > UNPACKED_RATIO * self.done:
+                    problem = f"unpacks to more than {UNPACKED_RATIO} times its size, as no text does; if it is right, unpack it"
+                    raise InputError(problem, path=self._path)
             yield line
-
-    def _check(self, length: int) -> None:
-        """Raise InputError for a line of this length if it is too long, and for a file that has unpacked to too much."""
-        if length > self._limit:
-            raise InputError(
-                f"a line of more than {self._limit // 2**20} MiB, which no such file has; split it into lines",
-                path=self._path,
-                line=self.number,
-            )
-        self._checked = self.offset + UNPACKED_FREE
-        if self.packing and self.offset > UNPACKED_RATIO * self.done:
-            raise InputError(
-                f"unpacks to more than {UNPACKED_RATIO} times its size, as no text does; if it is right, unpack it",
-                path=self._path,
-            )
 
 
 @contextmanager
@@ -279,20 +264,15 @@ def _form_problem(content: Any, form: type, reason: str) -> str:
 
 
 def _wrong_key(content: Any, node: dict[Any, Any], form: type) -> Any:
-    """The key of `node`, a dictionary within `content`, whose value is not of the form. msgspec does not name it."""
-    items = dict(node)
-    try:
-        for key, value in items.items():
-            node.clear()
-            node[key] = value
-            try:
-                msgspec.convert(content, form)
-            except msgspec.ValidationError:
-                return key
-    finally:
+    """The key of `node`, a dictionary within `content`, whose value is not of the form: msgspec does not name it. Removes other keys."""
+    for key, value in list(node.items()):
         node.clear()
-        node.update(items)
-    return next(iter(items))
+        node[key] = value
+        try:
+            msgspec.convert(content, form)
+        except msgspec.ValidationError:
+            break
+    return key
 
 
 def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "torch.device | str" = "cpu") -> Content:

@@ -33,9 +33,8 @@ class Split:
     sizes: np.ndarray | None = None  # int64 (rows,), inputs of each row, which are adjacent in `texts`; None: one each
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # `further_columns`, by name, a string per row
     groups: np.ndarray | None = None  # int64 (rows,), equal for the rows of an `Example.group`, -1 for a row without
-    overlap: np.ndarray | None = (
-        None  # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.coded`)
-    )
+    # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.coded`).
+    overlap: np.ndarray | None = None
     teacher: np.ndarray | None = None  # float32 (inputs, outputs), head outputs of other models (`mtl.jobs.teacher`)
     # float32 (inputs, outputs) of a linear model, to which those of a head are added (`mtl.methods.lstm.linear`).
     base: np.ndarray | None = None
@@ -125,15 +124,11 @@ class Dataset:
     # The words that the outputs of a head mean (`mtl.tasks.target_kind`), for tasks that have them.
     answers: dict[str, list[str]] = field(default_factory=dict)
     fingerprints: dict[str, str] = field(default_factory=dict)  # as `fingerprints` returns
-    changed: dict[str, list[str]] = field(
-        default_factory=dict
-    )  # splits whose files have another checksum than declared
+    changed: dict[str, list[str]] = field(default_factory=dict)  # splits whose files have another checksum
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
     samples: dict[str, RowSample] = field(default_factory=dict)  # of tasks whose scored split has no other rows
     unlabelled: dict[str, Split] = field(default_factory=dict)  # further rows for training (`mtl.jobs.unlabelled`)
-    choosing: dict[str, np.ndarray] = field(
-        default_factory=dict
-    )  # numbers of the dev rows that choose (`mtl.data.repeats`)
+    choosing: dict[str, np.ndarray] = field(default_factory=dict)  # of dev rows, by number (`mtl.data.repeats`)
 
     @property
     def trained_tasks(self) -> list[Task]:
@@ -250,7 +245,7 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
         part.task.id: words
         for part in read
         if "train" in part.rows
-        and TARGET_KINDS[part.task.kind].head is not None
+        and TARGET_KINDS[part.task.kind].head_type is not None
         and (words := target_kind(part.task).head.answers(splits[part.task.id]["train"].targets))
     }
     return Dataset(
@@ -270,8 +265,8 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
     """The rows of a task as a split, with the index of each text in the dataset."""
     kind = target_kind(task)
-    unknown = None if kind.cells.dtype is object else np.nan
-    targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.cells.dtype)
+    unknown = None if kind.dtype is object else np.nan
+    targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
     texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
     sizes = None if task.candidates is None else np.array([len(row.inputs) for row in examples], dtype=np.int64)
     names = task.further_columns
@@ -279,13 +274,9 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     spans = None
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
-    numbers = {
-        group: number
-        for number, group in enumerate(dict.fromkeys(row.group for row in examples if row.group is not None))
-    }
-    groups = None
-    if numbers:
-        groups = np.array([-1 if row.group is None else numbers[row.group] for row in examples], dtype=np.int64)
+    numbers: dict[str | None, int] = {None: -1}
+    by_row = [numbers.setdefault(row.group, len(numbers) - 1) for row in examples]
+    groups = np.array(by_row, dtype=np.int64) if len(numbers) > 1 else None
     return Split(texts.reshape(-1, task.sides), targets, sizes, columns, groups, spans=spans)
 
 

@@ -5,13 +5,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.files import read_lines
-from mtl.data.records import Record, Value, column_names, is_typed, read_records, text
-from mtl.tasks.target_kind import Target, TaskTargets
+from mtl.data.records import Value, column_names, is_typed, read_records, text
+from mtl.tasks.target_kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Layout, Task
 
@@ -99,15 +100,18 @@ def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout |
     it, if there is one: `pronoun.text` beside `pronoun.location`. Raises InputError as `mtl.data.records.read_records` does, and for a
     span or a target that is not valid, with its line.
     """
-    further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
     layout = layout or task.plain_layout
-    words = _words_columns(task, path, layout)
-    records = read_records(path, [*task.text_columns, *task.span_columns, *further], list(words), layout)
+    words, columns = _words_columns(task, path, layout), task.read_columns(targets)
     kind, typed = target_kind(task), is_typed(path, layout)
-    examples = [_example(task, kind, path, record, targets, typed) for record in records]
-    if words:
-        for example, record in zip(examples, records, strict=True):
-            _check_words(task, path, example, dict(zip(words.values(), record.values[-len(words) :], strict=True)))
+    examples = []
+    for record in read_records(path, columns, list(words), layout):
+        values = dict(zip([*columns, *words], record.values, strict=True))
+        try:
+            example = _example(task, kind, record.line, values, targets, typed)
+            _check_words(task, example, {column: values[name] for name, column in words.items()})
+        except ValueError as error:
+            raise InputError(str(error), path=path, line=record.line) from None
+        examples.append(example)
     return examples
 
 
@@ -121,16 +125,16 @@ def read_targets(task: Task, path: Path) -> np.ndarray:
 
     Raises InputError for a target that is not valid, with its line.
     """
-    return _read_column(task, path, target_kind(task).cells.parse)
+    return _read_column(task, path, target_kind(task).parse)
 
 
 def read_predicted(task: Task, path: Path) -> np.ndarray:
-    """As `read_targets`, but predictions, where `Cells.parse_prediction` says what is valid."""
-    return _read_column(task, path, target_kind(task).cells.parse_prediction)
+    """As `read_targets`, but predictions, where `TargetKind.parse_prediction` says what is valid."""
+    return _read_column(task, path, target_kind(task).parse_prediction)
 
 
 def _read_column(task: Task, path: Path, parse: Callable[[str], Target]) -> np.ndarray:
-    cells, values = target_kind(task).cells, []
+    cells, values = target_kind(task), []
     for number, line in enumerate(read_lines(path)[1:], start=2):
         try:
             values.append(parse(cells.line_cell(line)))
@@ -139,35 +143,29 @@ def _read_column(task: Task, path: Path, parse: Callable[[str], Target]) -> np.n
     return np.array(values, dtype=cells.dtype)
 
 
-def _example(task: Task, kind: TaskTargets, path: Path, record: Record, targets: bool, typed: bool) -> Example:
-    columns = task.text_columns
-    count = len(columns) + len(task.span_columns)
+def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any], targets: bool, typed: bool) -> Example:
+    """The row on this line of its file, from its values by column. Raises ValueError that says what is wrong with them."""
     texts: list[str] = []
-    for number, column in enumerate(columns):
-        value = record.values[number]  # each candidate in a list of candidates is one text
-        texts += value if isinstance(value, list) else [_text(path, record, column, number)]
+    for column in task.text_columns:
+        value = values[column]  # each candidate in a list of candidates is one text
+        texts += value if isinstance(value, list) else [_text(values, column)]
     inputs = make_inputs(task, texts)
     if not 0 < len(inputs) <= MOST_CANDIDATES:
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
-        raise InputError(f"column {columns[-1]!r}: {problem}", path=path, line=record.line)
-    ends = [value if typed else span_end(value) for value in record.values[len(columns) : count]]
-    try:
-        spans = make_spans(task, inputs[0], list(zip(ends[::2], ends[1::2], strict=True)))
-    except ValueError as error:
-        raise InputError(str(error), path=path, line=record.line) from None
+        raise ValueError(f"column {task.text_columns[-1]!r}: {problem}")
+    ends = [values[column] if typed else span_end(values[column]) for column in task.span_columns]
+    spans = make_spans(task, inputs[0], list(zip(ends[::2], ends[1::2], strict=True)))
     if not targets:
-        return Example(record.line, inputs, spans=spans)
-    value = record.values[count]
+        return Example(line, inputs, spans=spans)
+    value = values[task.target]
     try:
-        if typed and not kind.cells.has_type(value):
-            raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.cells.types_name}")
-        target = kind.cells.parse(text(value), None if task.candidates is None else len(inputs))
+        if typed and not kind.has_type(value):
+            raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
+        target = kind.parse(text(value), None if task.candidates is None else len(inputs))
     except ValueError as error:
-        raise InputError(f"column {task.target!r}: {error}", path=path, line=record.line) from None
-    names = [*([task.group] if task.group else []), *task.further_columns]
-    further = [_text(path, record, name, count + 1 + number) for number, name in enumerate(names)]
-    group = further.pop(0) if task.group else None
-    return Example(record.line, inputs, target, group, tuple(further), spans)
+        raise ValueError(f"column {task.target!r}: {error}") from None
+    group = _text(values, task.group) if task.group else None
+    return Example(line, inputs, target, group, tuple(_text(values, name) for name in task.further_columns), spans)
 
 
 def _words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:
@@ -177,13 +175,12 @@ def _words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:
     return {words: column for words, column in beside.items() if words in names and words not in task.text_columns}
 
 
-def _check_words(task: Task, path: Path, example: Example, words: Mapping[str, Value | None]) -> None:
-    """Raise InputError for a span that marks other words than those of its column."""
+def _check_words(task: Task, example: Example, words: Mapping[str, Value | None]) -> None:
+    """Raise ValueError for a span that marks other words than those of its column."""
     for (_, column), marked in zip(task.marked, span_texts(task, example.inputs[0], example.spans), strict=True):
         value = words.get(column)
         if isinstance(value, str) and value != marked:
-            problem = f"span {column!r} marks {marked!r}, but the text beside it is {value!r}"
-            raise InputError(problem, path=path, line=example.line)
+            raise ValueError(f"span {column!r} marks {marked!r}, but the text beside it is {value!r}")
 
 
 def span_end(value: Value) -> Value:
@@ -191,8 +188,8 @@ def span_end(value: Value) -> Value:
     return int(value) if isinstance(value, str) and INTEGER.fullmatch(value) else value
 
 
-def _text(path: Path, record: Record, column: str, number: int) -> str:
+def _text(values: Mapping[str, Any], column: str) -> str:
     try:
-        return text(record.values[number])
+        return text(values[column])
     except ValueError as error:
-        raise InputError(f"column {column!r}: {error}", path=path, line=record.line) from None
+        raise ValueError(f"column {column!r}: {error}") from None

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO
 
 from mtl.base.errors import InputError
-from mtl.base.files import sha256
 from mtl.base.untrusted import open_lines, open_regular
 from mtl.tasks.task import SPLITS, Task
 
@@ -195,15 +194,13 @@ def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
     hashed = []
     for task in tasks:
         for split in SPLITS:
-            if (path := task.path(split, data_dir)) and path.is_file():
-                checksum = task.checksums.get(split)
-                if checksum is not None and checksum.startswith(GIT):
+            paths = [task.path(split, data_dir), task.layout(split, data_dir).beside]
+            for path in filter(None, paths):
+                if path.is_file():
                     content = path.read_bytes()
-                    digest, changed = hashlib.sha256(content).hexdigest(), is_changed(content, checksum)
-                else:
-                    digest = sha256(path)
-                    changed = checksum not in (None, f"sha256:{digest}")
-                hashed.append(HashedFile(task.id, split, path.relative_to(data_dir).as_posix(), digest, changed))
+                    changed = is_changed(content, task.checksums.get(split))
+                    digest = hashlib.sha256(content).hexdigest()
+                    hashed.append(HashedFile(task.id, split, path.relative_to(data_dir).as_posix(), digest, changed))
     return hashed
 
 

@@ -72,7 +72,7 @@ def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]
     pairs = [
         ((0, example.texts[0]), (1, example.texts[1]))
         for example in examples
-        if example.target is not None and kind.cells.format(example.target) == task.same_source
+        if example.target is not None and kind.format(example.target) == task.same_source
     ]
     names = _smallest_connected(sides, pairs)
     return [replace(example, group=names[0, example.texts[0]][1]) for example in examples]
@@ -104,7 +104,7 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
     groups = _groups(examples)
     order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
     kind = target_kind(task)
-    strata = [kind.simple.stratum(example.target) for example in examples]
+    strata = [kind.stratum(example.target) for example in examples]
     counts = {key: Counter(strata[number] for number in groups[key]) for key in order}
     dev = {number for key in _stratified(counts, share) for number in groups[key]}
     return (

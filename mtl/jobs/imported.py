@@ -7,8 +7,8 @@ from typing import Any
 
 from mtl.base.clock import now
 from mtl.base.errors import InputError
+from mtl.base.files import sha256
 from mtl.base.version import VERSION
-from mtl.data.files import sha256
 from mtl.data.sampled import sample_text
 from mtl.jobs.given import GivenPredictions
 from mtl.jobs.job import Job

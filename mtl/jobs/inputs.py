@@ -18,8 +18,8 @@ from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
 from mtl.runs.summary import Summary, read_summary
-from mtl.settings.layers import moved_sources
-from mtl.settings.schema import Config
+from mtl.settings.layers import differences
+from mtl.settings.schema import SOURCES, Config
 
 if TYPE_CHECKING:
     from mtl.embedders.find import Vectors
@@ -113,7 +113,7 @@ def _check_sources(job: Job) -> None:
     except InputError:
         vectors = None
     stamps = source_stamps(config, vectors)
-    moved = moved_sources(folder.config, config)
+    moved = differences(folder.config, config, SOURCES)
     before = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
     if stamps == before or not (stamps or moved):
         return

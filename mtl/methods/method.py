@@ -222,7 +222,7 @@ class MethodKind(ABC):
 
     def answers(self, task: Task) -> bool:
         """Whether it can answer a task; its runs leave out the others. Most methods read texts, not single words, and have heads or estimators."""
-        return task.level == "text" and TARGET_KINDS[task.kind].head is not None
+        return task.level == "text" and TARGET_KINDS[task.kind].head_type is not None
 
     def unread(self, config: Config) -> tuple[str, ...]:
         """The configuration keys in `reads` that only other variants of a configuration read."""

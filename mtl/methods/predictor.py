@@ -122,7 +122,7 @@ class Predictor:
                 raise InputError(message) from None
         if not rows:
             return []
-        return list(map(target_kind(suite_task).cells.format, self.model.predict(suite_task, rows).tolist()))
+        return list(map(target_kind(suite_task).format, self.model.predict(suite_task, rows).tolist()))
 
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], pooling: str | None = None, progress: bool = False) -> np.ndarray:

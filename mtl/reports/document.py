@@ -191,7 +191,7 @@ def _details(run: FinishedRun, scale: Scale) -> dict[str, Any]:
         "config": {key: _plain(value) for key, value in summary["config"].items()},
         "inputs": summary["inputs"],
         "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed, scale)],
-        "classes": {task.id: _classes(run, task) for task in run.tasks if target_kind(task).wording.chart},
+        "classes": {task.id: _classes(run, task) for task in run.tasks if target_kind(task).chart},
     }
 
 
@@ -218,7 +218,7 @@ def _classes(run: FinishedRun, task: Task) -> dict[str, Any]:
     gold = run.rows(task).targets
     predicted = run.seed_predictions(task, seed)
     kind = target_kind(task)
-    if kind.wording.chart == "points":
+    if kind.chart == "points":
         points = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
         return {"seed": seed, "points": [[_rounded(gold[i]), _rounded(predicted[i])] for i in points]}
     size = len(task.labels or ())

@@ -29,7 +29,7 @@ def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredR
 
 def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:
     """These rows, which all have targets, as metrics read them."""
-    targets = np.array([example.target for example in examples], dtype=target_kind(task).cells.dtype)
+    targets = np.array([example.target for example in examples], dtype=target_kind(task).dtype)
     candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
     columns = {
         name: [example.columns[number] for example in examples] for number, name in enumerate(task.further_columns)

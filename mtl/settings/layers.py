@@ -1,6 +1,6 @@
 """Find configuration files; read and write the configuration that a run saves."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.settings.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions, config_of
+from mtl.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
 
 # Options that earlier versions of this format had, with the values that changed nothing.
 DELETED = {"pretrain.average": 0.0, "encoder.variational_dropout": False, "loss.r_drop": 0.0}
@@ -87,19 +87,15 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
         raise InputError(f"not a run's configuration: {error}", path=path) from None
 
 
-def differences(path: Path, config: Config) -> list[str]:
-    """The keys whose values change results (not INDIFFERENT) and differ from those saved at `path`, as "key: value there, value here"."""
-    return _differing(path, config, lambda key: key not in INDIFFERENT)
+def differences(path: Path, config: Config, keys: Collection[str] | None = None) -> list[str]:
+    """The keys whose values differ from those saved at `path`, as "key: value there, value here".
 
-
-def moved_sources(path: Path, config: Config) -> list[str]:
-    """The keys of SOURCES in which the configuration saved at `path` differs from this one, as `differences` returns them."""
-    return _differing(path, config, lambda key: key in SOURCES)
-
-
-def _differing(path: Path, config: Config, counts: Callable[[str], bool]) -> list[str]:
+    Args:
+        keys: those that count; None: all that change results (not INDIFFERENT).
+    """
     there, here = flatten(_read(path)), flatten_config(config)
-    differing = [key for key in there | here if there.get(key) != here.get(key) and counts(key)]
+    counting = (there | here).keys() - INDIFFERENT if keys is None else keys
+    differing = [key for key in there | here if key in counting and there.get(key) != here.get(key)]
     return [f"{key}: {there.get(key)} there, {here.get(key)} here" for key in differing]
 
 

@@ -120,16 +120,7 @@ class LossConfig:
 
 @dataclass
 class DistillConfig:
-    """Learning from the outputs of other models (Hinton et al. 2015; Tang et al. 2019). Only the LSTM reads this.
-
-    Attributes:
-        run: the folder of a finished run whose models are kept; None: from the targets alone.
-        weight: of the loss against their outputs; the loss against the targets has the rest.
-        temperature: see `mtl.tasks.target_kind.HeadTargets.soft_loss`.
-        texts: text files whose lines are further rows, without targets.
-        rows: the most rows that a task gets of them.
-        augment: how many variants of each training row, with words left out, are further rows without targets.
-    """
+    """Learning from the outputs of other models (Hinton et al. 2015; Tang et al. 2019). Only the LSTM reads this."""
 
     run: Annotated[str | None, Role.LOCATION]
     weight: Annotated[float, ZERO_TO_ONE]
@@ -156,12 +147,7 @@ class TrainerConfig:
 
 @dataclass
 class FloorConfig:
-    """Floors (`mtl.methods.floors`) read this; the linear models of heads (`mtl.methods.lstm.linear`) read its n-grams.
-
-    Attributes:
-        grid: settings of scikit-learn's estimator, each with the values to try on dev, or None for the estimator's default.
-        train_rows: by task id, the largest number of training rows to use.
-    """
+    """Floors (`mtl.methods.floors`) read this; the linear models of heads (`mtl.methods.lstm.linear`) read its n-grams."""
 
     word_ngrams: Annotated[list[int], Meta(examples=["[1,2]"])]
     char_ngrams: Annotated[list[int], Meta(examples=["[2,5]"])]
@@ -205,11 +191,7 @@ class WordVectorsConfig:
 
 @dataclass
 class StaticConfig:
-    """Only the method `static` reads this.
-
-    Attributes:
-        path: the folder of a transformer or a model2vec model, or a name on the Hub; None: word vectors.
-    """
+    """Only the method `static` reads this."""
 
     path: Annotated[str | None, Role.SOURCE]
     weighting: Literal["none", "tfidf", "sif"]
@@ -224,17 +206,7 @@ class LeadConfig:
 
 @dataclass
 class ImportedConfig:
-    """What `mtl import` says of a system and its predictions; only the method `imported` reads this. None: not stated.
-
-    Attributes:
-        predictions: for each seed the path of a zip or a folder.
-        labels: by task id, the label that each spelling of an answer means (`mtl.submissions.answers`).
-        labels_sha256: of the file of these labels; None: they were given without one.
-        rows: by task id, the lines of the rows that the predictions are scored on; a task that is not named is scored on all.
-        notes: what else tables and reports say of the predictions.
-        text: what it was trained on.
-        seconds: the seconds of the training of a seed.
-    """
+    """What `mtl import` says of a system and its predictions; only the method `imported` reads this. None: not stated."""
 
     predictions: Annotated[list[str], Role.LOCATION, Meta(examples=["[seed-1.zip,seed-2.zip]"])]
     labels: dict[str, dict[str, str]]
@@ -253,12 +225,7 @@ class ImportedConfig:
 
 @dataclass
 class EnsembleConfig:
-    """Only the method `ensemble` reads this.
-
-    Attributes:
-        runs: the folders of finished runs of the same suite whose models are kept.
-        by_seed: whether each seed of the ensemble averages the models of this seed alone.
-    """
+    """Only the method `ensemble` reads this."""
 
     runs: Annotated[list[str], Role.LOCATION, Meta(examples=["[runs/a,runs/b]"])]
     by_seed: bool
@@ -313,12 +280,7 @@ def check_final_rate(section: str, rate: float, final_rate: float) -> None:
 
 @dataclass
 class ResourcesConfig:
-    """What each seed asks of the machine that trains it.
-
-    Attributes:
-        gpu: a share of one GPU, or a whole number of GPUs; None for an equal share.
-        memory: GB; None: an equal share.
-    """
+    """What each seed asks of the machine that trains it."""
 
     gpu: Annotated[float | None, Role.INDIFFERENT]
     memory: Annotated[float | None, Role.INDIFFERENT]

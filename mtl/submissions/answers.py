@@ -49,7 +49,7 @@ def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels
         if id not in suite.tasks:
             raise InputError(f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=key)
         task = suite.tasks[id]
-        if target_kind(task).cells.wrong(None) is None:
+        if target_kind(task).wrong(None) is None:
             raise InputError(f"an answer of kind {task.kind} means itself; leave the task out", key=key)
         if not isinstance(spellings, Mapping):
             raise InputError('must map spellings to labels, as in {"yes": 1, "no": 0}', key=key)
@@ -73,7 +73,7 @@ def _label_cell(task: Task, spelling: Any, label: Any) -> str:
         raise ValueError("a spelling is a text; put it in quotes")
     if not str(spelling).isprintable() or "${" in str(spelling):
         raise ValueError("a spelling has only printable characters, and no '${'")
-    cells = target_kind(task).cells
+    cells = target_kind(task)
     return cells.format(cells.parse(text(label)))
 
 
@@ -86,7 +86,7 @@ class Answers:
 
     def __init__(self, task: Task, spellings: Mapping[str, str]) -> None:
         """Read answers with the task's part of what `check_labels` returns."""
-        self._cells = target_kind(task).cells
+        self._cells = target_kind(task)
         labels = task.labels or []
         # Of labels that differ in letter case alone, only the exact spelling counts.
         counts = Counter(map(_folded, labels))
@@ -95,7 +95,7 @@ class Answers:
     def targets(
         self, answers: Sequence[str], gold: np.ndarray, candidates: np.ndarray | None
     ) -> tuple[np.ndarray, int]:
-        """The targets (rows,) that answers mean, and how many answers fit no label. For these, the target is `Cells.wrong`.
+        """The targets (rows,) that answers mean, and how many answers fit no label. For these, the target is `TargetKind.wrong`.
 
         Args:
             answers: one for each row.

@@ -88,7 +88,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         problems += wrong
         predicted = {} if wrong else {split: file.predictions for split, file in files.items()}
         figures[task.id] = {split: measure(suite, split, expected[split], rows) for split, rows in predicted.items()}
-        remark = target_kind(task).cells.remark
+        remark = target_kind(task).remark
         notes += [f"{files[split].name}: {note}" for split, rows in predicted.items() if (note := remark(rows))]
     problems += _entry_problems(path, suite, contents, read_template(suite, data_dir), figures)
     problems += foreign_problems(path, suite, foreign, "a submission")

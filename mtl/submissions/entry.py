@@ -91,7 +91,7 @@ class RowFile:
                 targets.append(prediction_target(self.task, row))
             except ValueError as error:
                 errors.append(InputError(str(error), path=self.name, line=number))
-        return np.array(targets, dtype=target_kind(self.task).cells.dtype), errors
+        return np.array(targets, dtype=target_kind(self.task).dtype), errors
 
     @property
     def predictions(self) -> np.ndarray:
@@ -153,17 +153,17 @@ def label_of(task: Task, row: dict[str, Any]) -> Any:
     kind = target_kind(task)
     try:
         value = value_of(row, task.target)
-        kind.cells.parse(text(value), _candidates(task, row))
+        kind.parse(text(value), _candidates(task, row))
     except ValueError:
         return None
-    return value if kind.cells.has_type(value) else None
+    return value if kind.has_type(value) else None
 
 
 def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence[RowFile]) -> list[Any]:
     """Predictions as JSON values in the form of the labels: that in which these files of the task have the label, or the kind's own."""
     kind = target_kind(task)
     forms = {text(label): label for file in files for label in file.labels if label is not None}
-    return [forms.get(kind.cells.format(target), kind.cells.to_json(target)) for target in predictions]
+    return [forms.get(kind.format(target), kind.to_json(target)) for target in predictions]
 
 
 def prediction_target(task: Task, row: dict[str, Any]) -> Target:
@@ -171,7 +171,7 @@ def prediction_target(task: Task, row: dict[str, Any]) -> Target:
     if PREDICTION not in row:
         raise ValueError(f"no key {PREDICTION!r}")
     value, label = row[PREDICTION], label_of(task, row)
-    if label is not None and target_kind(task).cells.has_type(value) and _form(value) != _form(label):
+    if label is not None and target_kind(task).has_type(value) and _form(value) != _form(label):
         raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
     return value_target(task, value, _candidates(task, row))
 
@@ -182,7 +182,7 @@ def value_target(task: Task, value: Any, candidates: int | None) -> Target:
     Args:
         candidates: how many the row has; None: unknown.
     """
-    cells = target_kind(task).cells
+    cells = target_kind(task)
     if not cells.has_type(value):
         raise ValueError(f"{PREDICTION} {show(value)} must be {cells.types_name}")
     try:
@@ -239,7 +239,7 @@ def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Targe
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
     rows = scored_rows(task, read_examples(task, Path(file.name)))
-    predicted = np.array(predictions, dtype=target_kind(task).cells.dtype)
+    predicted = np.array(predictions, dtype=target_kind(task).dtype)
     figures: dict[str, float] = {}
     for name, metrics in suite.submission.measures.items():
         known = _measured(task, metrics)

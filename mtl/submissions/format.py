@@ -68,13 +68,13 @@ class SubmissionFormat:
 
 
 def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
-    """Write predicted targets (rows,) in row order, one a line (`Cells.to_line`), after a header.
+    """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header.
 
     Args:
         header: "task" for the name of the task's target column; else the header is the word "target".
     """
     name = task.target if header == "task" else "target"
-    lines = map(target_kind(task).cells.to_line, predictions.tolist())
+    lines = map(target_kind(task).to_line, predictions.tolist())
     write_text(path, "".join(f"{line}\n" for line in [name, *lines]))
 
 
@@ -128,7 +128,7 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, names: Mapping[str, Ta
         if rows is not None and rows != count:
             errors.append(lines.error(f"{count} predictions for {rows} test rows", count - 1))
         problems += map(str, errors)
-        if not errors and (remark := target_kind(task).cells.remark(targets)):
+        if not errors and (remark := target_kind(task).remark(targets)):
             notes.append(f"{path}/{name}: {remark}")
     return Checked(problems, notes=[] if problems else notes)
 

@@ -61,7 +61,7 @@ class PredictionLines:
             order: for each row, the position of its prediction; None: that of the row.
             candidates: int64 (rows,), the number of candidates of each row of a choice; None: unknown.
         """
-        cells = target_kind(task).cells
+        cells = target_kind(task)
         targets = list[Target]()
         errors = [] if self.header is None else [self.header]
         for row, position in enumerate(range(len(self.values)) if order is None else order):

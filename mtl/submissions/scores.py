@@ -50,7 +50,7 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
         lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
         further = further_scores(task, predictions, rows)
         lines += [f"| | | {name} | | {show(value)} |" for name, value in further.items()]
-        if (remark := target_kind(task).cells.remark(predictions)) is not None:
+        if (remark := target_kind(task).remark(predictions)) is not None:
             remarks.append(f"{id}, {split}: {remark}")
     absent, average = suite.lacking(scores), suite.mean(scores)
     if average is None:

@@ -102,10 +102,8 @@ def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.nd
     """For each row, whether its triple gets one label, as 1 or 0, and how many rows its triple has. Both float64, (rows,)."""
     assert task.columns is not None
     _, triple, sizes = np.unique(np.array(rows.columns[task.columns[0]]), return_inverse=True, return_counts=True)
-    lowest, highest = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
-    np.minimum.at(lowest, triple, predicted)
-    np.maximum.at(highest, triple, predicted)
-    return (lowest == highest).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
+    labels = np.bincount(np.unique([triple, predicted], axis=1)[0].astype(np.int64))  # different ones of each triple
+    return (labels == 1).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
 
 
 def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -393,10 +391,10 @@ def is_metric(name: str) -> bool:
 
 def best_constant(task: Task, train: ScoredRows) -> Target:
     """The answer with the best score on the training rows if every row gets it; among equal scores, the first answer."""
-    candidates = target_kind(task).simple.constants(train.targets)
+    candidates = target_kind(task).constants(train.targets)
     return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
 
 
 def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
     """The metric × 100 if every row gets the same answer."""
-    return score(task, target_kind(task).simple.repeat(answer, len(rows.targets), rows.candidates), rows)
+    return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)

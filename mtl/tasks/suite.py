@@ -278,7 +278,7 @@ def _target_problem(task: Task) -> str | None:
     for key in ("labels", "range", "candidates"):
         if getattr(task, key) is not None and key != TARGET_KINDS[task.kind].declared_by:
             return f"{key}: a task of kind {task.kind} has no {key}"
-    if problem := TARGET_KINDS[task.kind].cells.problem(task):
+    if problem := TARGET_KINDS[task.kind].problem(task):
         return problem
     if task.header is not None and not {*task.text_columns, task.target} <= set(task.header):
         return "header: names the columns of a file without a header, among them those of text and target"

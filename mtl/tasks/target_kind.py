@@ -1,18 +1,13 @@
-"""What a target kind is: four small interfaces, each of which a part of mtl reads.
-
-- `Cells`: how a target is read and written.
-- `HeadTargets`: what a head outputs for it, the loss, and how outputs become predictions.
-- `SimpleAnswers`: what floors, constant answers and held-out rows need of it.
-- `Wording`: how audits and reports describe it.
+"""What a target kind is: `TargetKind`, how targets are read, written, answered by floors and described; `HeadTargets`, what a head needs.
 
 A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word or a text). Arrays of targets
 have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -29,58 +24,6 @@ LEAST_PROBABILITY = 1e-6  # of a class, as floors' probabilities are taken: thei
 MOST_CONSTANTS = 20  # how many of the most frequent targets are tried as the best constant answer
 
 
-class Cells(ABC):
-    """How the targets of a task are read and written."""
-
-    # The types of a target in a file with types (JSON, parquet), and what messages call them. A truth value is of none.
-    types: ClassVar[tuple[type, ...]] = (str,)
-    types_name: ClassVar[str] = "a string"
-    dtype: ClassVar[Any] = np.float64  # of arrays of targets
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-
-    @classmethod
-    def problem(cls, task: Task) -> str | None:
-        """The error in the task's declaration, as "key: message", or None."""
-        return None
-
-    def has_type(self, value: object) -> bool:
-        """Whether a value of a file with types can be a target."""
-        return isinstance(value, self.types) and not isinstance(value, bool)
-
-    @abstractmethod
-    def parse(self, cell: str, candidates: int | None = None) -> Target:
-        """The target in a cell; `candidates` is how many the row has, if known. Raises ValueError, which says what is wrong."""
-
-    def parse_prediction(self, cell: str, candidates: int | None = None) -> Target:
-        """The prediction in a cell, of a trained model or of another system. candidates and errors: as in `parse`."""
-        return self.parse(cell, candidates)
-
-    def to_json(self, target: Target) -> str | int | float:
-        return self.format(target)
-
-    def format(self, target: Target) -> str:
-        """The cell for a target or a prediction; `parse` reads it back unchanged."""
-        return str(target)
-
-    def to_line(self, target: Target) -> str:
-        """The line for a target or a prediction in a file of one column, without a line end."""
-        return self.format(target)
-
-    def line_cell(self, line: str) -> str:
-        """The cell in a line that `to_line` wrote. Raises ValueError for a line that it cannot have written."""
-        return line
-
-    def remark(self, predictions: np.ndarray) -> str | None:
-        """What the user should know of valid predictions (rows,), in words, or None."""
-        return None
-
-    def wrong(self, gold: Target | None, candidates: int | None = None) -> Target | None:
-        """The prediction for an answer that means nothing: never gold if the row has another candidate. None if answers mean themselves."""
-        return None
-
-
 class HeadTargets(ABC):
     """What a head needs of the targets of a task.
 
@@ -90,10 +33,9 @@ class HeadTargets(ABC):
     Kinds without words have no answers.
     """
 
-    by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
-
     def __init__(self, task: Task) -> None:
         self.task = task
+        self.labels = task.labels or []
 
     def answers(self, train: np.ndarray) -> list[str]:
         """The words that the outputs of a head mean, from the targets of the training rows."""
@@ -152,18 +94,116 @@ class HeadTargets(ABC):
         """The codes that a head predicts."""
 
 
-class SimpleAnswers:
-    """What methods without a head need of the targets of a task: constant and random answers, scikit-learn's estimators, strata.
+class ClassesHead(HeadTargets):
+    """One output for each class."""
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Cross-entropy."""
+        from torch.nn import functional as F
+
+        return F.cross_entropy(outputs, codes.long())
+
+    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
+        return soft_cross_entropy(outputs.float(), teacher, temperature)
+
+    def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
+        return log_mean(outputs)
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        return outputs.argmax(dim=1)
+
+
+def soft_cross_entropy(outputs: "Tensor", teacher: "Tensor", temperature: float) -> "Tensor":
+    """The cross-entropy of the outputs' softmax against the teacher's, × temperature²; outputs of -inf count in neither. Both (rows, outputs)."""
+    shares = (teacher / temperature).softmax(dim=1)
+    logarithms = (outputs / temperature).log_softmax(dim=1).masked_fill(shares == 0, 0)
+    return -(shares * logarithms).sum(dim=1).mean() * temperature**2
+
+
+def log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
+    """The logarithm of the mean of several softmaxes. Each has the shape (rows, outputs)."""
+    import torch
+
+    return torch.stack([scores.float().log_softmax(dim=1) for scores in outputs]).logsumexp(dim=0) - math.log(
+        len(outputs)
+    )
+
+
+class TargetKind(ABC):
+    """What a task predicts: one class for each kind, an instance for each task of it.
 
     Features have the shape (inputs, features); inputs and `sizes` are those of `HeadTargets`.
     """
 
-    # Which of a floor's two scikit-learn estimators fits: classifier or regressor.
-    estimator: ClassVar[str] = "classifier"
+    # What a head needs; None if no head on text vectors, and no estimator, can predict it.
+    head_type: ClassVar[type[HeadTargets] | None] = None
+    by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
+    declared_by: ClassVar[str | None] = (
+        None  # the key that declares it: labels, range or candidates; None: only `kind` does
+    )
+    derived_from: ClassVar[str | None] = None  # the name of the kind whose metrics fit this one too
+    # The types of a target in a file with types (JSON, parquet), and what messages call them. A truth value is of none.
+    types: ClassVar[tuple[type, ...]] = (str,)
+    types_name: ClassVar[str] = "a string"
+    dtype: ClassVar[Any] = np.float64  # of arrays of targets
+    estimator: ClassVar[str] = (
+        "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
+    )
+    chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
 
-    def __init__(self, cells: Cells) -> None:
-        self.cells = cells
-        self.task = cells.task
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.labels = task.labels or []
+
+    @cached_property
+    def head(self) -> HeadTargets:
+        """Only for kinds that have a head."""
+        assert self.head_type is not None, f"no head predicts {self.task.kind}"
+        return self.head_type(self.task)
+
+    # How a target is read and written.
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        """The error in the task's declaration, as "key: message", or None."""
+        return None
+
+    def has_type(self, value: object) -> bool:
+        """Whether a value of a file with types can be a target."""
+        return isinstance(value, self.types) and not isinstance(value, bool)
+
+    @abstractmethod
+    def parse(self, cell: str, candidates: int | None = None) -> Target:
+        """The target in a cell; `candidates` is how many the row has, if known. Raises ValueError, which says what is wrong."""
+
+    def parse_prediction(self, cell: str, candidates: int | None = None) -> Target:
+        """The prediction in a cell, of a trained model or of another system. candidates and errors: as in `parse`."""
+        return self.parse(cell, candidates)
+
+    def to_json(self, target: Target) -> str | int | float:
+        return self.format(target)
+
+    def format(self, target: Target) -> str:
+        """The cell for a target or a prediction; `parse` reads it back unchanged."""
+        return str(target)
+
+    def to_line(self, target: Target) -> str:
+        """The line for a target or a prediction in a file of one column, without a line end."""
+        return self.format(target)
+
+    def line_cell(self, line: str) -> str:
+        """The cell in a line that `to_line` wrote. Raises ValueError for a line that it cannot have written."""
+        return line
+
+    def remark(self, predictions: np.ndarray) -> str | None:
+        """What the user should know of valid predictions (rows,), in words, or None."""
+        return None
+
+    def wrong(self, gold: Target | None, candidates: int | None = None) -> Target | None:
+        """The prediction for an answer that means nothing: never gold if the row has another candidate. None if answers mean themselves."""
+        return None
+
+    # Constant and random answers, scikit-learn's estimators, strata.
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         """The targets (inputs,) that a scikit-learn estimator is trained on."""
@@ -171,9 +211,9 @@ class SimpleAnswers:
 
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
         """The targets (rows,) that a trained scikit-learn estimator predicts."""
-        return np.asarray(estimator.predict(features), dtype=self.cells.dtype)
+        return np.asarray(estimator.predict(features), dtype=self.dtype)
 
-    def outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
+    def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
         """What a trained scikit-learn estimator says, as a head's outputs, in float32: of classes, logarithms of probabilities."""
         made = np.full((features.shape[0], head.outputs(answers)), np.log(LEAST_PROBABILITY), dtype=np.float32)
         codes = head.encode(estimator.classes_, answers).astype(np.int64)  # a class without training rows has none
@@ -182,7 +222,7 @@ class SimpleAnswers:
 
     def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
         """The same answer for every row: targets (rows,)."""
-        return np.full(rows, answer, dtype=self.cells.dtype)
+        return np.full(rows, answer, dtype=self.dtype)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,) with the same distribution as the targets of the training rows."""
@@ -190,13 +230,13 @@ class SimpleAnswers:
 
     def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,). Each answer that occurs in the training rows is equally probable."""
-        answers = np.array(sorted(set(train.tolist())), dtype=self.cells.dtype)
+        answers = np.array(sorted(set(train.tolist())), dtype=self.dtype)
         return rng.choice(answers, size=rows)
 
     def commonest(self, train: np.ndarray) -> Target:
         """The most frequent target of the training rows; among equally frequent ones, the first in the order of their cells."""
         counts = Counter(train.tolist())
-        return min(counts, key=lambda target: (-counts[target], self.cells.format(target)))
+        return min(counts, key=lambda target: (-counts[target], self.format(target)))
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """The answers that may be the best constant answer. Among equal scores, the first one is preferred."""
@@ -206,19 +246,11 @@ class SimpleAnswers:
         """The stratum of a row with this target; held-out rows keep the proportions of the strata."""
         return None
 
-
-class Wording:
-    """How audits and reports describe the targets of a task."""
-
-    chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
-
-    def __init__(self, cells: Cells) -> None:
-        self.cells = cells
-        self.task = cells.task
+    # How audits and reports describe it.
 
     def show(self, target: Target) -> str:
         """The target as people read it."""
-        return self.cells.format(target)
+        return self.format(target)
 
     def distribution(self, targets: np.ndarray) -> str:
         """How the targets (rows,) of a split are distributed, in words."""
@@ -231,54 +263,3 @@ class Wording:
     def distance(self, groups: Sequence[Sequence[Target]]) -> str:
         """How far apart the targets within each group are, in words; empty for kinds without a distance."""
         return ""
-
-
-@dataclass(frozen=True)
-class TargetKind:
-    """What a task predicts: an entry of `mtl.tasks.targets.TARGET_KINDS`.
-
-    Attributes:
-        cells: how a target is read and written.
-        head: what a head needs; None if no head on text vectors, and no estimator, can predict it.
-        simple: what methods without a head need.
-        wording: how it is described.
-        declared_by: the key that declares this kind: labels, range or candidates; None: only `kind` does.
-        derived_from: the name of the kind whose metrics fit this one too.
-    """
-
-    cells: type[Cells]
-    head: type[HeadTargets] | None
-    simple: type[SimpleAnswers] = SimpleAnswers
-    wording: type[Wording] = Wording
-    declared_by: str | None = None
-    derived_from: str | None = None
-
-    @property
-    def by_cosine(self) -> bool:
-        return self.head is not None and self.head.by_cosine
-
-
-class TaskTargets:
-    """The targets of one task, as each part of mtl sees them."""
-
-    def __init__(self, kind: TargetKind, task: Task) -> None:
-        self.kind = kind
-        self.task = task
-
-    @cached_property
-    def cells(self) -> Cells:
-        return self.kind.cells(self.task)
-
-    @cached_property
-    def head(self) -> HeadTargets:
-        """Only for kinds that have a head."""
-        assert self.kind.head is not None, f"no head predicts {self.task.kind}"
-        return self.kind.head(self.task)
-
-    @cached_property
-    def simple(self) -> SimpleAnswers:
-        return self.kind.simple(self.cells)
-
-    @cached_property
-    def wording(self) -> Wording:
-        return self.kind.wording(self.cells)

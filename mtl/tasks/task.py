@@ -295,6 +295,11 @@ class Task:
         """The columns that hold the ends of a row's spans: start and stop of each."""
         return [f"{column}.{end}" for _, column in self.marked for end in SPAN_ENDS]
 
+    def read_columns(self, targets: bool) -> list[str]:
+        """The columns of a file that are read: those of texts and spans, and with targets those of target, group and `further_columns`."""
+        further = [self.target, *([self.group] if self.group else []), *self.further_columns] if targets else []
+        return [*self.text_columns, *self.span_columns, *further]
+
     @property
     def bounds(self) -> tuple[float, float]:
         assert self.range is not None

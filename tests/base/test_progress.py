@@ -1,19 +1,15 @@
-"""Progress lines with a fake clock, and bars on a fake terminal."""
+"""Progress lines with a fake clock."""
 
 import logging
-import sys
-from functools import partialmethod
 
 import pytest
-from fake_terminal import Clock, FakeTerminal
+from fake_terminal import Clock
 
 from mtl.base import display
 from mtl.base import progress as module
 from mtl.base.clock import format_duration
-from mtl.base.display import Terminal
 from mtl.base.events import Detail, Remark
-from mtl.base.progress import Progress, hidden_progress, progress, set_display, show
-from mtl.base.terminal import Screen
+from mtl.base.progress import Progress, hidden_progress, progress, show
 
 
 @pytest.fixture
@@ -102,21 +98,6 @@ def test_failed_operation_logs_no_finished_line(clock: Clock, caplog: pytest.Log
         shown.advance()
         raise ValueError
     assert len(caplog.messages) == 1
-
-
-def test_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    terminal = FakeTerminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(display, "SHOW_AFTER", 0.0)
-    monkeypatch.setattr(display, "DRAW_EVERY", 0.0)
-    monkeypatch.setattr(Terminal, "__init__", partialmethod(Terminal.__init__, Screen()))
-    set_display(None)
-    with caplog.at_level(logging.INFO, logger="mtl"), Progress("reading", 10, "rows", 2) as shown:
-        shown.advance(3)
-        shown.note("half of it")
-        assert terminal.shown[0].startswith("reading  ██████████") and terminal.shown[0].endswith(" · half of it")
-    assert terminal.shown == [""] and caplog.messages == []
-    set_display(None)
 
 
 def test_format_duration() -> None:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mtl.base.terminal import Cell, StandardError, StandardOutput, inert, is_cell, markdown_table, one_line, visible
+from mtl.base.terminal import Cell, StandardError, StandardOutput, inert, markdown_table, one_line, visible
 
 SIGNS = "zażółć gęślą jaźń åäö · – × − ▲ ≈ †\ttab\n"
 CODE = """
@@ -116,7 +116,6 @@ def test_a_cell_draws_its_lines_in_place(monkeypatch: pytest.MonkeyPatch) -> Non
         cell.draw(lines, None)
     cell.draw(["the next cell"], None)
     assert [handle.shown for handle in handles] == [["a", "b\\x1b[2J\nc", ""], ["the next cell"]]
-    assert not is_cell(sys.stderr)
 
 
 def test_columns_of_words_stand_at_their_left_edge() -> None:

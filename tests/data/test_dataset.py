@@ -3,7 +3,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from data_files import write_table
 from input_errors import raises_input_error
 
 from mtl.data.dataset import (
@@ -98,12 +97,6 @@ def test_a_missing_file_is_named(suite_file: Path) -> None:
     assert [task.id for task in load(suite_file, ["samma", "betyg"]).tasks] == ["samma", "betyg"]
 
 
-def test_empty_texts_are_rows_too(suite_file: Path) -> None:
-    write_table(suite_file.parent / "data/test.tsv", ["text"], [[""], [" "], ["hej"]])
-    dataset = load(suite_file, ["kansla"])
-    assert [dataset.texts[text] for text in dataset.splits["kansla"]["test"].texts[:, 0]] == ["", " ", "hej"]
-
-
 def test_a_row_of_a_choice_has_as_many_inputs_as_candidates() -> None:
     index = numbered(["q1", "a", "b", "c", "q2", "q3", "d"])
     split = make_split(CHOICE, CHOICES, index)
@@ -116,13 +109,6 @@ def test_a_row_of_a_choice_has_as_many_inputs_as_candidates() -> None:
     assert split.inputs(np.array([], dtype=np.int64)).tolist() == []
     without_targets = make_split(CHOICE, [Example(2, (("q1", "a"), ("q1", "b")))], index)
     assert without_targets.columns == {"topic": [], "source": []}
-
-
-def test_other_rows_have_one_input_each() -> None:
-    split = make_split(LABELS, [Example(2, (("a",),), 1.0), Example(3, (("b",),))], numbered(["b", "a"]))
-    np.testing.assert_array_equal(split.targets, [1.0, np.nan])
-    assert split.texts.tolist() == [[1], [0]] and split.sizes is None and split.columns == {}
-    assert split.inputs(np.array([1, 0])).tolist() == [1, 0]
 
 
 def test_the_answers_of_a_word_task_are_the_words_of_its_training_rows() -> None:

@@ -62,10 +62,7 @@ def test_inputs_made_from_texts_have_these_texts(task: Task, texts: tuple[str, .
     [
         ({"answers": []}, "column 'answers[]': has 0 candidates"),
         ({"right": 2}, "column 'right': target 2 is not the index of one of the row's 2 candidates"),
-        ({"right": -1}, "column 'right': target '-1' is not the index of a candidate"),
         ({"right": "1"}, "column 'right': target \"1\" must be an integer"),
-        ({"right": 1.0}, "column 'right': target 1.0 must be an integer"),
-        ({"right": True}, "column 'right': target true must be an integer"),
         ({"right": None}, "key 'right': a text or a number is expected, not null"),
     ],
 )
@@ -75,25 +72,6 @@ def test_wrong_choices_name_the_line(tmp_path: Path, row: dict[str, object], pro
     with pytest.raises(InputError) as caught:
         read_examples(LISTS, path)
     assert str(caught.value).startswith(f"{path}:2: {problem}")
-
-
-@pytest.mark.parametrize(
-    ("task", "good", "bad", "problem"),
-    [
-        (NUMBERS, "0", "5.01", "column 'score': target 5.01 is outside 0 to 5"),
-        (NUMBERS, "0", "x", "column 'score': target 'x' is not a number"),
-        (NUMBERS, "0", "nan", "column 'score': target nan is outside"),
-        (LABELS, "0", "2", "column 'target': unknown label '2', expected one of 0, 1"),
-    ],
-)
-def test_targets_that_are_not_valid_name_the_line(
-    tmp_path: Path, task: Task, good: str, bad: str, problem: str
-) -> None:
-    header = (task.target, "id", *task.text)
-    path = write_table(tmp_path / "x.tsv", header, [(cell, *("x" for _ in header[1:])) for cell in (good, bad)])
-    with pytest.raises(InputError) as caught:
-        read_examples(task, path)
-    assert str(caught.value).startswith(f"{path}:3: {problem}")
 
 
 def test_targets_of_a_file_with_one_column(tmp_path: Path) -> None:
@@ -157,19 +135,13 @@ def test_spans_of_a_table_are_two_columns_each(tmp_path: Path) -> None:
     ("span", "problem"),
     [
         ({"start": 4, "stop": 4}, "span 'two.at': 4 to 4 is not within its text, which has 6 characters"),
-        ({"start": 4, "stop": 3}, "span 'two.at': 4 to 3 is not within its text"),
         ({"start": -1, "stop": 3}, "span 'two.at': -1 to 3 is not within its text"),
         ({"start": 2, "stop": 7}, "span 'two.at': 2 to 7 is not within its text"),
         ({"start": 2.0, "stop": 6}, "span 'two.at': two integers are expected, start and stop, not (2.0, 6)"),
         ({"start": True, "stop": 6}, "span 'two.at': two integers are expected, start and stop, not (True, 6)"),
-        ({"start": "2", "stop": 6}, "span 'two.at': two integers are expected, start and stop, not ('2', 6)"),
         ({"start": None, "stop": 6}, "key 'two.at.start': a text or a number is expected, not null"),
-        ({"start": [2], "stop": 6}, "key 'two.at.start': a text or a number is expected, not a list"),
         ({"start": 2}, "no key 'two.at.stop' in this row"),
-        ({"start": 2, "stop": 10**30}, "key 'two.at.stop': the integer has more than 64 bits"),
         (None, "no key 'two.at.start' in this row"),
-        ([2, 6], "no key 'two.at.start' in this row"),
-        (2, "no key 'two.at.start' in this row"),
     ],
 )
 @pytest.mark.parametrize("targets", [True, False])
@@ -205,9 +177,7 @@ def test_rows_that_are_not_of_the_task(row: tuple[object, ...]) -> None:
         (NUMBERS, 2.5, "2.5", 'target "2.5" must be a number'),
         (NUMBERS, 3, True, "target true must be a number"),
         (WORDS, "katt", 3, "target 3 must be a string"),
-        (WORDS, "katt", False, "target false must be a string"),
         (replace(LABELS, labels=["pro", "con"]), "pro", 3, "target 3 must be a string"),
-        (replace(LABELS, labels=["pro", "con"]), "con", True, "target true must be a string"),
         (LABELS, "1", 1.0, "target 1.0 must be a string"),
     ],
 )
@@ -238,20 +208,3 @@ def test_null_targets_are_allowed_only_where_targets_are_not_read(tmp_path: Path
     assert read_rows(WORDS, path) == [("a",)]
     with raises_input_error(file="x.jsonl", line=1):
         read_examples(WORDS, path)
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ('{"first": {"context": "x"}, "label": "a"', "not a row: Expecting ',' delimiter at character 41"),
-        ('{"first": {"text": "x"}, "label": "a"}', "no key 'first.context' in this row; it has first.text, label"),
-        ('{"first": "x", "label": "a"}', "no key 'first.context' in this row; it has first, label"),
-    ],
-)
-def test_broken_rows_and_missing_nested_keys_name_the_line(tmp_path: Path, line: str, problem: str) -> None:
-    task = replace(WORDS, text=["first.context"], target="label")
-    path = tmp_path / "x.jsonl"
-    path.write_text('{"first": {"context": "x"}, "label": "a"}\n' + line + "\n", encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        read_examples(task, path)
-    assert str(caught.value).startswith(f"{path}:2: {problem}") and "\n" not in str(caught.value)

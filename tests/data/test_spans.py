@@ -1,14 +1,13 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mtl.data.dataset import Dataset, build_dataset, marked_texts
 from mtl.data.examples import Example, Span
-from mtl.data.spans import SpanPlacer, nearest_tokens, token_characters, tokens_of, with_token_spans
+from mtl.data.spans import nearest_tokens, token_characters, tokens_of, with_token_spans
 from mtl.data.splits import TaskExamples
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses
 from mtl.tasks.task import Task
@@ -123,8 +122,7 @@ def place(*words: str) -> tuple[Span, ...]:
     return tuple((LONG.index(word), LONG.index(word) + len(word)) for word in words)
 
 
-@pytest.mark.parametrize("cached", [False, True])
-def test_a_long_text_is_cut_around_its_spans(tmp_path: Path, caplog: pytest.LogCaptureFixture, cached: bool) -> None:
+def test_a_long_text_is_cut_around_its_spans(caplog: pytest.LogCaptureFixture) -> None:
     given = dataset(
         (PLAIN, (LONG,), ()),
         (SINGLE, (LONG,), place("nio", "tio")),
@@ -133,11 +131,8 @@ def test_a_long_text_is_cut_around_its_spans(tmp_path: Path, caplog: pytest.LogC
         (SINGLE, ("kort text",), ((0, 4), (5, 9))),
         (PAIR, (LONG, "kort text"), (*place("elva"), (0, 4))),
     )
-    folder = tmp_path if cached else None
-    if cached:
-        TokenizedTexts(given.texts, "sv", 5, folder)
     with caplog.at_level(logging.WARNING, "mtl"):
-        read, texts = with_token_spans(given, TokenizedTexts(given.texts, "sv", 5, folder), "sv", 5)
+        read, texts = with_token_spans(given, TokenizedTexts(given.texts, "sv", 5), "sv", 5)
     words = [word for (word,) in read_words(read, texts, SINGLE)]
     assert words == ["nio", "tio", "ett", "tolv", "nio", "tio", "kort", "text"]
     assert read_words(read, texts, PAIR) == [["elva"], ["kort"]]
@@ -151,6 +146,7 @@ def test_a_long_text_is_cut_around_its_spans(tmp_path: Path, caplog: pytest.LogC
     assert texts.words(splits["pair"].texts[0, 0]) == ["åtta", "nio", "tio", "elva", "tolv"]
     assert len(texts) == len(read.texts) == len(given.texts) + 3 and texts.lengths.max() == 5
     assert all(read.texts[number] == LONG for number in range(len(given.texts), len(texts)))
+    assert texts.tokens.dtype == np.int32 and texts.counts(np.arange(len(texts))).sum() == len(texts.tokens)
     assert marked_texts(SINGLE, splits["single"], read.texts)[:2] == [("nio", "tio"), ("ett", "tolv")]
     assert [record.getMessage() for record in caplog.records] == [
         "3 texts with spans are longer than max_length=5 tokens; they keep the tokens nearest to their spans"
@@ -175,7 +171,7 @@ def test_texts_without_a_token_and_spans_without_one(caplog: pytest.LogCaptureFi
     ]
 
 
-def test_boundary_words_move_spans(tmp_path: Path) -> None:
+def test_boundary_words_move_spans() -> None:
     given = dataset((SINGLE, (LONG,), place("ett", "tolv")), (SINGLE, (" ",), ((0, 1), (0, 1))))
     texts = TokenizedTexts(given.texts, "sv", 4)
     read, texts = with_token_spans(given, texts, "sv", 4, boundary_words=True)
@@ -189,14 +185,3 @@ def test_tasks_without_spans_are_read_as_ever() -> None:
     read, same = with_token_spans(given, texts, "sv", 5)
     assert same is texts and read.texts == given.texts
     assert read.splits["plain"]["train"] is given.splits["plain"]["train"]
-
-
-def test_a_placer_reads_new_rows(tmp_path: Path) -> None:
-    given = dataset((PAIR, (LONG, LONG), place("ett", "tolv")))
-    placer = SpanPlacer(TokenizedTexts(given.texts, "sv", 4), given.texts, "sv", 4)
-    placed = placer.place(PAIR, given.splits["pair"]["train"])
-    # The order is that of the texts, not of the declaration.
-    assert placed.token_spans is not None and placed.token_spans.tolist() == [[[0, 1], [3, 4]]]
-    read = [" ".join(placer.texts().words(number)) for number in placed.texts[0]]
-    assert read == ["ett två tre fyra", "nio tio elva tolv"]
-    assert placer.sources == [0, 0]

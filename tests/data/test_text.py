@@ -95,17 +95,6 @@ def test_boundary_words_stand_around_each_text() -> None:
     assert plain.words(0) == ["a", "b", "a"] and len(plain.types) == len(bounded.types) - 2
 
 
-def test_further_texts_are_given_as_tokens() -> None:
-    plain = TokenizedTexts(TEXTS, "pl", 3)
-    longer = plain.with_further([["b", "new"], ["new"]])
-    assert len(longer) == len(plain) + 2 == 7 and longer.index == plain.index
-    assert [longer.words(text) for text in range(5)] == [plain.words(text) for text in range(5)]
-    assert (longer.words(5), longer.words(6)) == (["b", "new"], ["new"])
-    assert longer.types == [*plain.types, "new"] and longer.tokens.dtype == plain.tokens.dtype
-    assert longer.with_boundaries().words(6) == ["<SOS>", "new", "<EOS>"]
-    assert longer.counts(np.array([5, 6])).tolist()[-1] == 2 and len(plain) == 5
-
-
 def test_no_text_contains_a_boundary_word() -> None:
     for word in BOUNDARIES:
         for text in (word, f"a{word}", f"a {word} b", f"({word})", f"{word}."):

@@ -288,7 +288,7 @@ def test_what_answers_mean(home: Path) -> None:
         candidates = np.array([2, 2, 1]) if id == "val" else None
         read, count = Answers(tasks[id], spellings).targets(answers, gold, candidates)
         assert (read.tolist(), count) == (targets, unfit), id
-    assert target_kind(tasks["val"]).cells.wrong(0.0, 1) == 0  # a row with one candidate has no other
+    assert target_kind(tasks["val"]).wrong(0.0, 1) == 0  # a row with one candidate has no other
 
 
 def test_labels_that_differ_in_letter_case_alone_are_told_apart(home: Path) -> None:

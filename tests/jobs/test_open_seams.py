@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,9 @@ from mtl.methods.method import BuildRequest, Method, MethodKind, Predictions
 from mtl.model.sequences import ArraySequences
 from mtl.reports.report import write_report
 from mtl.settings.schema import Config, EmbedderOptions
+from mtl.tasks.kinds.labels import LabelHead, Labels
 from mtl.tasks.metrics import METRICS, Metric
-from mtl.tasks.targets import TARGET_KINDS, LabelHead
+from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import ScoredRows, Task
 
 DIM = 6
@@ -57,6 +58,13 @@ class OrderedHead(LabelHead):
 
     def _place(self, outputs: Tensor) -> Tensor:
         return outputs.softmax(dim=1) @ torch.arange(len(self.labels), dtype=outputs.dtype, device=outputs.device)
+
+
+class Ordered(Labels):
+    """The kind itself."""
+
+    head_type = OrderedHead
+    derived_from = "labels"
 
 
 @dataclass
@@ -181,9 +189,7 @@ class FirstRowKind(MethodKind):
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One entry in each registry, and nothing else."""
     monkeypatch.setitem(METRICS, "within", Metric("within writers", ("ordered",), within_writers))
-    monkeypatch.setitem(
-        TARGET_KINDS, "ordered", replace(TARGET_KINDS["labels"], head=OrderedHead, derived_from="labels")
-    )
+    monkeypatch.setitem(TARGET_KINDS, "ordered", Ordered)
     monkeypatch.setitem(
         EMBEDDERS,
         "lengths",

@@ -17,7 +17,7 @@ from mtl.jobs.baseline import begin, run_baseline
 from mtl.jobs.job import Job
 from mtl.jobs.together import run_apart
 from mtl.runs.finished import find_runs
-from mtl.tasks.targets import NumberHead
+from mtl.tasks.kinds.number import NumberHead
 
 
 @pytest.fixture

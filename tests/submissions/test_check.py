@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rows_suite import read, write_lines
+from data_files import write_lines
+from rows_suite import read
 
 from mtl.api.cli import main
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rows_suite import GRAD_DEV, GRAD_TEST, PAR_TEST, VAL_TEST, read, write_lines
+from data_files import write_lines
+from rows_suite import GRAD_DEV, GRAD_TEST, PAR_TEST, VAL_TEST, read
 
 from mtl.api.cli import main
 

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from rows_suite import read, write_lines
+from data_files import write_lines
+from rows_suite import read
 
 from mtl.api.cli import main
 

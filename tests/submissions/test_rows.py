@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rows_suite import GRAD_DEV, PAR_TEST, TEMPLATE, VAL_TEST, read, run, write_lines, write_rows_suite
+from data_files import write_lines
+from rows_suite import GRAD_DEV, PAR_TEST, TEMPLATE, VAL_TEST, read, run, write_rows_suite
 
 from mtl.api.cli import main
 from mtl.submissions.entry import RowFile, prediction_values, unfilled

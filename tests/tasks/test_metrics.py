@@ -1,9 +1,8 @@
-"""Each metric against scikit-learn, scipy, NumPy and torchmetrics; weights against repeated rows."""
+"""Each metric against scikit-learn, scipy, NumPy and krippendorff; weights against repeated rows."""
 
 import doctest
 import math
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -11,16 +10,12 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
-import torch
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
-from torchmetrics.functional import classification, regression
 
 import mtl.tasks.metrics
 from mtl.tasks.metrics import (
     METRICS,
-    Metric,
-    chance_share,
     is_metric,
     lowest_score,
     metric_named,
@@ -162,45 +157,15 @@ def test_every_metric_has_an_independent_computation() -> None:
     assert set(EXPECTED) == set(METRICS) and {kind for _, kind in KINDS} == set(CASES) == set(TARGET_KINDS)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A single label was found", "ignore:An input array is nearly constant")
 @pytest.mark.parametrize(("metric", "kind"), KINDS)
 def test_random_cases(metric: str, kind: str) -> None:
     rng = np.random.default_rng(7)
-    for _ in range(400):
+    for _ in range(150):
         of, predictions, gold = CASES[kind](rng, metric)
         found = score(of, predictions, scored(gold))
         assert found == pytest.approx(100 * EXPECTED[metric](predictions, gold), abs=1e-4), (predictions, gold)
         assert lowest_score(of) <= found <= 100
-
-
-TORCHMETRICS: dict[str, Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]] = {
-    "accuracy": lambda p, g, n: classification.multiclass_accuracy(p, g, n, average="micro"),
-    "f1": lambda p, g, n: classification.binary_f1_score((p == 1).long(), (g == 1).long()),
-    "macro_f1": lambda p, g, n: classification.multiclass_f1_score(p, g, n, average="macro"),
-    "matthews": lambda p, g, n: classification.multiclass_matthews_corrcoef(p, g, n),
-    "spearman": lambda p, g, n: regression.spearman_corrcoef(p, g),
-    "pearson": lambda p, g, n: regression.pearson_corrcoef(p, g),
-}
-
-
-@pytest.mark.parametrize("metric", TORCHMETRICS)
-def test_random_cases_against_torchmetrics(metric: str) -> None:
-    """Without constants, of which torchmetrics' correlations are undefined or, of two labels, 1 or -1."""
-    rng, compared = np.random.default_rng(8), 0
-    correlations = ("matthews", "spearman", "pearson")
-    for _ in range(200):
-        of, predictions, gold = CASES[METRICS[metric].kinds[0]](rng, metric)
-        if metric in correlations and min(np.ptp(predictions), np.ptp(gold)) < 0.01:
-            continue
-        dtype = torch.long if of.labels else torch.float64
-        tensors = [torch.from_numpy(values).to(dtype) for values in (predictions, gold)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of small variances
-            expected = 100 * float(TORCHMETRICS[metric](*tensors, len(of.labels or ())))
-        assert score(of, predictions, ScoredRows(gold)) == pytest.approx(expected, abs=1e-3), (predictions, gold)
-        compared += 1
-    assert compared > 60
 
 
 @pytest.mark.parametrize(("metric", "kind"), [pair for pair in KINDS if pair[0] not in PARITY])
@@ -218,16 +183,6 @@ def test_weights_are_repeated_rows(metric: str, kind: str) -> None:
             drawn = np.repeat(np.arange(rows), counts)
             expected = score(of, predictions[drawn], ScoredRows(gold[drawn]))
             assert weighted == pytest.approx(expected, abs=1e-4), (predictions, gold, counts)
-
-
-@pytest.mark.parametrize("positive", [0, 10, 26, 90, 100])
-@pytest.mark.parametrize("constant", [0, 1])
-@pytest.mark.parametrize("metric", ["matthews", "f1", "macro_f1", "accuracy"])
-def test_a_constant_prediction_of_two_labels(metric: str, constant: int, positive: int) -> None:
-    gold = (np.arange(100) < positive).astype(float)
-    predictions = np.full(100, float(constant))
-    expected = 0 if metric == "matthews" else 100 * EXPECTED[metric](predictions, gold)
-    assert score(task(metric, labels=2), predictions, ScoredRows(gold)) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -256,26 +211,6 @@ def test_a_correlation_of_large_numbers_keeps_their_differences() -> None:
     assert score(task("pearson"), 1e8 + small, ScoredRows(gold)) == pytest.approx(expected, abs=1e-3)
 
 
-def test_a_rating_that_never_occurs_does_not_count() -> None:
-    # Gold has 1 and 5 alone: wMAE = (0 + 2) / 2 / 4.
-    gold = ScoredRows(np.array([1.0, 5.0, 5.0]))
-    assert score(task("one_minus_wmae"), np.array([1.0, 3.0, 3.0]), gold) == 75
-
-
-def test_a_metric_reads_what_the_rows_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By pairs of rows: a pair counts where both of its rows are right."""
-
-    def both(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-        names, pairs = np.unique(np.array(rows.columns["pair"]), return_inverse=True)
-        right = np.ones(len(names))
-        np.minimum.at(right, pairs, (predicted == rows.targets).astype(float))
-        return weights @ right[pairs] / weights.sum(axis=1)
-
-    monkeypatch.setitem(METRICS, "pairs", Metric("pairs", ("labels",), both))
-    rows = ScoredRows(np.array([0.0, 1, 0, 1]), columns={"pair": ["a", "a", "b", "b"]})
-    assert score(task("pairs"), np.array([0.0, 1, 0, 0]), rows) == 50
-
-
 @pytest.mark.parametrize("metric", PARITY)
 def test_a_triple_that_is_drawn_twice_counts_twice(metric: str) -> None:
     """A resample that keeps triples together: as if each of its copies was a triple of its own."""
@@ -300,28 +235,6 @@ def test_a_triple_is_divided_where_rows_are_drawn_one_by_one() -> None:
     assert weighted_scores(task("gender_parity"), predictions, rows, weights) == pytest.approx([100, 0, 75])
 
 
-@pytest.mark.parametrize(
-    ("metric", "gold", "system", "expected"),
-    [
-        ("alpha_nominal", "AABBC", "ABBBC", 0.7097),
-        ("alpha_nominal", "AABB", "AAAA", -0.1667),
-        ("alpha_nominal", "ABBA", "ABBA", 1.0),
-        ("alpha_nominal", "AAAA", "AAAA", 1.0),
-        ("alpha_nominal", "A", "B", 0.0),
-        ("alpha_nominal", "AAAAA", "BBBBB", -0.8),
-        ("alpha_interval", [1, 2, 3, 4], [1, 2, 4, 5], 0.8871),
-        ("alpha_interval", [1, 2, 3, 4], [1, 2, 3, 4], 1.0),
-        ("alpha_interval", [3, 3, 3], [3, 3, 3], 1.0),
-        ("alpha_interval", [2, 2, 2], [4, 4, 4], -2 / 3),
-        ("alpha_interval", [1, 2, 3, 4], [2.5] * 4, 1 / 8),
-    ],
-)
-def test_alpha_of_a_few_rows(metric: str, gold: Any, system: Any, expected: float) -> None:
-    """superlim.md's figures, and cases without any disagreement, with constants, and with the most disagreement: -1 + 1 / N."""
-    values = [np.array([*map("ABC".index, of)] if isinstance(of, str) else of, dtype=float) for of in (gold, system)]
-    assert score(task(metric), values[1], ScoredRows(values[0])) == pytest.approx(100 * expected, abs=5e-3)
-
-
 def test_alpha_of_a_resample_that_draws_no_disagreement_or_one_value() -> None:
     weights = np.array([[2.0, 1, 0, 0], [0, 0, 0, 3], [1, 1, 1, 1]])
     gold, predictions = np.array([1.0, 1, 2, 3]), np.array([1.0, 1, 1, 3])
@@ -338,16 +251,13 @@ def test_alpha_of_large_numbers_keeps_their_differences() -> None:
     assert found[1] == pytest.approx(found[0], abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("chance", "right", "rows", "expected"),
-    [("1/5", 300, 739, 0.2574), ("109/2049", 60, 109, 0.5252), ("109/2049", 10, 109, 0.0407), ("0", 1, 4, 0.25)],
-)
-def test_pseudo_alpha(chance: str, right: int, rows: int, expected: float) -> None:
+@pytest.mark.parametrize(("chance", "share"), [("0", 0.0), ("0.2", 0.2), ("109/2049", 109 / 2049)])
+def test_a_chance_is_a_number_or_a_fraction(chance: str, share: float) -> None:
     of = task("pseudo_alpha", "choice")
     of.chance = chance
-    found = score(of, (np.arange(rows) >= right).astype(float), ScoredRows(np.zeros(rows)))
-    assert found == pytest.approx(100 * expected, abs=5e-3)
-    assert lowest_score(of) == pytest.approx(-100 * chance_share(of) / (1 - chance_share(of)))
+    found = score(of, np.array([0.0, 1, 1, 1]), ScoredRows(np.zeros(4)))
+    assert found == pytest.approx(100 * (0.25 - share) / (1 - share))
+    assert lowest_score(of) == pytest.approx(-100 * share / (1 - share))
 
 
 @pytest.mark.parametrize("chance", ["1", "3/2", "-0.1", "1/0", "nan", "1e9", "a", "", "1/2/3", "0.5.5"])
@@ -359,24 +269,6 @@ def test_a_bad_chance(chance: str) -> None:
     assert problem is not None and problem.startswith("chance: ")
     of.chance = None
     assert "needs the accuracy of a guess" in str(METRICS["pseudo_alpha"].problem(of))
-
-
-def test_gender_parity_of_three_triples() -> None:
-    """Two of three triples alike, right or wrong; the evaluator divides by the nine rows."""
-    rows, predictions = scored(np.array([0.0, 0, 0, 1, 1, 1, 0, 0, 0])), np.array([0.0, 0, 0, 2, 2, 2, 0, 1, 0])
-    assert score(task("gender_parity"), predictions, rows) == pytest.approx(200 / 3)
-    assert score(task("gender_parity_by_row"), predictions, rows) == pytest.approx(200 / 9)
-    of = task("gender_parity")
-    of.columns = ["a", "b"]
-    assert str(METRICS["gender_parity"].problem(of)).startswith("columns: metric gender_parity needs one column")
-
-
-def test_f1_needs_its_label() -> None:
-    without = task("f1")
-    assert METRICS["f1"].problem(without) is None
-    without.positive = "z"
-    assert METRICS["f1"].problem(without) == "positive: name the label that metric f1 is computed for, one of a, b, c"
-    assert METRICS["accuracy"].problem(without) is None
 
 
 def test_the_worked_examples() -> None:

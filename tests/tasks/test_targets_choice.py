@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.special import log_softmax
 
-from mtl.tasks.targets import ChoiceCells, target_kind
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 TASK = Task("t", kind="choice", text=["x"], target="y", metric="accuracy", candidates=["z[]"])
@@ -18,9 +18,9 @@ SIZES = np.array([2, 4, 12, 1])  # candidates of each row
 def test_a_choice_has_one_text_beside_its_candidates_or_none() -> None:
     choice = replace(TASK)
     choice.text = []
-    assert ChoiceCells.problem(choice) is None
+    assert CHOICE.problem(choice) is None
     choice.text = ["a", "b"]
-    assert ChoiceCells.problem(choice) == "text: a choice has at most one text column beside its candidates"
+    assert CHOICE.problem(choice) == "text: a choice has at most one text column beside its candidates"
 
 
 def test_the_loss_of_a_choice_is_cross_entropy_over_the_row_s_candidates() -> None:
@@ -64,12 +64,3 @@ def test_the_mean_of_a_batch_is_the_weighted_mean_of_its_parts(separately: bool)
     second = kind.head.loss(outputs[2:], codes[1:], sizes[1:]) * kind.head.loss_weight(codes[1:], sizes[1:])
     mean = (first + second) / kind.head.loss_weight(codes, sizes)
     torch.testing.assert_close(kind.head.loss(outputs, codes, sizes), mean)
-
-
-def test_random_choices_are_even_among_the_row_s_candidates() -> None:
-    sizes = np.repeat([2, 5], 3000)
-    drawn = CHOICE.simple.draw(np.array([0.0, 3, 11, 0]), sizes, 6000, np.random.default_rng(4))
-    assert drawn.dtype == np.float64
-    for half, size in ((drawn[:3000], 2), (drawn[3000:], 5)):
-        shares = np.bincount(half.astype(int), minlength=size) / 3000
-        assert shares == pytest.approx(np.full(size, 1 / size), abs=0.03)

@@ -38,7 +38,13 @@ def test_files() -> None:
     [
         *({"text": ["x"]}, {"target": "x"}, {"labels": ["arg", "glad"]}, {"labels": None, "range": [0.0, 1.0]}),
         *({"metric": "macro_f1"}, {"positive": "glad"}, {"group": "x"}, {"same_source": "glad"}, {"scored": "test"}),
-        *({"candidates": ["x[]"]}, {"answered_by": "samma"}, {"columns": ["x"]}, {"spans": {"text": ["x"]}}),
+        *(
+            {"chance": "1/5"},
+            {"candidates": ["x[]"]},
+            {"answered_by": "samma"},
+            {"columns": ["x"]},
+            {"spans": {"text": ["x"]}},
+        ),
         {"files": {"train": "dev.tsv", "dev": "train.tsv", "test": "test.tsv"}},
         {"files": {"train": "train.tsv", "dev": None, "test": "test.tsv"}},
     ],
@@ -48,6 +54,7 @@ def test_a_fingerprint_follows_what_scores_depend_on(suite_file: Path, change: d
     before = task.fingerprint()
     task.title, task.rows, task.source = "Other", {"train": 7}, Source("https://example.org/a.zip")
     task.hub = HubSource("a/b")
+    task.also, task.breakdown = ["macro_f1"], ["x"]
     task.level, task.checksums = "word", {"train": "git:" + 40 * "0"}
     assert task.fingerprint() == before
     assert replace(task, **change).fingerprint() != before  # type: ignore[arg-type]

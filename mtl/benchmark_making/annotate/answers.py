@@ -123,7 +123,7 @@ def _read_targets(path: Path, records: Sequence[Record], sample: _Sample) -> np.
                 raise ValueError(f"line {line} of {sample.file} is answered on line {lines[row]}, too; keep one answer")
             if not answer:
                 raise ValueError("has no answer; open the form, answer the row and export again")
-            targets[row] = target_kind(sample.task).cells.parse(answer, sample.candidates[row])
+            targets[row] = target_kind(sample.task).parse(answer, sample.candidates[row])
         except ValueError as error:
             raise InputError(str(error), path=path, line=record.line) from None
         lines[row] = record.line
@@ -133,4 +133,4 @@ def _read_targets(path: Path, records: Sequence[Record], sample: _Sample) -> np.
             f" {listed(lacking, MOST_NAMED)} of {sample.file}); open the form, answer them and export again"
         )
         raise InputError(problem, path=path)
-    return np.array([targets[row] for row in sample.candidates], dtype=target_kind(sample.task).cells.dtype)
+    return np.array([targets[row] for row in sample.candidates], dtype=target_kind(sample.task).dtype)

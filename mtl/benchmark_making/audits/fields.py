@@ -53,7 +53,7 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     """The finding that names all fields of the part's file from which the target can be guessed far better than by a constant answer."""
     if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS:
         return []
-    targets = np.array([row.target for row in part.rows], dtype=target_kind(part.task).cells.dtype)
+    targets = np.array([row.target for row in part.rows], dtype=target_kind(part.task).dtype)
     try:
         fields = read_fields(data_dir / part.file, part.task.layout(part.split, data_dir))
     except InputError as error:  # a parquet file can be too large with all columns
@@ -66,7 +66,7 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
 
 
 def _finding(part: Part, targets: np.ndarray, guesses: Sequence[Guesses], scale: Scale) -> Finding:
-    task, simple = part.task, target_kind(part.task).simple
+    task, simple = part.task, target_kind(part.task)
     candidates = None if task.candidates is None else np.array([len(row.inputs) for row in part.rows])
     columns = {name: [row.columns[i] for row in part.rows] for i, name in enumerate(task.columns or [])}
     rows = ScoredRows(targets, candidates, columns)
@@ -111,12 +111,12 @@ def guess(
         rows_of: dict[Value | None, list[int]] = defaultdict(list)
         for row in np.flatnonzero(folds != fold).tolist():
             rows_of[values[row]].append(row)
-        overall = kind.simple.constants(targets[folds != fold])[0]
-        answers = {value: kind.simple.constants(targets[rows])[0] for value, rows in rows_of.items()}
+        overall = kind.constants(targets[folds != fold])[0]
+        answers = {value: kind.constants(targets[rows])[0] for value, rows in rows_of.items()}
         for row in np.flatnonzero(folds == fold).tolist():
             guessed[row] = answers.get(values[row], overall)
     # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
-    constant = np.full_like(targets, kind.simple.constants(targets)[0])
+    constant = np.full_like(targets, kind.constants(targets)[0])
     before, after = _errors(task, constant, targets), _errors(task, guessed, targets)
     gains = before - after
     removed = gains.sum() / before.sum() if before.any() else 0.0
@@ -127,7 +127,7 @@ def guess(
 
 def _errors(task: Task, predicted: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Each row's error, float64 (rows,): squared for numbers, else 1 for a wrong answer."""
-    if target_kind(task).simple.estimator == "regressor":
+    if target_kind(task).estimator == "regressor":
         return (predicted - targets) ** 2
     return (predicted != targets).astype(np.float64)
 
@@ -149,7 +149,7 @@ def _dictionary_columns(parts: dict[str, Part]) -> Columns | None:
     if not labelled:
         return None
     task = labelled[0].task
-    if task.candidates is not None or len(task.text) < 3 or target_kind(task).cells.dtype is not object:
+    if task.candidates is not None or len(task.text) < 3 or target_kind(task).dtype is not object:
         return None
     largest = max(labelled, key=lambda part: len(part.rows))
     return max(permutations(range(len(task.text)), 3), key=lambda columns: _right(largest, _answers(largest, columns)))

@@ -322,7 +322,7 @@ def conflicts(part: Part) -> Iterator[Finding]:
     texts = "text has" if len(groups) == 1 else "texts have"
     example = excerpt(groups[0][0].texts[0])
     what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
-    wording = target_kind(part.task).wording
+    wording = target_kind(part.task)
     if distance := wording.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
         what += f"; {distance}"
     lines = []
@@ -342,7 +342,7 @@ def targets(part: Part) -> Iterator[Finding]:
     if not values:
         return
     kind = target_kind(part.task)
-    if absent := kind.wording.absent(np.array(list(values), dtype=kind.cells.dtype)):
+    if absent := kind.absent(np.array(list(values), dtype=kind.dtype)):
         what = f"no row has the label{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
         meaning = "the score does not measure such rows"
         if part.split == "train":

@@ -172,7 +172,7 @@ def _targets(tasks: Sequence[tuple[Task, dict[str, Part]]]) -> str:
     for task, parts in tasks:
         kind = target_kind(task)
         for split, part in parts.items():
-            values = np.array([row.target for row in part.rows if row.target is not None], dtype=kind.cells.dtype)
+            values = np.array([row.target for row in part.rows if row.target is not None], dtype=kind.dtype)
             if len(values):
-                table.append([task.id, split, inert(kind.wording.distribution(values))])
+                table.append([task.id, split, inert(kind.distribution(values))])
     return markdown_table(table, left=3) if len(table) > 1 else ""

@@ -44,7 +44,7 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     A rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
     """
     if task.candidates is not None:
-        codes = target_kind(task).simple.fit_targets(train.targets, train.sizes)
+        codes = target_kind(task).fit_targets(train.targets, train.sizes)
         answers, sides = ["wrong", "right"], train.texts[:, -1:]
     else:
         codes, answers, sides = train.targets.astype(np.int64), list(task.labels or ()), train.texts

@@ -2,7 +2,6 @@
 
 import gzip
 import re
-import shutil
 import stat
 import zipfile
 import zlib
@@ -11,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 
 from mtl.base.errors import InputError
-from mtl.base.files import replacing
+from mtl.base.files import check_space, replacing
 from mtl.base.progress import Progress
 from mtl.base.untrusted import open_regular
 
@@ -125,8 +124,7 @@ def gunzip(archive: Path, path: Path) -> None:
         with replacing(path) as partial, archive.open("rb") as packed:
             size = archive.stat().st_size
             # The unpacked size is not known in advance, but it is hardly ever smaller than the archive.
-            if size > shutil.disk_usage(path.parent).free:
-                raise InputError(f"needs at least {size} bytes of disk space; free some space", path=path)
+            check_space(path.parent, size, "unpack to another disk")
             if not size:
                 raise EOFError("the file is empty")
             bar = Progress(f"unpacking {path.name}", size, "B")

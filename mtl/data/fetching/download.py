@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import re
-import shutil
 import time
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import requests
 from urllib3 import exceptions as urllib3_errors
 
 from mtl.base.errors import InputError
-from mtl.base.files import git_blob_id, sha256, write_text
+from mtl.base.files import check_space, git_blob_id, sha256, write_text
 from mtl.base.progress import Progress
 from mtl.data.files import GIT
 
@@ -193,8 +192,8 @@ def _append(part: _Part, response: requests.Response, size: int | None) -> None:
         part.remove()
         raise UnavailableError(f"{part.shown}: {problem}")
     offset, total = part.length, size if part.total is None else part.total
-    if total is not None and total - offset > shutil.disk_usage(part.path.parent).free:
-        raise InputError(f"the disk has no space for {total - offset} more bytes; free some space", path=part.path)
+    if total is not None:
+        check_space(part.path.parent, total - offset, "download to another disk")
     bar = Progress(f"downloading {part.path.stem}", total, "B", offset)
     with bar, part.path.open("ab") as file:
         # Not `iter_content`, which would unpack a .gz file that the server declares as "Content-Encoding: gzip".

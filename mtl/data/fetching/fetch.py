@@ -99,7 +99,11 @@ def _fetch(task: Task, source: Source, data_dir: Path, unavailable: list[str], u
             if source.single_files:
                 unavailable += _fetch_files(task, source, data_dir, unverified)
             else:
-                _fetch_zip(task, source, data_dir)
+                archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
+                download(source.url, archive, source.sha256, source.size)
+                unpack(archive, folder, [name for split in task.files if (name := task.file(split))])
+                archive.unlink()
+                logger.info("%s: unpacked to %s", task.id, folder)
     except InputError as error:
         if task.hub is None:
             raise
@@ -140,13 +144,3 @@ def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[st
         what = f"{', '.join(fetched)} downloaded" if unavailable else "downloaded"
         logger.info("%s: %s to %s", task.id, what, data_dir / task.folder)
     return unavailable
-
-
-def _fetch_zip(task: Task, source: Source, data_dir: Path) -> None:
-    """Download and unpack a task's zip."""
-    archive = data_dir / f"{task.folder or task.id}.zip"
-    download(source.url, archive, source.sha256, source.size)
-    folder = data_dir / task.folder
-    unpack(archive, folder, [name for split in task.files if (name := task.file(split))])
-    archive.unlink()
-    logger.info("%s: unpacked to %s", task.id, folder)

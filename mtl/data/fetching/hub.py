@@ -24,7 +24,6 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from huggingface_hub.hf_api import RepoSibling
 
 from mtl.base.errors import InputError, resource_problem
 from mtl.base.files import replacing
@@ -99,22 +98,16 @@ def _repository(api: HfApi, hub: HubSource) -> tuple[str, HubFiles]:
                 continue
             if not re.fullmatch("[0-9a-f]{40}", commit := str(info.sha)):
                 raise ValueError("it names no commit")
-            files = {
-                file.rfilename: _file(file)
-                for file in info.siblings or ()
-                if PurePosixPath(file.rfilename).suffix in WRITERS and is_inside(file.rfilename)
-            }
+            files = {}
+            for file in info.siblings or ():
+                if PurePosixPath(file.rfilename).suffix in WRITERS and is_inside(file.rfilename):
+                    if not isinstance(file.size, int):
+                        raise TypeError("it states no size")
+                    blob = GIT + file.blob_id if file.blob_id else None
+                    files[file.rfilename] = file.size, file.lfs.sha256 if file.lfs else blob
         if files:
             return commit, files
     raise InputError(f"it has no {', '.join(WRITERS)} file")
-
-
-def _file(sibling: RepoSibling) -> tuple[int, str | None]:
-    """Size and checksum of a file that the Hub lists. Raises TypeError if it states no size."""
-    if not isinstance(sibling.size, int):
-        raise TypeError("it states no size")
-    blob = GIT + sibling.blob_id if sibling.blob_id else None
-    return sibling.size, sibling.lfs.sha256 if sibling.lfs else blob
 
 
 def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[str]:
@@ -160,8 +153,7 @@ def _download(api: HfApi, dataset: str, commit: str, files: HubFiles) -> dict[st
 def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], path: Path) -> None:
     """Write the rows of a split's copies (by path on the Hub) to `path`, and check that a run can read them."""
     targets = task.has_targets(split)
-    further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
-    columns = list(dict.fromkeys([*task.text_columns, *task.span_columns, *further]))
+    columns = list(dict.fromkeys(task.read_columns(targets)))
     rows = [values for copy in copies.items() for values in _rows(task, hub, columns, *copy, typed=is_typed(path))]
     if changed := write_records(path, columns, rows):
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
@@ -183,7 +175,10 @@ def _rows(
     except InputError as error:
         raise error.located(path=path) from None
     target = columns.index(task.target) if task.target in columns else None
-    labels = [] if target is None else _indexed_labels(task, copy, names[target])
+    labels: list[str] = []
+    if target is not None and task.labels is not None and copy.suffix == ".parquet":
+        labels = parquet_labels(copy, names[target])
+        labels = labels if set(task.labels) <= set(labels) else []  # else the integers are the labels themselves
     ends = [columns.index(column) for column in task.span_columns] if typed and not is_typed(copy) else []
     for record in records:
         values = list(record.values)
@@ -198,20 +193,12 @@ def _rows(
 
 def _with_type(task: Task, cell: str) -> Value:
     """The target in a cell of a file without types, with a type that the task's targets have; the cell itself if it has none."""
-    for type_of_target in target_kind(task).cells.types:
+    for type_of_target in target_kind(task).types:
         try:
             return cast(Value, type_of_target(cell))
         except ValueError:
             continue
     return cell
-
-
-def _indexed_labels(task: Task, copy: Path, column: str) -> list[str]:
-    """The labels that the integers of a column are indices of, if these are the task's labels; else none."""
-    if task.labels is None or copy.suffix != ".parquet":
-        return []
-    labels = parquet_labels(copy, column)
-    return labels if set(task.labels) <= set(labels) else []
 
 
 @contextmanager

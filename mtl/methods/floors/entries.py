@@ -39,7 +39,7 @@ class GuessKind(FloorKind):
         self.is_constant = name == "constant"
 
     def answers(self, task: Task) -> bool:
-        return self.any_target or TARGET_KINDS[task.kind].head is not None
+        return self.any_target or TARGET_KINDS[task.kind].head_type is not None
 
 
 class TrainedKind(FloorKind):
@@ -65,7 +65,7 @@ class NaiveBayesKind(EstimatorKind):
     """A classifier, which answers no task on numbers."""
 
     def answers(self, task: Task) -> bool:
-        return super().answers(task) and TARGET_KINDS[task.kind].simple.estimator == "classifier"
+        return super().answers(task) and TARGET_KINDS[task.kind].estimator == "classifier"
 
 
 class FastTextKind(TrainedKind):
@@ -142,7 +142,7 @@ class LeadKind(FloorKind):
 
     def answers(self, task: Task) -> bool:
         """Whether its targets are texts, and its rows single texts."""
-        return TARGET_KINDS[task.kind].head is None and not task.is_pair
+        return TARGET_KINDS[task.kind].head_type is None and not task.is_pair
 
 
 FLOORS: dict[str, MethodKind] = {

@@ -31,23 +31,23 @@ Guess = Callable[[Task, Split, Split, np.random.Generator], np.ndarray]
 
 def random_targets(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
     """Targets drawn from the targets of the training rows: the row "Random" of KLEJ's Table 3."""
-    return target_kind(task).simple.draw(train.targets, rows.sizes, len(rows), rng)
+    return target_kind(task).draw(train.targets, rows.sizes, len(rows), rng)
 
 
 def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
     """The best constant answer on the training rows, by the task's metric."""
-    return target_kind(task).simple.repeat(best_constant(task, train.scored), len(rows), rows.sizes)
+    return target_kind(task).repeat(best_constant(task, train.scored), len(rows), rows.sizes)
 
 
 def uniform(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
     """Each possible answer is equally probable: "Random" in the Superlim paper."""
-    return target_kind(task).simple.uniform(train.targets, rows.sizes, len(rows), rng)
+    return target_kind(task).uniform(train.targets, rows.sizes, len(rows), rng)
 
 
 def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
     """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper."""
     kind = target_kind(task)
-    return kind.simple.repeat(kind.simple.commonest(train.targets), len(rows), rows.sizes)
+    return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
 
 
 GUESSES: dict[str, Guess] = {"random": random_targets, "constant": constant, "uniform": uniform, "majority": majority}
@@ -78,7 +78,7 @@ class CosineInRange(BaseEstimator):
         return self.low + (self.high - self.low) * features[:, -1]
 
 
-# By method, then by `mtl.tasks.target_kind.SimpleAnswers.estimator`.
+# By method, then by `mtl.tasks.target_kind.TargetKind.estimator`.
 ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
     "overlap": {"classifier": LogisticRegression, "regressor": CosineInRange},
     "logistic": {"classifier": LogisticRegression, "regressor": Ridge},
@@ -116,7 +116,7 @@ def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> 
 
 def new_estimator(method: str, task: Task, values: Mapping[str, Any], seed: int, threads: int) -> Any:
     """An untrained estimator with these settings. Only a forest uses threads."""
-    kind = ESTIMATORS[method][target_kind(task).simple.estimator]
+    kind = ESTIMATORS[method][target_kind(task).estimator]
     fixed: dict[str, Any] = {"random_state": seed} if "random_state" in kind().get_params() else {}
     if kind is CosineInRange:
         fixed = dict(zip(("low", "high"), task.bounds, strict=True))

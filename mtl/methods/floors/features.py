@@ -305,7 +305,7 @@ def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: b
     if most_rows is not None and most_rows < len(train):
         rows = np.arange(most_rows) * len(train) // most_rows
     inputs = _right_and_wrong(task, train, rows) if in_pairs and train.sizes is not None else train.inputs(rows)
-    return TrainingInputs(inputs, target_kind(task).simple.fit_targets(train.targets, train.sizes)[inputs])
+    return TrainingInputs(inputs, target_kind(task).fit_targets(train.targets, train.sizes)[inputs])
 
 
 def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:

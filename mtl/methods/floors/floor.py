@@ -146,7 +146,7 @@ class Floor(Method):
         """The settings to try: of the vectorizer, if there are several, and of the estimator."""
         floor = self.config.floor
         vectorizers = [{VECTORIZER: name} for name in floor.vectorizers] if self.joined else [dict[str, Any]()]
-        estimators = list(settings(self.config.method, target_kind(task).simple.estimator, floor.grid))
+        estimators = list(settings(self.config.method, target_kind(task).estimator, floor.grid))
         return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
 
     def _trial(self, task: Task, values: Mapping[str, Any], seed: int) -> Kept:
@@ -158,7 +158,7 @@ class Floor(Method):
     def fit_estimator(self, task: Task, values: dict[str, Any], seed: int, features: Matrix) -> Any:
         estimator = new_estimator(self.config.method, task, values, seed, torch.get_num_threads())
         kind, targets = target_kind(task), self._training(task).targets
-        if kind.simple.estimator == "classifier" and len(np.unique(targets)) == 1:
+        if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
         trained = quiet_fit(estimator, features, targets)
         return YesOrNo(trained) if self._in_pairs(task) else trained

@@ -113,11 +113,11 @@ def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task
 def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
     """The estimator of a model with so many features. Raises KeyError or ValueError for a content of another form."""
     kind = target_kind(task)
-    estimator = ESTIMATORS[method][kind.simple.estimator]()
+    estimator = ESTIMATORS[method][kind.estimator]()
     if isinstance(estimator, CosineInRange):
         return CosineInRange(*task.bounds)
     classes = content["classes"] or []
-    if kind.simple.estimator == "classifier":
+    if kind.estimator == "classifier":
         known = range(len(task.labels)) if task.labels else range(2) if task.candidates else classes
         if len(classes) < 2 or len(set(classes)) < len(classes) or not set(classes) <= set(known):
             raise ValueError(f"its classes are {classes[:5]}")
@@ -151,10 +151,10 @@ class TrainedFloor:
         """
         estimator, features, _ = self._read(task, rows)
         kind = target_kind(task)
-        if kind.simple.estimator == "classifier" and not hasattr(estimator, "predict_proba"):
+        if kind.estimator == "classifier" and not hasattr(estimator, "predict_proba"):
             message = f"its answers to {task.id} have no probabilities; name a run of another method, such as logistic"
             raise InputError(message, key="method", value=self.config.method)
-        return kind.simple.outputs(estimator, features, kind.head, self.answers.get(task.answered_by or task.id, []))
+        return kind.estimator_outputs(estimator, features, kind.head, self.answers.get(task.answered_by or task.id, []))
 
     def _read(self, task: Task, rows: Sequence[Row]) -> tuple[Any, Matrix, Split]:
         if (source := task.answered_by or task.id) not in self.kept:
@@ -177,7 +177,7 @@ class TrainedFloor:
 
 def decided(task: Task, estimator: Any, features: Matrix, rows: Split) -> np.ndarray:
     """The targets (rows,) that an estimator of this task predicts from the features of inputs; of equal candidates, the first one."""
-    predicted = target_kind(task).simple.from_estimator(estimator, features, rows.sizes)
+    predicted = target_kind(task).from_estimator(estimator, features, rows.sizes)
     return predicted if rows.sizes is None else first_choices(predicted, rows.texts, rows.sizes)
 
 

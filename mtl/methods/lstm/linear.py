@@ -156,7 +156,7 @@ def _list_file(seed_folder: Path) -> Path:
 
 def _fits(task: Task) -> int:
     """How many estimators are trained: on the first fold one with each penalty, one on each other fold, and one on all rows."""
-    return len(PENALTIES[target_kind(task).simple.estimator]) + FOLDS
+    return len(PENALTIES[target_kind(task).estimator]) + FOLDS
 
 
 def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
@@ -192,8 +192,8 @@ def _trained(
         matrix = features.fit(_documents(train, dataset, texts))
     except ValueError:
         raise _Unteachable(f"no n-gram occurs in {config.floor.min_count} of its training texts") from None
-    targets = kind.simple.fit_targets(train.targets, train.sizes)
-    if kind.simple.estimator == "classifier" and len(np.unique(targets)) == 1:
+    targets = kind.fit_targets(train.targets, train.sizes)
+    if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
         raise _Unteachable("all its training rows have one target")
     head = with_weights(kind.head, task, train.targets, config.loss)
     fitting = _Fitting(task, head, train, matrix, targets)
@@ -203,7 +203,7 @@ def _trained(
 
     def answer(split: Split) -> torch.Tensor:
         read = features.transform(_documents(split, dataset, texts))
-        return torch.from_numpy(kind.simple.outputs(estimator, read, head, []))
+        return torch.from_numpy(kind.estimator_outputs(estimator, read, head, []))
 
     outputs = {}
     for answered in dataset.answered(task):
@@ -242,14 +242,14 @@ class _Fitting:
         """
         folds = row_folds(self.task, self.train)
         of_inputs = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
-        tried = PENALTIES[self.kind.simple.estimator]
+        tried = PENALTIES[self.kind.estimator]
         result = np.zeros((len(of_inputs), self.head.outputs([])), dtype=np.float32)
         for fold in range(FOLDS):
             inputs, rest = np.flatnonzero(of_inputs == fold), np.flatnonzero(of_inputs != fold)
-            learnable = self.kind.simple.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
+            learnable = self.kind.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
             if len(inputs) and len(rest) and learnable:
                 fits = [self.fit(values, rest) for values in tried]
-                made = [self.kind.simple.outputs(fit, self.matrix[inputs], self.head, []) for fit in fits]
+                made = [self.kind.estimator_outputs(fit, self.matrix[inputs], self.head, []) for fit in fits]
                 losses = [self._loss(outputs, np.flatnonzero(folds == fold)) for outputs in made]
                 best = int(np.argmin(losses))
                 result[inputs] = made[best]

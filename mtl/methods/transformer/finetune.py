@@ -189,7 +189,7 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
             predictions = {name: kind.head.decode(codes[name], answers) for name in rows}
             if all(np.isfinite(codes[name]).all() for name in rows):
                 for targets in predictions.values():  # a code that stands for nothing raises LookupError
-                    deque(map(kind.cells.format, targets), maxlen=0)
+                    deque(map(kind.format, targets), maxlen=0)
                 return predictions
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass

@@ -16,9 +16,9 @@ from mtl.base.terminal import escaped, markdown_table
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
 from mtl.methods.transformer.pretrained import ExactLinear
+from mtl.tasks.kinds.number import NumberHead
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import HeadTargets
-from mtl.tasks.targets import NumberHead
 from mtl.tasks.task import Task
 from mtl.vectors.export.format import TaskExport, check_difference
 from mtl.vectors.export.model_card import NOT_STATED, card, code_block, score_cells, task_title

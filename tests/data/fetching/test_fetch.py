@@ -92,16 +92,6 @@ def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
         fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
 
 
-def test_the_hub_s_copy_where_there_is_no_source(suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = suite.tasks["samma"]
-    task.source, task.hub = None, HubSource("owner/samma")
-    with hub_server(monkeypatch, tmp_path / "cache") as server:
-        server.datasets["owner/samma"] = SAMMA
-        fetch_suite(suite, [task], tmp_path / "target")
-    content = (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8")
-    assert content == "a\tb\tsame\ttopic\nx\ty\t0\t1\n"
-
-
 def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
     suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -148,15 +138,6 @@ def test_without_huggingface_hub_one_line_says_what_to_install(
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     with raises_input_error():
         fetch_suite(suite, [task], tmp_path / "target")
-
-
-def test_the_hub_is_declared_in_the_suite_file(suite_file: Path) -> None:
-    text = suite_file.read_text(encoding="utf-8")
-    hub = "hub: {dataset: owner/x, splits: {dev: held/out.csv}, columns: {label: gold}}"
-    suite_file.write_text(text.replace("  kansla:\n", f"  kansla:\n    {hub}\n"), encoding="utf-8")
-    splits = {"train": "train", "dev": "held/out.csv", "test": "test"}
-    expected = HubSource("owner/x", None, splits, {"label": "gold"})
-    assert load_suite(suite_file).tasks["kansla"].hub == expected
 
 
 @pytest.fixture

@@ -68,20 +68,10 @@ def refused(task: Task, folder: Path, **changes: Any) -> str:
     return message.removeprefix(f"the Hugging Face Hub's dataset {NAME}: ")
 
 
-def table(**columns: list[Any]) -> bytes:
+def table(metadata: dict[str, str] | None = None, **columns: list[Any]) -> bytes:
     content = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), content)
+    parquet.write_table(pyarrow.table(columns, metadata=metadata), content)
     return content.getvalue()
-
-
-def with_label_names(content: bytes, *names: str) -> bytes:
-    """A parquet file with the metadata in which the Hub keeps the labels' names."""
-    features = {"text": {"dtype": "string", "_type": "Value"}, "label": {"names": names, "_type": "ClassLabel"}}
-    read = parquet.read_table(io.BytesIO(content))
-    changed = io.BytesIO()
-    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
-    parquet.write_table(read.replace_schema_metadata(metadata), changed)
-    return changed.getvalue()
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -192,8 +182,9 @@ def test_the_conversion_to_parquet_where_main_has_no_data_files(server: HubServe
 
 
 def test_indices_of_labels_become_the_task_s_labels(server: HubServer, tmp_path: Path) -> None:
-    content = table(text=["a", "b"], label=[1, 0])
-    named = with_label_names(content, "bad", "good")
+    features = {"label": {"names": ["bad", "good"], "_type": "ClassLabel"}}  # as the Hub keeps them
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    named = table(metadata, text=["a", "b"], label=[1, 0])
     server.datasets[NAME] = {"main": {f"{split}-0-of-1.parquet": named for split in ("train", "dev", "test")}}
     task = make_task(labels=["good", "bad"])
     assert fetched(task, tmp_path)["train.tsv"] == "text\tlabel\na\tgood\nb\tbad\n"
@@ -323,7 +314,7 @@ def test_a_name_that_no_dataset_has(server: HubServer, tmp_path: Path, name: str
     assert not server.requests
 
 
-ANSWERS = [b"[]", b"{}", b"<html>", b"\xff", b"[" * 100_000, b'{"id": "a", "siblings": 1, "sha": "a"}']
+ANSWERS = [b"[]", b"<html>", b"\xff", b"[" * 100_000, b'{"id": "a", "siblings": 1, "sha": "a"}']
 ANSWERS += [b'{"id": "a", "siblings": [5], "sha": "%s"}' % (b"a" * 40)]
 ANSWERS += [b'{"id": "a", "siblings": [{"rfilename": "a.csv"}], "sha": "%s"}' % (b"a" * 40)]
 ANSWERS += [b'{"id": "a", "siblings": [{"rfilename": "a.csv", "size": 1}], "sha": "../a"}']

@@ -19,17 +19,6 @@ def test_every_generated_suite_has_a_writer_and_the_reverse() -> None:
     assert {suite.name for suite in suites if suite.generated} == set(SAMPLES)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_suite_file_leads_to_its_own_writer(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_sample(name, tmp_path / "written")
-    assert main(["data", name]) == 0
-    written = [path for path in (tmp_path / "written").rglob("*") if path.is_file()]
-    assert written
-    for path in written:
-        assert path.read_bytes() == (tmp_path / f"data/{name}" / path.relative_to(tmp_path / "written")).read_bytes()
-
-
 def test_a_generated_suite_of_another_name_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (shipped("configs") / "suite/klej-sample.yaml").read_text(encoding="utf-8")
     (tmp_path / "mine.yaml").write_text(text.replace("name: klej-sample", "name: mine"), encoding="utf-8")

@@ -140,9 +140,9 @@ def _balance(part: Part) -> Iterator[str]:
         return
     kind = target_kind(part.task)
     if part.task.labels is None:
-        yield f"{part.task.target}: {kind.wording.distribution(np.array(targets, dtype=kind.cells.dtype))}"
+        yield f"{part.task.target}: {kind.distribution(np.array(targets, dtype=kind.dtype))}"
         return
-    counts = Counter(map(kind.cells.format, targets))
+    counts = Counter(map(kind.format, targets))
     yield ", ".join(f"{label}: {counts[label]} ({counts[label] / len(targets):.1%})" for label in part.task.labels)
 
 

@@ -1,0 +1,147 @@
+"""A choice among a row's candidates: a target is the index of the right one, from 0."""
+
+from collections.abc import Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from mtl.tasks.target_kind import LEAST_PROBABILITY, HeadTargets, Target, TargetKind, log_mean, soft_cross_entropy
+from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MOST_DIGITS = 6  # in the index of a candidate
+
+
+class ChoiceHead(HeadTargets):
+    """One output for each candidate."""
+
+    separately = False  # whether the loss judges each candidate by itself
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return 1
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Cross-entropy over the candidates of each row; in what `separated` returns, binary cross-entropy of each candidate."""
+        from torch.nn import functional as F
+
+        if self.separately:
+            return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), _is_right(codes, sizes))
+        return F.cross_entropy(_by_row(outputs, sizes), codes.long())
+
+    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
+        """Against the teacher's softmax over the candidates of each row; in what `separated` returns, against its sigmoid of each candidate."""
+        from torch.nn import functional as F
+
+        if self.separately:
+            shares = (teacher[:, 0] / temperature).sigmoid()
+            return F.binary_cross_entropy_with_logits(outputs[:, 0].float() / temperature, shares) * temperature**2
+        return soft_cross_entropy(_by_row(outputs, sizes), _by_row(teacher, sizes), temperature)
+
+    def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        if sizes is None or not self.separately:
+            return super().loss_weight(codes, sizes)
+        return codes.new_tensor(int(sizes.sum()))
+
+    def separated(self) -> Self:
+        separated = copy(self)
+        separated.separately = True
+        return separated
+
+    def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
+        joint = log_mean([_by_row(scores, sizes) for scores in outputs])
+        return joint[joint > -np.inf].unsqueeze(1)
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        return _by_row(outputs, sizes).argmax(dim=1)
+
+
+class Choice(TargetKind):
+    """One of a row's candidates."""
+
+    head_type = ChoiceHead
+    declared_by = "candidates"
+    types = (int,)
+    types_name = "an integer"
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        if not task.candidates:
+            return "candidates: a choice names columns of candidates, or a column with lists of them, as in [answers[]]"
+        if len(task.text) > 1:
+            return "text: a choice has at most one text column beside its candidates"
+        return None
+
+    def parse(self, cell: str, candidates: int | None = None) -> float:
+        if not cell.isdecimal() or not cell.isascii() or len(cell) > MOST_DIGITS:
+            raise ValueError(f"target {cell!r} is not the index of a candidate (0, 1, …)")
+        if candidates is not None and int(cell) >= candidates:
+            raise ValueError(f"target {cell} is not the index of one of the row's {candidates} candidates")
+        return float(cell)
+
+    def to_json(self, target: Target) -> int:
+        return int(target)
+
+    def format(self, target: Target) -> str:
+        return str(int(target))
+
+    def wrong(self, gold: Target | None, candidates: int | None = None) -> float:
+        """The first candidate that is not gold."""
+        return 1.0 if gold == 0 and candidates != 1 else 0.0
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        """1 for a row's right candidate, 0 for its others."""
+        assert sizes is not None
+        index_in_row = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return (index_in_row == np.repeat(targets, sizes)).astype(np.int64)
+
+    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
+        """The candidate with the estimator's highest score; among equals, the first one."""
+        assert sizes is not None
+        if hasattr(estimator, "decision_function"):
+            scores = np.asarray(estimator.decision_function(features))
+        else:
+            scores = np.asarray(estimator.predict_proba(features))[:, 1]
+        rows = np.split(scores, np.cumsum(sizes)[:-1])
+        return np.array([np.argmax(row) for row in rows], dtype=np.float64)
+
+    def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
+        """The logarithm of the odds that each candidate is the right one."""
+        wrong, right = np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY).T
+        return np.log(right / wrong).astype(np.float32)[:, None]
+
+    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
+        """The candidate with this index; the last candidate in a row that has fewer."""
+        assert sizes is not None
+        return np.minimum(super().repeat(answer, rows, sizes), sizes - 1)
+
+    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each candidate of a row is equally probable."""
+        assert sizes is not None
+        return rng.integers(sizes).astype(np.float64)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        return self.draw(train, sizes, rows, rng)
+
+    def commonest(self, train: np.ndarray) -> Target:
+        """The first candidate: the order of candidates carries no meaning."""
+        return 0.0
+
+
+def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """Head outputs (inputs, 1) as one row per row of the task, (rows, candidates), padded with -inf after the last candidate."""
+    from torch.nn.utils.rnn import pad_sequence
+
+    assert sizes is not None
+    rows = outputs[:, 0].float().split(sizes.tolist())
+    return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
+
+
+def _is_right(codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """1 for the right candidate of each row, 0 for the others: (inputs,). codes: of the right ones, (rows,)."""
+    assert sizes is not None
+    right = codes.new_zeros(int(sizes.sum()))
+    right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
+    return right

@@ -1,0 +1,101 @@
+"""Labels: one of a fixed list. A target is the index of its label."""
+
+from collections.abc import Hashable, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from mtl.tasks.target_kind import ClassesHead, Target, TargetKind
+from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class LabelHead(ClassesHead):
+    """One output for each label."""
+
+    weights: np.ndarray | None = None  # of the labels in the loss, float32 (labels,)
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return len(self.labels)
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Cross-entropy, weighted in what `balanced` returns."""
+        from torch.nn import functional as F
+
+        weights = None if self.weights is None else outputs.new_tensor(self.weights)
+        return F.cross_entropy(outputs, codes.long(), weight=weights)
+
+    def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        if self.weights is None:
+            return super().loss_weight(codes, sizes)
+        return codes.new_tensor(self.weights)[codes.long()].sum()
+
+    def row_weights(self, codes: np.ndarray) -> np.ndarray | None:
+        return None if self.weights is None else self.weights[codes.astype(int)]
+
+    def balanced(self, codes: np.ndarray, power: float) -> Self:
+        """Label c has the weight (rows / (labels * rows of c)) ** power; a label that no training row has, the weight 1."""
+        counts = np.bincount(codes.astype(int), minlength=len(self.labels))
+        shares = counts * len(self.labels) / len(codes)
+        weighted = copy(self)
+        weighted.weights = np.where(counts > 0, np.maximum(shares, 1e-12) ** -power, 1.0).astype(np.float32)
+        return weighted
+
+
+class Labels(TargetKind):
+    """One of the task's labels."""
+
+    head_type = LabelHead
+    declared_by = "labels"
+    chart = "confusion"
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        if task.labels is None or len(task.labels) < 2 or len(set(task.labels)) < len(task.labels):
+            return "labels: needs at least two, all different"
+        return None
+
+    def has_type(self, value: object) -> bool:
+        """A label is a string. Labels that are whole numbers ("0", "1"), or "true" and "false", may have the JSON type, too."""
+        return isinstance(value, str) or (isinstance(value, int) and str(value).lower() in self.labels)
+
+    def parse(self, cell: str, candidates: int | None = None) -> float:
+        if cell not in self.labels:
+            raise ValueError(f"unknown label {cell!r}, expected one of {', '.join(self.labels)}")
+        return float(self.labels.index(cell))
+
+    def format(self, target: Target) -> str:
+        return self.labels[int(target)]
+
+    def wrong(self, gold: Target | None, candidates: int | None = None) -> float:
+        """The first label that is not gold."""
+        return 1.0 if gold == 0 else 0.0
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        return targets.astype(np.int64)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each of the task's labels is equally probable, whether it occurs or not."""
+        return rng.integers(len(self.labels), size=rows).astype(np.float64)
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """Every label, the most frequent first."""
+        counts = np.bincount(train.astype(np.int64), minlength=len(self.labels))
+        return [float(label) for label in np.argsort(-counts, kind="stable")]
+
+    def stratum(self, target: Target | None) -> Hashable:
+        return target
+
+    def distribution(self, targets: np.ndarray) -> str:
+        first, last = min(self.labels), max(self.labels)
+        alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+        common = first[: first.rfind("_", 0, alike) + 1]  # as in __label__meta_zero
+        shares = np.bincount(targets.astype(int), minlength=len(self.labels)) / len(targets)
+        names = [f"{'…' if common else ''}{label.removeprefix(common)}" for label in self.labels]
+        return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))
+
+    def absent(self, targets: np.ndarray) -> list[str]:
+        return [label for index, label in enumerate(self.labels) if index not in targets]
