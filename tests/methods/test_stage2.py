@@ -126,7 +126,7 @@ def test_a_finished_stage_is_loaded_and_predicts_the_same(
     network = parts.network()
     stage = stages(parts, network, tmp_path)[task.id]
     predicted = stage.predict(stage.train(network.heads), task)
-    monkeypatch.setattr("mtl.methods.stage2.fit", None)
+    monkeypatch.setattr("mtl.methods.stage2.fit_tasks", None)
     fresh = parts.network()
     again = stage.predict(stage.train(fresh.heads), task)
     assert set(predicted) == {"dev", "test"}

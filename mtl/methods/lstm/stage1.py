@@ -27,7 +27,8 @@ from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.embedders.interface import Embeddings
-from mtl.methods.coded import Coded, JointBatches
+from mtl.methods.coded import Coded, fit_tasks
+from mtl.methods.heads import TaskInput
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_network
 from mtl.model.network import Network
@@ -36,9 +37,8 @@ from mtl.runs.layout import FORMAT, read_stage
 from mtl.settings.layers import flatten_config
 from mtl.settings.schema import INDIFFERENT, Config
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
-from mtl.training.module import MultitaskModule, falling_adam
+from mtl.training.module import falling_adam
 from mtl.training.precision import training_precision
-from mtl.training.stage import Stage, fit
 
 # Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
 # `suite` and `tasks` say where data comes from, which is compared by content.
@@ -77,29 +77,26 @@ def pretrain(
         if shared.take(folder, checkpoint, network, title):
             load_finished(network, folder, checkpoint)
             return network
-        settings = config.pretrain
-        data.set_loss(network, config.loss, config.distill)
-        batches = JointBatches(config, data, sequences, seed, settings.batch_size, settings.batch_size)
-        schedule = batches.schedule(settings.max_steps, seed, settings.sampling)
+        settings, tasks = config.pretrain, data.dataset.trained_tasks
         every = min(settings.validate_every, settings.max_steps)
         rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps
-        scores = {task.id: data.dev_score(task) for task in data.dataset.trained_tasks}
-        stage = Stage(
+        fit_tasks(
+            *(config, data, network, TaskInput(None, sequences, None, sequences.lengths.numpy())),
+            *({task.id: data.train(task, config.loss, seed) for task in tasks}, falling_adam(*rates)),
+            (settings.batch_size, settings.batch_size),
+            steps=every,
+            total_steps=settings.max_steps,
+            seed=seed,
+            sampling=settings.sampling,
             title=title,
             section="pretrain",
             folder=folder,
-            seed=seed,
             epochs=math.ceil(settings.max_steps / every),
-            total_steps=settings.max_steps,
             patience=settings.patience,
             gradient_clip=settings.gradient_clip,
-            train=lambda epoch: batches.train(schedule, epoch * every, (epoch + 1) * every),
-            dev=batches.dev(),
             checkpoint=settings.checkpoint,
-            scale=data.scale,
             facts={"key": shared.key},
         )
-        fit(MultitaskModule(network, scores, falling_adam(*rates)), stage, config.trainer)
         shared.record(folder)
     return network
 

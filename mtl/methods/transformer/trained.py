@@ -20,7 +20,7 @@ from mtl.data.spans import tokens_of
 from mtl.methods.heads import TaskInput
 from mtl.methods.method import LoadRequest
 from mtl.methods.trained import TrainedNetworks
-from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
+from mtl.methods.transformer.inputs import InputReader, encodable, input_of, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
 from mtl.methods.transformer.origin import model_folder, tasks_seen
 from mtl.methods.transformer.pretrained import (
@@ -241,7 +241,7 @@ class TrainedTransformer(HeadsOnBody):
         index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
         with hidden_progress():
             sequences = InputReader(self.pretrained, self.length).sequences(list(index))
-        return with_inputs(split, inputs, index), TaskInput(None, sequences, None, sequences.lengths.numpy())
+        return with_inputs(split, inputs, index), input_of(sequences)
 
 
 def load_trained(request: LoadRequest) -> TrainedTransformer:

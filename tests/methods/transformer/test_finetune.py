@@ -15,7 +15,7 @@ from torch.nn import functional
 from mtl.base.errors import InputError
 from mtl.jobs.inputs import prepare
 from mtl.methods.coded import Coded
-from mtl.methods.transformer.finetune import FineTuned, FineTuning, read_predictions, write_codes
+from mtl.methods.transformer.finetune import FineTuned, fine_tune, read_predictions, write_codes
 from mtl.methods.transformer.network import TransformerNetwork
 from mtl.model.network import Batch
 from mtl.tasks.task import Task
@@ -37,6 +37,11 @@ def prepared(bert: Path, folder: Path, *settings: str) -> FineTuned:
     made = prepare(job([*locations(folder), *chosen, *settings]), None)[1]
     assert isinstance(made, FineTuned)
     return made
+
+
+def train(method: FineTuned, network: TransformerNetwork, folder: Path) -> None:
+    settings = method.config.transformer
+    fine_tune(method.config, method.data, method.sequences, network, 1, folder, "a stage", settings.epochs)
 
 
 def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, decay: float) -> Any:
@@ -93,8 +98,7 @@ def test_the_steps_are_those_of_a_plain_loop(bert: Path, tmp_path: Path, task: s
     declared = next(of for of in method.dataset.tasks if of.id == task)
     network = method.new_network_of([declared], seed=1)
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    stage = FineTuning(method.config, method.data, method.sequences, declared, 1, tmp_path / "stage" / task)
-    stage.train(network)
+    train(method, network, tmp_path / "stage" / task)
     expected = plain_loop(bert, before, method, task, decay)
     moved = 0.0
     for name, value in network.models[0].state_dict().items():
@@ -145,7 +149,7 @@ def test_gradient_checkpointing_changes_nothing(bert: Path, tmp_path: Path) -> N
         task = method.dataset.tasks[0]
         network = method.new_network_of([task], seed=1)
         assert network.models[0].is_gradient_checkpointing is (key == "true")
-        FineTuning(method.config, method.data, method.sequences, task, 1, tmp_path / key / task.id).train(network)
+        train(method, network, tmp_path / key / task.id)
         weights.append(network.state_dict())
     for name, value in weights[0].items():
         torch.testing.assert_close(value, weights[1][name], rtol=0, atol=1e-6, msg=name)
