@@ -36,6 +36,7 @@ from mtl.methods.floors.features import (
     RowFeatures,
     TaskFeatures,
     TrainingInputs,
+    documents_of,
     training_inputs,
 )
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, write_kept
@@ -197,11 +198,7 @@ class Floor(Method):
 
     def _documents(self, task: Task, split: Split) -> list[list[Document]]:
         """The parts of each model input, in the order in which `JoinedFeatures` joins them: its texts, then what is marked in them."""
-        numbers = np.unique(split.texts).tolist()
-        documents = {
-            text: Document(self.dataset.texts[text], [] if self.joined else self.texts.words(text)) for text in numbers
-        }
-        rows = [[documents[text] for text in row] for row in split.texts.tolist()]
+        rows = documents_of(split, self.dataset.texts, lambda text: [] if self.joined else self.texts.words(text))
         if not (self.joined and task.marked):
             return rows
         marked = marked_texts(task, split, self.dataset.texts)
