@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import StandardScaler, normalize
 
 from mtl.base.progress import progress
-from mtl.data.dataset import Split
+from mtl.data.dataset import Split, marked_texts
 from mtl.settings.schema import FloorConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -48,10 +48,21 @@ class RowFeatures:
         raise NotImplementedError
 
 
-def documents_of(split: Split, texts: Sequence[str], words: Callable[[int], list[str]]) -> list[list[Document]]:
-    """The texts of each model input of a split, with their words; the texts are the dataset's, and words are by a text's number."""
-    documents = {text: Document(texts[text], words(text)) for text in np.unique(split.texts).tolist()}
-    return [[documents[text] for text in row] for row in split.texts.tolist()]
+def documents_of(
+    task: Task, split: Split, texts: Sequence[str], words: Callable[[int], list[str]] | None
+) -> list[list[Document]]:
+    """The parts of each model input of a split: its texts, with their words.
+
+    Args:
+        texts: those that the split has the numbers of.
+        words: of the text with a number; None for `JoinedFeatures`, which read no words, but then what is marked in the texts.
+    """
+    documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
+    rows = [[documents[text] for text in row] for row in split.texts.tolist()]
+    if words or not task.marked:
+        return rows
+    marked = marked_texts(task, split, texts)
+    return [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
 
 
 def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:

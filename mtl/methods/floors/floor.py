@@ -15,7 +15,7 @@ from mtl.base.files import write_json
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
-from mtl.data.dataset import Split, marked_texts
+from mtl.data.dataset import Split
 from mtl.data.text import tokenized
 from mtl.methods.floors.classifiers import TokenLines
 from mtl.methods.floors.estimators import (
@@ -197,12 +197,7 @@ class Floor(Method):
         return TaskFeatures(self.config.method, self.config.floor, task)
 
     def _documents(self, task: Task, split: Split) -> list[list[Document]]:
-        """The parts of each model input, in the order in which `JoinedFeatures` joins them: its texts, then what is marked in them."""
-        rows = documents_of(split, self.dataset.texts, lambda text: [] if self.joined else self.texts.words(text))
-        if not (self.joined and task.marked):
-            return rows
-        marked = marked_texts(task, split, self.dataset.texts)
-        return [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
+        return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words)
 
     def _check_names(self) -> None:
         """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""

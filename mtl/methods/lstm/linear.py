@@ -189,7 +189,7 @@ def _trained(
     kind = target_kind(task)
     features = TaskFeatures(METHOD, config.floor, task)
     try:
-        matrix = features.fit(documents_of(train, dataset.texts, texts.words))
+        matrix = features.fit(documents_of(task, train, dataset.texts, texts.words))
     except ValueError:
         raise _Unteachable(f"no n-gram occurs in {config.floor.min_count} of its training texts") from None
     targets = kind.simple.fit_targets(train.targets, train.sizes)
@@ -202,7 +202,7 @@ def _trained(
     bar.advance(1)
 
     def answer(split: Split) -> torch.Tensor:
-        read = features.transform(documents_of(split, dataset.texts, texts.words))
+        read = features.transform(documents_of(task, split, dataset.texts, texts.words))
         return torch.from_numpy(kind.simple.outputs(estimator, read, head, []))
 
     outputs = {}

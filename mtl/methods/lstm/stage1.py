@@ -10,8 +10,8 @@ import logging
 import math
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
@@ -34,7 +34,7 @@ from mtl.methods.lstm.trained import new_network
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.layout import FORMAT, read_stage
-from mtl.settings.layers import flatten_config
+from mtl.settings.layers import flatten_config, matches
 from mtl.settings.schema import INDIFFERENT, Config
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
 from mtl.training.module import falling_adam
@@ -109,13 +109,8 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
         inputs: fingerprints of the data, the embeddings and the tokenizer, by name.
     """
     left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
-    settings = {
-        key: value
-        for key, value in flatten_config(config).items()
-        if LSTM.reads_key(key)
-        and key not in left_out
-        and not key.startswith(tuple(n for n in left_out if n.endswith(".")))
-    }
+    flat = flatten_config(config)
+    settings = {key: value for key, value in flat.items() if LSTM.reads_key(key) and not matches(key, left_out)}
     where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
     versions = [FORMAT, VERSION, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
     content = [settings, list(tasks), dict(inputs), seed, where, versions]
@@ -134,11 +129,6 @@ def planned_key(config: Config) -> str:
     return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed=0)
 
 
-def records_beside(run: Path) -> Path:
-    """The folder of the records that a run shares: beside its own folder, where other runs of the suite are."""
-    return run.absolute().parent / ".stage1"
-
-
 @dataclass(frozen=True)
 class SharedStage1:
     """A seed's stage 1 as other runs share it, under a key of `stage1_key`. Where the folder of records cannot be written to, none is."""
@@ -146,14 +136,11 @@ class SharedStage1:
     records: Path
     key: str
 
-    @contextmanager
-    def reserved(self, title: str) -> Iterator[None]:
+    def reserved(self, title: str) -> AbstractContextManager[None]:
         """Within the block, no other process trains this stage 1. The title is that of messages."""
         if not self._writable:
-            yield
-            return
-        with waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same"):
-            yield
+            return nullcontext()
+        return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
 
     def take(self, folder: Path, checkpoint: str, network: nn.Module, title: str) -> bool:
         """If another run has finished this stage 1 and its weights fit the network, put them and its record into `folder`. Return whether.

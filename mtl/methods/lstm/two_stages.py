@@ -17,7 +17,7 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
-from mtl.methods.lstm.stage1 import SharedStage1, pretrain, records_beside, stage1_key
+from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
@@ -70,7 +70,8 @@ class TwoStages(Method):
             notes.append(f"The decision threshold was chosen on {rows}: {', '.join(thresholds)}.")
         if notes:
             self.facts["notes"] = notes
-        self._stage1_records = records_beside(request.folder)
+        # Beside the run's own folder, where other runs of the suite are.
+        self._stage1_records = request.folder.absolute().parent / ".stage1"
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0
 

@@ -27,8 +27,7 @@ from mtl.methods.transformer.network import (
     new_network,
     warmup_steps,
 )
-from mtl.methods.transformer.origin import model_folder, open_origin
-from mtl.methods.transformer.trained import TrainedTransformer
+from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
 from mtl.model.sequences import ArraySequences
 from mtl.runs.layout import finetune_folder, pretrain_folder, seed_folder
 from mtl.settings.schema import Config

@@ -21,9 +21,18 @@ from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import networks_cost
 from mtl.methods.transformer.inputs import InputReader, longest_input
-from mtl.methods.transformer.origin import model_folder, open_origin, tasks_seen
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
-from mtl.methods.transformer.trained import HeadsOnBody, Mark, encode_marks, encode_texts, marks_of, with_marks
+from mtl.methods.transformer.trained import (
+    HeadsOnBody,
+    Mark,
+    encode_marks,
+    encode_texts,
+    marks_of,
+    model_folder,
+    open_origin,
+    tasks_seen,
+    with_marks,
+)
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences
 from mtl.runs.layout import finetune_folder
