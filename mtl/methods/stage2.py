@@ -17,7 +17,7 @@ from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import Predictions
 from mtl.methods.thresholds import SHIFTS, positive_label, recorded_shift
-from mtl.model.network import AnyHead, Heads, Network
+from mtl.model.network import Heads, Network
 from mtl.settings.schema import Config
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
@@ -25,19 +25,6 @@ from mtl.tasks.task import Task
 from mtl.training.batches import pass_batches, row_outputs
 from mtl.training.checkpoints import WEIGHTS, Checkpoint, load_finished
 from mtl.training.module import falling_adam
-
-
-def apply_shift(network: Network, head: AnyHead, task: Task, shift: float, folder: Path) -> None:
-    """Add the shift to the head's bias, in memory and in the checkpoint of the finished stage in `folder`, which records it: so the
-    shift is saved together with the bias that it changed."""
-    with torch.no_grad():
-        head.last.bias[positive_label(task)] += shift
-    path = folder / WEIGHTS["best"]
-    content = read_checkpoint(path, Checkpoint)
-    saved = content["state_dict"]
-    content["state_dict"] = {name: value.cpu() for name, value in network.state_dict().items() if name in saved}
-    content["threshold_shift"] = shift
-    write_checkpoint(path, content)
 
 
 @dataclass(frozen=True)
@@ -87,7 +74,16 @@ class Finetuning:
         size = config.finetune.batch_size
         outputs = self.input.computed(row_outputs, network, self.task.id, dev, size, config.trainer)
         shift = SHIFTS[self.config.finetune.threshold](outputs, dev.targets, positive_label(self.task))
-        apply_shift(network.to("cpu"), network.heads[self.task.id], self.task, shift, self.folder)
+        network.to("cpu")
+        with torch.no_grad():
+            network.heads[self.task.id].last.bias[positive_label(self.task)] += shift
+        # The checkpoint records the shift: so it is saved together with the bias that it changed.
+        path = self.folder / WEIGHTS["best"]
+        content = read_checkpoint(path, Checkpoint)
+        weights = network.state_dict()
+        content["state_dict"] = {name: weights[name] for name in weights if name in content["state_dict"]}
+        content["threshold_shift"] = shift
+        write_checkpoint(path, content)
         detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift:+.2f}")
 
     def _fit(self, network: Network) -> None:

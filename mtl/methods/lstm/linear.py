@@ -92,10 +92,6 @@ class LinearModels:
             write_kept(kept_file(seed_folder, id), kept)
         write_json(_list_file(seed_folder), list(self.kept))
 
-    def predictor(self, config: Config, language: str) -> TrainedFloor:
-        """What gives new rows their outputs, in the language of the suite."""
-        return TrainedFloor(config, language, self.kept)
-
     @property
     def parameters(self) -> int:
         return sum(numbers(kept.estimator) for kept in self.kept.values())

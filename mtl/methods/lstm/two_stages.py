@@ -16,6 +16,7 @@ from mtl.data.text import moses_version, tokenized
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods.coded import Coded
+from mtl.methods.floors.kept import TrainedFloor
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
@@ -137,7 +138,7 @@ class TwoStages(Method):
         linear = None
         if self.linear is not None:
             without, seconds = without + self.linear.parameters, seconds + self.linear.seconds
-            linear = self.linear.predictor(self.config, self.suite.language)
+            linear = TrainedFloor(self.config, self.suite.language, self.linear.kept)
         # The speed is that on the CPU, with vectors computed as for new texts, not read from a cache.
         device = device_of(self.config.trainer.accelerator)
         self.embeddings.to(torch.device("cpu"))

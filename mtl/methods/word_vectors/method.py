@@ -72,7 +72,8 @@ def expressions(
     """
     words = [tokenize(text) for text in texts]
     distinct = dict.fromkeys(word for of_text in words for word in of_text)
-    forms = {word: cases(word) if ignore_case else [word] for word in distinct}
+    cases = (str.lower, str.capitalize, str.upper) if ignore_case else ()
+    forms = {word: list(dict.fromkeys([word, *(case(word) for case in cases)])) for word in distinct}
     spelled = dict.fromkeys(form for spellings in forms.values() for form in spellings)
     indices = {form: index for index, form in enumerate(spelled)}
     vectors = read(list(indices))
@@ -87,16 +88,6 @@ def expressions(
         if known := [rows[word] for word in of_text if source[word] != NO_VECTOR]:
             means[text] = vectors.vectors[known].mean(axis=0)
     return Expressions(means, words, source)
-
-
-def cases(word: str) -> list[str]:
-    """The word as it is, in lower case, capitalized, and in upper case, each once."""
-    return list(dict.fromkeys([word, word.lower(), word.capitalize(), word.upper()]))
-
-
-def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The cosine of each row of the first and the same row of the second, float32 (rows,); 0 where either is zero."""
-    return np.einsum("ij,ij->i", unit_rows(first), unit_rows(second))
 
 
 def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -191,9 +182,9 @@ class WordVectorMethod(Method):
         }
 
     def cosines(self, split: Split) -> np.ndarray:
-        """The cosine of the two sides of each model input, (inputs,); 0 where either has no vector."""
-        first, second = (self.texts.vectors[split.texts[:, side]] for side in (0, 1))
-        return cosines(first, second)
+        """The cosine of the two sides of each model input, float32 (inputs,); 0 where either has no vector."""
+        first, second = (unit_rows(self.texts.vectors[split.texts[:, side]]) for side in (0, 1))
+        return np.einsum("ij,ij->i", first, second)
 
     def _counts(self) -> dict[str, dict[str, int]]:
         return {
