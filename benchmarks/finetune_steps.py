@@ -29,8 +29,8 @@ from mtl.base import device
 from mtl.data.sample import write_sample
 from mtl.jobs.inputs import prepare
 from mtl.jobs.job import load_job
-from mtl.methods.transformer import finetune
-from mtl.methods.transformer.finetune import FineTuned, FineTuning
+from mtl.methods import coded
+from mtl.methods.transformer.finetune import FineTuned, fine_tune
 from mtl.model.network import Batch
 from mtl.settings.schema import Config
 from mtl.training.batches import Schedule, batch_rows, pool_size, row_lengths
@@ -113,10 +113,10 @@ def _ours(config: Config, method: FineTuned, folder: Path) -> list[float]:
         def on_train_batch_end(self, outputs: Any, batch: Batch, batch_idx: int) -> None:
             ends.append(time.perf_counter())
 
-    finetune.MultitaskModule = Timed  # type: ignore[misc]
+    coded.MultitaskModule = Timed  # type: ignore[misc]
     (task,) = method.dataset.trained_tasks
-    stage = FineTuning(config, method.data, method.sequences, task, 1, folder)
-    stage.train(method.new_network_of([task], 1))
+    network = method.new_network_of([task], 1)
+    fine_tune(config, method.data, method.sequences, network, 1, folder, "steps", config.transformer.epochs)
     return ends
 
 

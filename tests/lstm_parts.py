@@ -1,5 +1,6 @@
 """A small dataset with a task of every target kind, and the parts of an LSTM on it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import obtain_vectors
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.methods.coded import Coded
-from mtl.methods.lstm.trained import new_network
+from mtl.methods.lstm.trained import encode_once, encoder_runs, new_network, reads_tokens, running_input
+from mtl.methods.stage2 import Finetuning
 from mtl.model.heads import AttentionHead, Head, ProjectingHead
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
@@ -97,6 +99,22 @@ def lstm_parts(folder: Path, *settings: str) -> Parts:
     return Parts(
         run.config, run.suite, Coded(dataset, run.config.head.overlap), texts, embeddings, embeddings.sequences(texts)
     )
+
+
+def stages(
+    parts: Parts, network: Network, folder: Path, place: Callable[[Path, str], Path] = Path.joinpath
+) -> dict[str, Finetuning]:
+    """Stage 2 of each task, as the configuration says; it leaves its files at the task's place in the folder."""
+    config, heads, encoder = parts.config, network.heads, network.encoder
+    assert encoder is not None
+    runs = encoder_runs(config)
+    encoded = None if runs else encode_once(config, parts.dataset, parts.sequences, network, 1, folder)
+    made = {}
+    for task in TRAINED:
+        tokens = reads_tokens(heads, task)
+        read = encoded.for_head(tokens) if encoded else running_input(config, encoder, parts.sequences, tokens)
+        made[task.id] = Finetuning(config, parts.data, task, read, 1, place(folder, task.id))
+    return made
 
 
 def rounded_inputs(monkeypatch: pytest.MonkeyPatch) -> list[bool]:

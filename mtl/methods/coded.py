@@ -1,34 +1,25 @@
-"""The dataset's targets as the codes that heads are trained on, and batches of all tasks' rows for joint training."""
+"""The dataset's targets as the codes that heads are trained on, and the training of a network on them."""
 
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from torch.utils.data import DataLoader
 
 from mtl.base.device import device_of
 from mtl.data.dataset import Dataset, Split, with_further, with_one_wrong
-from mtl.methods.heads import with_overlap
+from mtl.methods.heads import TaskInput, with_overlap
 from mtl.model.network import Distillation, TaskNetwork
-from mtl.model.sequences import Sequences
 from mtl.settings.schema import Config, DistillConfig, LossConfig
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import PERCENT, Scale, Task
-from mtl.training.batches import (
-    POOL,
-    Batch,
-    BatchDataset,
-    Schedule,
-    ScheduleSampler,
-    SortedSampler,
-    batch_rows,
-    row_lengths,
-)
-from mtl.training.module import TaskScore
+from mtl.training.batches import POOL, Schedule, ScheduleSampler, batch_rows
+from mtl.training.module import MultitaskModule, Optimization, TaskScore
+from mtl.training.stage import Stage, fit
 
 UNLABELLED = "unlabelled"  # the name of unlabelled rows, beside those of splits
 
@@ -132,43 +123,50 @@ def with_weights(head: HeadTargets, task: Task, codes: np.ndarray, loss: LossCon
     return head.balanced(codes, loss.class_weights) if weighted else head
 
 
-class JointBatches:
-    """Batches of the training rows of every trained task, and of its dev rows that choose; each batch has rows of one task.
+def fit_tasks(
+    config: Config,
+    data: Coded,
+    network: TaskNetwork,
+    read: TaskInput,
+    rows: Mapping[str, Split],
+    optimization: Optimization,
+    batch_sizes: tuple[int, int],
+    *,
+    steps: int,
+    total_steps: int,
+    seed: int,
+    sampling: float = 1.0,
+    pool: int = POOL,
+    parts: int = 1,
+    pin_memory: bool = True,
+    **stage: Any,
+) -> None:
+    """Train a network on rows of its tasks, each batch on those of one task, with what a `Stage` has that does not follow from these.
 
     Args:
-        parts: the rows by "train" or "dev" and task id.
+        rows: those to train on, by task id.
+        batch_sizes: model inputs in a batch of training and of validation.
+        steps: those of an epoch.
+        sampling, pool: see `mtl.training.batches.Schedule`.
+        parts: see `MultitaskModule`.
+        pin_memory: whether batches for a GPU are copied from page-locked memory; they must not lie on the GPU already.
     """
-
-    def __init__(
-        self, config: Config, data: Coded, sequences: Sequences, seed: int, batch_size: int, dev_batch_size: int
-    ) -> None:
-        """Batch sizes: see `batch_rows`. The seed is that of rows that are drawn for training."""
-        tasks = data.dataset.trained_tasks
-        self.parts = {
-            "train": {task.id: data.train(task, config.loss, seed) for task in tasks},
-            "dev": {task.id: data.dev(task) for task in tasks},
-        }
-        token_counts = sequences.lengths.numpy()
-        self._lengths = {
-            split: {id: row_lengths(part, token_counts) for id, part in rows.items()}
-            for split, rows in self.parts.items()
-        }
-        sizes = {"train": batch_size, "dev": dev_batch_size}
-        self._sizes = {
-            split: {id: batch_rows(part, sizes[split]) for id, part in rows.items()}
-            for split, rows in self.parts.items()
-        }
-        self._batches = {split: BatchDataset(rows, sequences) for split, rows in self.parts.items()}
-        self._pin_memory = device_of(config.trainer.accelerator).type == "cuda"
-
-    def schedule(self, batches: int, seed: int, sampling: float, pool: int = POOL) -> Schedule:
-        """The order of the training's batches. See `mtl.training.batches.Schedule`."""
-        return Schedule(self._lengths["train"], self._sizes["train"], batches, seed, sampling, pool)
-
-    def train(self, schedule: Schedule, start: int, stop: int) -> DataLoader[Batch]:
-        """The schedule's batches from `start` to `stop`, which is excluded."""
-        return self._batches["train"].loader(ScheduleSampler(schedule, start, stop), self._pin_memory)
-
-    def dev(self) -> DataLoader[Batch]:
-        """The dev rows that choose, of all tasks."""
-        return self._batches["dev"].loader(SortedSampler(self._lengths["dev"], self._sizes["dev"]), self._pin_memory)
+    tasks = [task for task in data.dataset.trained_tasks if task.id in rows]
+    data.set_loss(network, config.loss, config.distill)
+    sizes = {id: batch_rows(part, batch_sizes[0]) for id, part in rows.items()}
+    schedule = Schedule(read.row_lengths(rows), sizes, total_steps, seed, sampling, pool)
+    dev = {task.id: data.dev(task) for task in tasks}
+    pinned = pin_memory and device_of(config.trainer.accelerator).type == "cuda"
+    train = read.batches(rows)
+    fit(
+        MultitaskModule(network, {task.id: data.dev_score(task) for task in tasks}, optimization, parts),
+        Stage(
+            seed=seed,
+            total_steps=total_steps,
+            train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps), pinned),
+            dev=read.batches(dev).loader(read.in_order(dev, batch_sizes[1]), pinned),
+            scale=data.scale,
+            **stage,
+        ),
+        config.trainer,
+    )

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mtl.base.device import device_of
 from mtl.base.memory import check_fits
 from mtl.data.dataset import Split
 from mtl.model.encoder import Encoder
@@ -21,7 +22,7 @@ from mtl.model.network import Heads, TaskNetwork
 from mtl.model.sequences import Sequences
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, row_lengths
+from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
 from mtl.training.precision import mixed_precision
 
 if TYPE_CHECKING:
@@ -126,17 +127,18 @@ class TaskInput:
     vectors: Tensor | None
     lengths: np.ndarray | None
 
-    def batches(self, head: str, split: Split) -> BatchDataset:
-        """The rows of a split, as rows of the task whose id is `head`."""
-        return BatchDataset({head: split}, self.sequences, self.vectors)
+    def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
+        """The rows of splits, by the id of the task whose head reads them."""
+        return BatchDataset(rows, self.sequences, self.vectors)
 
-    def row_lengths(self, head: str, split: Split) -> dict[str, np.ndarray]:
+    def row_lengths(self, rows: Mapping[str, Split]) -> dict[str, np.ndarray]:
         """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
-        return {head: np.zeros(len(split)) if self.lengths is None else row_lengths(split, self.lengths)}
+        known = self.lengths
+        return {id: np.zeros(len(part)) if known is None else row_lengths(part, known) for id, part in rows.items()}
 
-    def in_order(self, head: str, split: Split, size: int) -> SortedSampler:
+    def in_order(self, rows: Mapping[str, Split], size: int) -> SortedSampler:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
-        return SortedSampler(self.row_lengths(head, split), {head: batch_rows(split, size)})
+        return SortedSampler(self.row_lengths(rows), {id: batch_rows(part, size) for id, part in rows.items()})
 
     def computed(
         self,
@@ -153,6 +155,19 @@ class TaskInput:
             head: the id of the task whose head reads the rows.
             size: model inputs in a batch.
         """
-        device = next(network.parameters()).device
+        device, rows = next(network.parameters()).device, {head: split}
         with mixed_precision(trainer, device):
-            return compute(network, self.batches(head, split), self.in_order(head, split, size), device)
+            return compute(network, self.batches(rows), self.in_order(rows, size), device)
+
+    def codes(
+        self, network: TaskNetwork, head: str, splits: Mapping[str, Split], size: int, trainer: TrainerConfig
+    ) -> dict[str, np.ndarray]:
+        """The codes that a network, which stays on the CPU, predicts for all splits but train: (rows,) by split. Arguments: as in `computed`."""
+        network.to(device_of(trainer.accelerator))
+        codes = {
+            name: self.computed(predict_rows, network, head, split, size, trainer)
+            for name, split in splits.items()
+            if name != "train"
+        }
+        network.to("cpu")
+        return codes

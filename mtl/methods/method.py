@@ -19,7 +19,7 @@ from mtl.tasks.task import Task
 if TYPE_CHECKING:
     import torch
 
-    from mtl.data.dataset import Dataset
+    from mtl.data.dataset import Dataset, Split
     from mtl.data.examples import Row
     from mtl.embedders.find import Vectors
     from mtl.model.encoder import EncoderParts
@@ -57,8 +57,14 @@ class Method(ABC):
         facts: entries that it adds to the summary; sentences under "notes" are printed below the table.
     """
 
-    fingerprints: dict[str, str]
-    facts: dict[str, Any]
+    def __init__(self, request: "BuildRequest") -> None:
+        self.config, self.suite, self.dataset = request.config, request.suite, request.dataset
+        self.fingerprints: dict[str, str] = {}
+        self.facts: dict[str, Any] = {}
+
+    def to_predict(self, task: Task) -> "dict[str, Split]":
+        """The rows of a task that are predicted, by split: all but its training rows."""
+        return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
 
     @abstractmethod
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:

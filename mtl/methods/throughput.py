@@ -1,18 +1,54 @@
-"""The speed of prediction with a trained method."""
+"""What a seed of trained networks cost, and the speed of prediction with any trained method."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from mtl.base.device import threads_of_torch
+from mtl.base.memory import peak_gpu_memory
 from mtl.data.dataset import Dataset, input_rows
 from mtl.data.examples import Row
+from mtl.runs.layout import finetune_folder, pretrain_folder, read_stage
 from mtl.tasks.task import Task
+from mtl.training.checkpoints import DONE
 
 ROWS = 16  # the most rows of a task in one batch
 SECONDS = 1.0  # the least time that is measured; each task is measured equally often
+
+
+def networks_cost(
+    folder: Path,
+    dataset: Dataset,
+    predict: Callable[[Task, Sequence[Row]], object],
+    parameters: tuple[int, int],
+    joint: bool,
+    further_seconds: float = 0.0,
+) -> dict[str, Any]:
+    """`mtl.methods.method.Method.cost` of a seed whose networks were trained in stages.
+
+    Args:
+        folder: that of the seed.
+        dataset: whose rows `predict` takes.
+        parameters: those of word vectors or token embeddings, and all others.
+        joint: whether it has a stage 1.
+        further_seconds: what each seed took beside its stages.
+    """
+    first = [read_stage(pretrain_folder(folder) / DONE)] if joint else []
+    stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in dataset.trained_tasks]
+    gpu = peak_gpu_memory()
+    return {
+        "parameters": sum(parameters),
+        "parameters_without_embeddings": parameters[1],
+        "pretrain_seconds": first[0]["seconds"] if joint else None,
+        "finetune_seconds": further_seconds + sum(stage["seconds"] for stage in stages),
+        "peak_memory": max(stage["peak_memory"] for stage in [*first, *stages]),
+        "sentences_per_second": sentences_per_second(predict, dataset),
+        **({} if gpu is None else {"peak_gpu_memory": gpu}),
+    }
 
 
 def sentences_per_second(

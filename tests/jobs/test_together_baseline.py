@@ -23,8 +23,7 @@ from mtl.embedders import recipes
 from mtl.embedders.recipes import Recipe
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.together import run_apart
-from mtl.methods import stage2
-from mtl.methods.lstm import stage1
+from mtl.methods import coded
 from mtl.model.network import Batch, Network
 from mtl.runs.folder import RunFolder
 from mtl.settings.schema import TrainerConfig
@@ -261,8 +260,7 @@ def test_divergence_is_one_line_and_status_1(
                 patch.setattr(Network, "loss", diverging)
             fitting.fit(module, of, config)
 
-    for stages in (stage1, stage2):
-        monkeypatch.setattr(stages, "fit", fit)
+    monkeypatch.setattr(coded, "fit", fit)
     assert main(command) == 1
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert re.fullmatch(

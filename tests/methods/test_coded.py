@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 from default_settings import section
-from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, WORDS, mixed_dataset
+from lstm_parts import CHOICE, LABELS, OTHER, WORDS, mixed_dataset
 
 from mtl.methods.coded import Coded
 from mtl.model.network import Heads, Network
@@ -29,12 +29,6 @@ def test_a_task_without_training_rows_has_the_answers_of_the_head_that_answers_i
     assert DATA.answers(OTHER) == DATA.answers(WORDS)
     answers = DATA.answers(WORDS)
     assert DATA.splits["other"]["test"].targets.tolist() == [answers.index("regnet"), -1, answers.index("jag")]
-
-
-def test_labels_and_numbers_are_their_own_codes() -> None:
-    for task in (LABELS, NUMBERS):
-        for split, part in DATA.splits[task.id].items():
-            np.testing.assert_array_equal(part.targets, DATA.dataset.splits[task.id][split].targets)
 
 
 def test_an_unseen_dev_word_counts_as_wrong() -> None:

@@ -2,7 +2,6 @@ import math
 from collections import Counter
 
 import numpy as np
-import pytest
 
 from mtl.data.dataset import Split
 from mtl.methods.heads import CHARACTERS, FEATURES, overlap, with_overlap
@@ -58,12 +57,6 @@ def test_overlap_against_counts_by_hand() -> None:
     expected = [by_hand(TEXTS[u], TEXTS[v]) for u, v in pairs]
     np.testing.assert_allclose(found, expected, atol=1e-6)
     np.testing.assert_allclose(found[-1], 1, atol=1e-6)  # a text and itself
-
-
-@pytest.mark.parametrize("others", [[], ["a text that no pair has"]])
-def test_a_pair_s_overlap_does_not_depend_on_other_texts_or_their_order(others: list[str]) -> None:
-    alone = overlap([*others, TEXTS[1], TEXTS[0]], np.array([[len(others) + 1, len(others)]]))
-    np.testing.assert_array_equal(alone[0], overlap(TEXTS, np.array([[2, 3], [0, 1], [5, 5]]))[1])
 
 
 def test_each_input_of_a_split_has_the_overlap_of_its_pair() -> None:

@@ -10,7 +10,7 @@ from mtl.base.errors import InputError
 from mtl.jobs.job import load_job
 from mtl.methods import METHODS, method_name
 from mtl.methods.floors.kept import KEEPABLE
-from mtl.methods.method import COMMON_KEYS, MethodKind
+from mtl.methods.method import COMMON_KEYS
 from mtl.settings.layers import flatten_config, shipped
 from mtl.settings.schema import Config
 from mtl.tasks.task import Task
@@ -91,28 +91,6 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
 def test_every_method_has_a_file_of_its_settings() -> None:
     files = {path.stem for path in (shipped("configs") / "method").glob("*.yaml")}
     assert files == {*METHODS, "transformer-superlim"}
-
-
-class MineKind(MethodKind):
-    """As little as a method says of itself."""
-
-    family = "other"
-    reads = ("mine.",)
-
-    def title(self, config: Config) -> str:
-        return "Mine"
-
-    def folder(self, config: Config) -> str:
-        return "mine"
-
-
-def test_a_method_needs_little_to_describe_itself(configs: dict[str, Config]) -> None:
-    kind, config, suite = MineKind(), configs["svm"], load_job({"suite": "klej-sample"}).suite
-    assert kind.find_inputs(config, suite) is None and kind.loads is None
-    facts = kind.summary(config, suite)
-    assert (facts["title"], facts["family"], facts["chosen_on_dev"], facts["unanswered"]) == ("Mine", "other", "", [])
-    assert (facts["embeddings"], facts["is_constant"], facts["is_one_system"]) == (None, False, False)
-    assert kind.reads_key("mine.depth") and not kind.reads_key("floor.min_count")
 
 
 def test_only_trained_networks_and_kept_floors_are_loaded_again() -> None:

@@ -246,13 +246,6 @@ def test_words_that_the_run_never_saw_get_their_vectors(
     np.testing.assert_allclose(unknown[0], unknown[1], atol=1e-6)
 
 
-def test_the_device_that_auto_finds(run: Path) -> None:
-    texts = ["solen skiner nummer 1", "helt nya ord"]
-    np.testing.assert_allclose(mtl.load(run, 1, device="auto").encode(texts), mtl.load(run, 1).encode(texts), atol=1e-3)
-    rows = [["solen skiner"]] * 3
-    assert len(mtl.load(run, 1, device="auto").predict("kansla", rows)) == 3
-
-
 def test_a_run_that_is_not_finished(tmp_path: Path) -> None:
     make_run(tmp_path, right(0.5), tasks=["cbd"]).summary.unlink()
     with raises_input_error(file="TMP"):

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 import torch
 from elmo_files import write_elmo
-from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts
+from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, lstm_parts, stages
 
-from mtl.methods.heads import TaskInput
-from mtl.methods.lstm.trained import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.stage2 import Finetuning
 from mtl.model.encoder import Encoder, past_end
 from mtl.model.lstm import BiLSTM
@@ -18,25 +16,6 @@ from mtl.tasks.task import Task
 from mtl.training.stage import BestWeights
 
 SLOW = ("finetune.learning_rate=1e-12", "finetune.final_learning_rate=1e-13")  # no prediction changes
-
-
-def inputs(parts: Parts, network: Network, folder: Path) -> dict[str, TaskInput]:
-    """What each task's head reads in stage 2, as the configuration says."""
-    heads, encoder = network.heads, network.encoder
-    assert encoder is not None
-    if encoder_runs(parts.config):
-        return {
-            task.id: running_input(parts.config, encoder, parts.sequences, reads_tokens(heads, task))
-            for task in TRAINED
-        }
-    encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, folder)
-    return {task.id: encoded.for_head(reads_tokens(heads, task)) for task in TRAINED}
-
-
-def stages(parts: Parts, network: Network, folder: Path) -> dict[str, Finetuning]:
-    """Stage 2 of each task, which leaves its files in the folder of the task's name."""
-    read = inputs(parts, network, folder)
-    return {task.id: Finetuning(parts.config, parts.data, task, read[task.id], 1, folder / task.id) for task in TRAINED}
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -126,7 +105,7 @@ def test_a_finished_stage_is_loaded_and_predicts_the_same(
     network = parts.network()
     stage = stages(parts, network, tmp_path)[task.id]
     predicted = stage.predict(stage.train(network.heads), task)
-    monkeypatch.setattr("mtl.methods.stage2.fit", None)
+    monkeypatch.setattr("mtl.methods.stage2.fit_tasks", None)
     fresh = parts.network()
     again = stage.predict(stage.train(fresh.heads), task)
     assert set(predicted) == {"dev", "test"}
@@ -136,20 +115,6 @@ def test_a_finished_stage_is_loaded_and_predicts_the_same(
     # The head that it was given now has these weights.
     for name, value in network.heads[task.id].state_dict().items():
         assert torch.equal(fresh.heads[task.id].state_dict()[name], value)
-
-
-def test_predictions_are_targets_of_the_task_s_kind(tmp_path: Path) -> None:
-    parts = lstm_parts(tmp_path)
-    network = parts.network()
-    predicted = {
-        id: stage.predict(stage.train(network.heads), stage.task)["dev"]
-        for id, stage in stages(parts, network, tmp_path).items()
-    }
-    sizes = parts.dataset.splits["choice"]["dev"].sizes
-    assert sizes is not None and (predicted["choice"] >= 0).all() and (predicted["choice"] < sizes).all()
-    assert set(predicted["labels"]) <= {0.0, 1.0}
-    assert ((predicted["numbers"] >= 0) & (predicted["numbers"] <= 10)).all()
-    assert set(predicted["words"]) <= set(parts.dataset.answers["words"]) and predicted["words"].dtype == object
 
 
 def test_a_head_answers_a_task_without_training_rows(tmp_path: Path) -> None:

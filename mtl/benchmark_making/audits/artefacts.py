@@ -26,7 +26,7 @@ from mtl.data.text import TokenizedTexts, tokenized
 from mtl.embedders.find import Vectors
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
-from mtl.methods.floors.features import Document
+from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest, Method
 from mtl.settings.layers import flatten_config
@@ -210,14 +210,8 @@ class LengthFloor(Floor):
         return LengthFeatures()
 
 
-class LengthFeatures:
+class LengthFeatures(RowFeatures):
     """The numbers of tokens and characters of each text, on a logarithmic scale, and the differences of a pair's."""
-
-    problem = "its training texts are empty"
-
-    def fit(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
-        """The features of training rows: nothing is learned from them."""
-        return self.transform(rows)
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
         """The features of rows, float64 (rows, features)."""

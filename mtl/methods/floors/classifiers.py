@@ -17,7 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from mtl.base.errors import InputError
 from mtl.embedders.fasttext import training_process
-from mtl.methods.floors.features import Document
+from mtl.methods.floors.features import Document, RowFeatures
 
 ITERATIONS = 2_000  # the most iterations of a linear model
 HIDDEN = 256  # units of a network
@@ -220,28 +220,21 @@ class FastTextRegressor(FastTextClassifier):
         return probabilities @ self.means_ / np.maximum(probabilities.sum(axis=1), 1e-12)
 
 
-class TokenLines:
+class TokenLines(RowFeatures):
     """What fastText reads of rows: a line of the tokens of each row, in lower case. Those of a pair have marks that say what other floors'
     features say with numbers: 1: only in the first text, 2: only in the second one, =: in both.
     """
 
-    problem = "its training texts are empty"
-
-    def fit(self, rows: Sequence[Sequence[Document]]) -> list[str]:
-        """The lines of training rows: nothing is learned from them."""
-        return self.transform(rows)
-
     def transform(self, rows: Sequence[Sequence[Document]]) -> list[str]:
         """One line for each row."""
-        return [_line(row) for row in rows]
+        return [self._line(row) for row in rows]
 
-
-def _line(row: Sequence[Document]) -> str:
-    sides = [[token.lower() for token in document.tokens if token != END] for document in row]
-    if len(sides) == 1:
-        return " ".join(sides[0])
-    first, second = sides
-    known_first, known_second = set(first), set(second)
-    marked = [f"={token}" if token in known_second else f"1:{token}" for token in first]
-    marked += [f"={token}" if token in known_first else f"2:{token}" for token in second]
-    return " ".join(marked)
+    def _line(self, row: Sequence[Document]) -> str:
+        sides = [[token.lower() for token in document.tokens if token != END] for document in row]
+        if len(sides) == 1:
+            return " ".join(sides[0])
+        first, second = sides
+        shared = {*first} & {*second}
+        marked = [f"={token}" if token in shared else f"1:{token}" for token in first]
+        marked += [f"={token}" if token in shared else f"2:{token}" for token in second]
+        return " ".join(marked)

@@ -150,19 +150,15 @@ class YesOrNo:
 
 def numbers(estimator: Any) -> int:
     """How many numbers a trained estimator holds: a linear model's weights, or a tree's nodes."""
-    if isinstance(estimator, CosineInRange):
-        return 0
     if isinstance(estimator, YesOrNo):
         return numbers(estimator.classifier)
     if isinstance(estimator, FastTextClassifier):
         return estimator.parameters()
     if isinstance(estimator, DenseClassifier | DenseRegressor):
         return numbers(estimator.model_[-1])
-    if hasattr(estimator, "coefs_"):
-        return int(sum(weights.size for weights in (*estimator.coefs_, *estimator.intercepts_)))
-    if hasattr(estimator, "feature_log_prob_"):
-        return int(estimator.feature_log_prob_.size + estimator.class_log_prior_.size)
-    if hasattr(estimator, "coef_"):
-        return int(estimator.coef_.size + np.size(estimator.intercept_))
-    trees = getattr(estimator, "estimators_", [estimator])
-    return int(sum(tree.tree_.node_count for tree in trees))
+    learned = [
+        getattr(estimator, name, ()) for name in ("coef_", "intercept_", "feature_log_prob_", "class_log_prior_")
+    ]
+    learned += [*getattr(estimator, "coefs_", ()), *getattr(estimator, "intercepts_", ())]
+    trees = [tree.tree_ for tree in getattr(estimator, "estimators_", [estimator]) if hasattr(tree, "tree_")]
+    return int(sum(map(np.size, learned)) + sum(tree.node_count for tree in trees))

@@ -3,8 +3,8 @@ Superlim paper's classical models)."""
 
 import json
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import StandardScaler, normalize
 
 from mtl.base.progress import progress
-from mtl.data.dataset import Split
+from mtl.data.dataset import Split, marked_texts
 from mtl.settings.schema import FloorConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -33,17 +33,36 @@ class Document(NamedTuple):
     tokens: list[str]
 
 
-class RowFeatures(Protocol):
+class RowFeatures:
     """What turns rows into features; `problem` says what is wrong if training rows have nothing to learn them from."""
 
-    problem: str
+    problem = "its training texts are empty"
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Any:
         """Learn from the documents of training rows, equally many in each, and return what the estimator reads: a matrix
-        (rows, features), or lines. Raises ValueError if they have nothing to learn from."""
+        (rows, features), or lines. Raises ValueError if they have nothing to learn from. Here, nothing is learned."""
+        return self.transform(rows)
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> Any:
         """The features of rows, as `fit` returns them."""
+        raise NotImplementedError
+
+
+def documents_of(
+    task: Task, split: Split, texts: Sequence[str], words: Callable[[int], list[str]] | None
+) -> list[list[Document]]:
+    """The parts of each model input of a split: its texts, with their words.
+
+    Args:
+        texts: those that the split has the numbers of.
+        words: of the text with a number; None for `JoinedFeatures`, which read no words, but then what is marked in the texts.
+    """
+    documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
+    rows = [[documents[text] for text in row] for row in split.texts.tolist()]
+    if words or not task.marked:
+        return rows
+    marked = marked_texts(task, split, texts)
+    return [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
 
 
 def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:
@@ -80,76 +99,51 @@ def finite_numbers(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
     return tensor.detach().resolve_neg().numpy()
 
 
-class Tfidf:
-    """TF-IDF of word n-grams, and of character n-grams within words, both in lower case.
+def new_vectorizers(config: FloorConfig) -> dict[str, TfidfVectorizer]:
+    """TF-IDF of word n-grams, and of character n-grams within words, both in lower case, by kind.
 
     Term frequencies are on a logarithmic scale. Each kind's vector has length 1, or 0 for a text with no known n-gram.
     """
-
-    def __init__(self, config: FloorConfig) -> None:
-        common = {"min_df": config.min_count, "max_features": config.max_features, "sublinear_tf": True}
-        words = TfidfVectorizer(
-            preprocessor=_tokens,
-            tokenizer=list,
-            token_pattern=None,
-            lowercase=False,
-            ngram_range=tuple(config.word_ngrams),
-            **common,
-        )
-        characters = TfidfVectorizer(
-            preprocessor=_text, analyzer="char_wb", ngram_range=tuple(config.char_ngrams), **common
-        )
-        self._vectorizers = dict(zip(KINDS, (words, characters), strict=True))
-
-    def fit(self, documents: Collection[Document], title: str) -> Vectors:
-        """Choose the n-grams and their weights from these documents; return the documents' vectors, (documents, n-grams) each.
-
-        Raises ValueError if no n-gram occurs in enough documents. The title is that of the progress bar.
-        """
-        return {
-            kind: vectorizer.fit_transform(progress(documents, f"{title} · n-grams of {kind}", "texts"))
-            for kind, vectorizer in self._vectorizers.items()
-        }
-
-    def transform(self, documents: Collection[Document]) -> Vectors:
-        """The vectors of documents, (documents, n-grams) each."""
-        return {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
-
-    def state(self) -> dict[str, Any]:
-        return {kind: fitted_state(vectorizer) for kind, vectorizer in self._vectorizers.items()}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        for kind, vectorizer in self._vectorizers.items():
-            restore_fitted(vectorizer, state[kind])
+    common = {"min_df": config.min_count, "max_features": config.max_features, "sublinear_tf": True}
+    words = {"preprocessor": _tokens, "tokenizer": list, "token_pattern": None, "lowercase": False}
+    characters = {"preprocessor": _text, "analyzer": "char_wb"}
+    return {
+        "words": TfidfVectorizer(**words, ngram_range=tuple(config.word_ngrams), **common),
+        "characters": TfidfVectorizer(**characters, ngram_range=tuple(config.char_ngrams), **common),
+    }
 
 
-class TaskFeatures:
-    """The features that a method reads for the rows of one task: PAIR_FEATURES for pairs, `bag` for all others."""
+class TaskFeatures(RowFeatures):
+    """The features that a method reads for the rows of one task: `pair_features` of pairs, `bag` of all others."""
 
     def __init__(self, method: str, config: FloorConfig, task: Task) -> None:
-        self._title = task.id
-        self._tfidf = Tfidf(config)
-        self._of_pair = PAIR_FEATURES[method] if task.is_pair else None
+        self._method, self._task = method, task
+        self._vectorizers = new_vectorizers(config)
         self._scaler = StandardScaler()
         self.problem = f"no n-gram occurs in floor.min_count={config.min_count} training texts; set fewer"
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Matrix:
         """Choose the n-grams and their weights from the distinct texts of training rows; return the rows' features."""
         documents, indices = _distinct(rows)
-        sides = _sides(self._tfidf.fit(documents, self._title), indices)
-        if self._of_pair:
+        vectors = {
+            kind: vectorizer.fit_transform(progress(documents, f"{self._task.id} · n-grams of {kind}", "texts"))
+            for kind, vectorizer in self._vectorizers.items()
+        }
+        sides = _sides(vectors, indices)
+        if self._task.is_pair:
             self._scaler.fit(cosines(sides))
         return self._features(sides)
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> Matrix:
         """The features of rows, (rows, features)."""
         documents, indices = _distinct(rows)
-        return self._features(_sides(self._tfidf.transform(documents), indices))
+        vectors = {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
+        return self._features(_sides(vectors, indices))
 
     def state(self) -> dict[str, Any]:
         """What they have learned, as tensors and plain values."""
-        state = self._tfidf.state()
-        if self._of_pair:
+        state: dict[str, Any] = {kind: fitted_state(vectorizer) for kind, vectorizer in self._vectorizers.items()}
+        if self._task.is_pair:
             state |= {name: torch.from_numpy(getattr(self._scaler, f"{name}_")) for name in ("mean", "scale")}
         return state
 
@@ -158,8 +152,9 @@ class TaskFeatures:
 
         Raises KeyError, TypeError, ValueError or RecursionError for a state of another form.
         """
-        self._tfidf.restore(state)
-        if self._of_pair:
+        for kind, vectorizer in self._vectorizers.items():
+            restore_fitted(vectorizer, state[kind])
+        if self._task.is_pair:
             self._scaler.mean_, self._scaler.scale_ = (
                 finite_numbers(state[name], (len(KINDS),)) for name in ("mean", "scale")
             )
@@ -168,7 +163,9 @@ class TaskFeatures:
             self._scaler.n_features_in_ = len(KINDS)
 
     def _features(self, sides: Sequence[Vectors]) -> Matrix:
-        return self._of_pair(sides, self._scaler.transform(cosines(sides))) if self._of_pair else bag(sides)
+        if not self._task.is_pair:
+            return bag(sides)
+        return pair_features(self._method, sides, self._scaler.transform(cosines(sides)))
 
 
 def bag(sides: Sequence[Vectors]) -> csr_matrix:
@@ -181,52 +178,29 @@ def cosines(sides: Sequence[Vectors]) -> np.ndarray:
     return _sums(_products(sides))
 
 
-# Arguments of the functions for pairs: the vectors of the two sides, and their cosines, (rows, 2), standardized by the mean
-# and the standard deviation over the training rows.
+def pair_features(method: str, sides: Sequence[Vectors], standardized: np.ndarray) -> Matrix:
+    """What a method reads of pairs, (rows, features).
 
+    Linear models and naive Bayes: the pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines. Trees: the last three, and
+    the sums of |u - v|. A forest: copies of the four that compare whole texts, too; of the sqrt(n) features that it draws at each split,
+    two are such copies on average. Overlap: only the cosines.
 
-def overlap_features(sides: Sequence[Vectors], standardized: np.ndarray) -> np.ndarray:
-    """Only the cosines, not standardized."""
-    return cosines(sides)
-
-
-def linear_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
-    """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines, which need no large weights if standardized."""
-    return hstack([bag(sides), *_differences(sides), *_products(sides), standardized], format="csr")
-
-
-def counted_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
-    """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines: no number is negative, as naive Bayes needs it."""
-    return hstack([bag(sides), *_differences(sides), *_products(sides), cosines(sides)], format="csr")
-
-
-def tree_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
-    """|u - v| and u * v of each kind, the cosines, and the sums of |u - v|."""
-    differences = _differences(sides)
-    return hstack([*differences, *_products(sides), standardized, _sums(differences)], format="csr")
-
-
-def forest_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
-    """The features of `tree_features`, with copies of the four that compare whole texts: of the sqrt(n) features that a forest draws
-    at each split, two are such copies on average."""
-    once = tree_features(sides, standardized)
-    copies = round(once.shape[1] ** 0.5 / 2)
-    return hstack([once, *[once[:, -4:]] * copies], format="csr")
-
-
-PAIR_FEATURES: dict[str, Callable[[Sequence[Vectors], np.ndarray], Matrix]] = {
-    "overlap": overlap_features,
-    "svm": linear_features,
-    "logistic": linear_features,
-    "naive_bayes": counted_features,
-    "tree": tree_features,
-    "forest": forest_features,
-}
-
-
-def _differences(sides: Sequence[Vectors]) -> list[csr_matrix]:
+    Args:
+        sides: the vectors of the two sides.
+        standardized: their cosines, (rows, 2), standardized by the mean and the standard deviation over the training rows, so that they
+            need no large weights; naive Bayes, which takes no negative number, and overlap read them as they are.
+    """
+    if method == "overlap":
+        return cosines(sides)
     first, second = sides
-    return [abs(first[kind] - second[kind]) for kind in KINDS]
+    differences = [abs(first[kind] - second[kind]) for kind in KINDS]
+    compared = [*differences, *_products(sides)]
+    if method not in ("tree", "forest"):
+        whole = cosines(sides) if method == "naive_bayes" else standardized
+        return hstack([bag(sides), *compared, whole], format="csr")
+    features = hstack([*compared, standardized, _sums(differences)], format="csr")
+    copies = round(features.shape[1] ** 0.5 / 2) if method == "forest" else 0
+    return hstack([features, *[features[:, -4:]] * copies], format="csr")
 
 
 def _products(sides: Sequence[Vectors]) -> list[csr_matrix]:
@@ -259,7 +233,7 @@ def _text(document: Document) -> str:
     return document.text.lower()
 
 
-class JoinedFeatures:
+class JoinedFeatures(RowFeatures):
     """Counts or TF-IDF of word n-grams, with scikit-learn's words (two or more letters or digits) and defaults, but without lower-casing."""
 
     problem = "its training texts have no word of two letters or digits"

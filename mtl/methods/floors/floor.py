@@ -15,7 +15,7 @@ from mtl.base.files import write_json
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
-from mtl.data.dataset import Split, marked_texts
+from mtl.data.dataset import Split
 from mtl.data.text import tokenized
 from mtl.methods.floors.classifiers import TokenLines
 from mtl.methods.floors.estimators import (
@@ -36,6 +36,7 @@ from mtl.methods.floors.features import (
     RowFeatures,
     TaskFeatures,
     TrainingInputs,
+    documents_of,
     training_inputs,
 )
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, write_kept
@@ -43,7 +44,6 @@ from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.runs.layout import Chosen, chosen_file
 from mtl.tasks.metrics import TIE, score
-from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -57,20 +57,17 @@ class Floor(Method):
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a setting in `floor.grid` that the method's estimators do not have."""
+        super().__init__(request)
         config, dataset = request.config, request.dataset
-        self.config, self.dataset = config, dataset
-        self.language, self.scale = request.suite.language, request.suite.shown
-        self.fingerprints: dict[str, str] = {}
-        self.facts: dict[str, Any] = {}
         self.embedding_parameters = 0
         self.joined = config.floor.features == "joined"
         if config.floor.keep and config.method not in KEEPABLE:
             raise InputError(f"method {config.method} keeps no model; drop it", key="floor.keep", value="true")
         if config.method in ESTIMATORS:
             check_grid(config.method, config.floor.grid)
-            self._check_names(request.suite)
+            self._check_names()
             if not self.joined:
-                self.texts = tokenized(dataset.texts, self.language, config.max_length, Path(config.cache_dir))
+                self.texts = tokenized(dataset.texts, self.suite.language, config.max_length, Path(config.cache_dir))
             if guessed := [task.id for task in dataset.tasks if guess_for(config.method, task)]:
                 note = f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(guessed)}."
                 self.facts["notes"] = [note]
@@ -85,12 +82,12 @@ class Floor(Method):
                 train = self.dataset.splits[task.id]["train"]
                 for predicted in answered:
                     rng = np.random.default_rng([seed, zlib.crc32(predicted.id.encode())])
-                    splits = self._to_predict(predicted)
+                    splits = self.to_predict(predicted)
                     yield predicted, {name: guess(task, train, split, rng) for name, split in splits.items()}
             else:
                 learned = self._learn(task, seed, folder)
                 for predicted in answered:
-                    splits = self._to_predict(predicted)
+                    splits = self.to_predict(predicted)
                     yield predicted, {name: self._predicted(predicted, task, learned, name) for name in splits}
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
@@ -98,7 +95,7 @@ class Floor(Method):
         learned = [read_json(chosen_file(folder, task), Chosen) for task in self._trained]
         parameters = sum(numbers(trained.estimator) for trained in self._trained.values())
         read = [task for task in self.dataset.tasks if task.id in self._trained]
-        model = TrainedFloor(self.config, self.language, self._trained)
+        model = TrainedFloor(self.config, self.suite.language, self._trained)
         return {
             "parameters": parameters + self.embedding_parameters,
             "parameters_without_embeddings": parameters,
@@ -107,9 +104,6 @@ class Floor(Method):
             "peak_memory": max([peak_memory(), *(done.get("peak_memory", 0) for done in learned)]),
             "sentences_per_second": sentences_per_second(model.predict, self.dataset, read) if learned else None,
         }
-
-    def _to_predict(self, task: Task) -> dict[str, Split]:
-        return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
 
     def _learn(self, task: Task, seed: int, folder: Path) -> Kept:
         """Train with each combination of settings. Return the estimator that is best on dev (among equals, the first one)."""
@@ -136,7 +130,7 @@ class Floor(Method):
             seconds = time.monotonic() - start
             write_json(done, {**values, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
             chosen = ", ".join(f"{key}={value}" for key, value in values["settings"].items()) or "the defaults"
-            logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.scale.show(best), chosen)
+            logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.suite.shown.show(best), chosen)
         self._trained[task.id] = trial
         if self.config.floor.keep:
             write_kept(kept_file(folder, task.id), trial)
@@ -203,23 +197,14 @@ class Floor(Method):
         return TaskFeatures(self.config.method, self.config.floor, task)
 
     def _documents(self, task: Task, split: Split) -> list[list[Document]]:
-        """The parts of each model input, in the order in which `JoinedFeatures` joins them: its texts, then what is marked in them."""
-        numbers = np.unique(split.texts).tolist()
-        documents = {
-            text: Document(self.dataset.texts[text], [] if self.joined else self.texts.words(text)) for text in numbers
-        }
-        rows = [[documents[text] for text in row] for row in split.texts.tolist()]
-        if not (self.joined and task.marked):
-            return rows
-        marked = marked_texts(task, split, self.dataset.texts)
-        return [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
+        return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words)
 
-    def _check_names(self, suite: Suite) -> None:
+    def _check_names(self) -> None:
         """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""
         if self.joined and self.config.method in COMPARES_PAIRS:
             message = f"method {self.config.method} compares the texts of a pair; drop it"
             raise InputError(message, key="floor.features", value="joined")
-        if unknown := set(self.config.floor.train_rows) - set(suite.tasks):
+        if unknown := set(self.config.floor.train_rows) - set(tasks := self.suite.tasks):
             raise InputError(
-                f"floor.train_rows.{min(unknown)}: suite {suite.name} has no such task; it has {', '.join(suite.tasks)}"
+                f"floor.train_rows.{min(unknown)}: suite {self.suite.name} has no such task; it has {', '.join(tasks)}"
             )

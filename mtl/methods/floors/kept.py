@@ -16,10 +16,18 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import Split, first_choices, make_split
-from mtl.data.examples import Row, make_example, span_texts
+from mtl.data.examples import Row, make_example
 from mtl.data.text import UNKNOWN, moses
 from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, guess_for
-from mtl.methods.floors.features import Document, JoinedFeatures, Matrix, RowFeatures, TaskFeatures, finite_numbers
+from mtl.methods.floors.features import (
+    Document,
+    JoinedFeatures,
+    Matrix,
+    RowFeatures,
+    TaskFeatures,
+    documents_of,
+    finite_numbers,
+)
 from mtl.methods.method import LoadRequest
 from mtl.settings.schema import Config, FloorConfig
 from mtl.tasks.targets import target_kind
@@ -159,19 +167,15 @@ class TrainedFloor:
     def _read(self, task: Task, rows: Sequence[Row]) -> tuple[Any, Matrix, Split]:
         if (source := task.answered_by or task.id) not in self.kept:
             raise InputError(f"task {source}: method {self.config.method} has no model for it, only a constant answer")
-        tokenize, length = moses(self.language), self.config.max_length
-        kept = self.kept[source]
-        joined = kept.vectorizer is not None
+        tokenize, kept = moses(self.language), self.kept[source]
         examples = [make_example(task, row) for row in rows]
-        documents = [
-            [Document(text, []) for text in (*texts, *span_texts(task, texts, example.spans))]
-            if joined
-            else [Document(text, tokenize(text)[:length] or [UNKNOWN]) for text in texts]
-            for example in examples
-            for texts in example.inputs
-        ]
-        texts = dict.fromkeys(text for example in examples for text in example.texts)
+        texts = list(dict.fromkeys(text for example in examples for text in example.texts))
         split = make_split(task, examples, {text: number for number, text in enumerate(texts)})
+
+        def words(text: int) -> list[str]:
+            return tokenize(texts[text])[: self.config.max_length] or [UNKNOWN]
+
+        documents = documents_of(task, split, texts, None if kept.vectorizer else words)
         return kept.estimator, kept.features.transform(documents), split
 
 

@@ -17,7 +17,7 @@ from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split
-from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.methods.method import Method, Predictions
 from mtl.runs.layout import Chosen, chosen_file
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.task import Task
@@ -67,19 +67,11 @@ def _abbreviations(language: str) -> frozenset[str]:
 class Lead(Method):
     """`mtl.methods.method.Method` of the first sentences. All seeds have the same predictions."""
 
-    def __init__(self, request: BuildRequest) -> None:
-        self.dataset = request.dataset
-        self.language = request.suite.language
-        self.sentences = request.config.lead.sentences
-        self.fingerprints: dict[str, str] = {}
-        self.facts: dict[str, Any] = {}
-
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.trained_tasks:
             count = self._count(task, seed, folder)
             for answered in self.dataset.answered(task):
-                splits = self.dataset.splits[answered.id]
-                yield answered, {name: self._lead(split, count) for name, split in splits.items() if name != "train"}
+                yield answered, {name: self._lead(split, count) for name, split in self.to_predict(answered).items()}
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """One parameter for each task: the number of sentences."""
@@ -98,8 +90,8 @@ class Lead(Method):
         done = chosen_file(folder, task.id)
         if not done.exists():
             start = time.monotonic()
-            count, trials = self.sentences or 1, dict[int, float]()
-            if self.sentences is None:
+            count, trials = self.config.lead.sentences or 1, dict[int, float]()
+            if self.config.lead.sentences is None:
                 train = self.dataset.splits[task.id]["train"]
                 for number in progress(range(1, MOST_SENTENCES + 1), f"seed {seed} · {task.id} · sentences", "numbers"):
                     trials[number] = score(task, self._lead(train, number), train.scored)
@@ -109,12 +101,12 @@ class Lead(Method):
             write_json(done, {"settings": {"sentences": count}, "seconds": seconds, "on_train": trials})
             logger.info("seed %d · %s · lead.sentences=%d", seed, task.id, count)
         recorded = read_json(done, Chosen)["settings"].get("sentences")
-        if not isinstance(recorded, int) or not 1 <= recorded <= (self.sentences or MOST_SENTENCES):
+        if not isinstance(recorded, int) or not 1 <= recorded <= (self.config.lead.sentences or MOST_SENTENCES):
             message = "must be a number of sentences; delete it, and run this again"
             raise InputError(message, path=done, key="settings.sentences")
         return recorded
 
     def _lead(self, split: Split, count: int) -> np.ndarray:
         texts = (self.dataset.texts[text] for text in split.texts[:, 0].tolist())
-        leads = [" ".join(sentences(text, self.language)[:count]) for text in texts]
+        leads = [" ".join(sentences(text, self.suite.language)[:count]) for text in texts]
         return np.array(leads, dtype=object)

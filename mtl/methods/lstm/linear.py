@@ -34,7 +34,7 @@ from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import UNLABELLED, with_weights
 from mtl.methods.floors.estimators import new_estimator, numbers, quiet_fit
-from mtl.methods.floors.features import Document, Matrix, TaskFeatures
+from mtl.methods.floors.features import Matrix, TaskFeatures, documents_of
 from mtl.methods.floors.kept import (
     Kept,
     KeptContent,
@@ -91,10 +91,6 @@ class LinearModels:
         for id, kept in self.kept.items():
             write_kept(kept_file(seed_folder, id), kept)
         write_json(_list_file(seed_folder), list(self.kept))
-
-    def predictor(self, config: Config, language: str) -> TrainedFloor:
-        """What gives new rows their outputs, in the language of the suite."""
-        return TrainedFloor(config, language, self.kept)
 
     @property
     def parameters(self) -> int:
@@ -189,7 +185,7 @@ def _trained(
     kind = target_kind(task)
     features = TaskFeatures(METHOD, config.floor, task)
     try:
-        matrix = features.fit(_documents(train, dataset, texts))
+        matrix = features.fit(documents_of(task, train, dataset.texts, texts.words))
     except ValueError:
         raise _Unteachable(f"no n-gram occurs in {config.floor.min_count} of its training texts") from None
     targets = kind.fit_targets(train.targets, train.sizes)
@@ -202,7 +198,7 @@ def _trained(
     bar.advance(1)
 
     def answer(split: Split) -> torch.Tensor:
-        read = features.transform(_documents(split, dataset, texts))
+        read = features.transform(documents_of(task, split, dataset.texts, texts.words))
         return torch.from_numpy(kind.estimator_outputs(estimator, read, head, []))
 
     outputs = {}
@@ -214,11 +210,6 @@ def _trained(
         outputs[task.id][UNLABELLED] = answer(dataset.unlabelled[task.id])
     kept = Kept(estimator, features)
     return kept, _CachedModel(model=kept_content(kept), outputs=outputs, seconds=monotonic() - start)
-
-
-def _documents(split: Split, dataset: Dataset, texts: TokenizedTexts) -> list[list[Document]]:
-    documents = {text: Document(dataset.texts[text], texts.words(text)) for text in np.unique(split.texts).tolist()}
-    return [[documents[text] for text in row] for row in split.texts.tolist()]
 
 
 class _Fitting:

@@ -10,8 +10,8 @@ import logging
 import math
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
@@ -27,18 +27,18 @@ from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.embedders.interface import Embeddings
-from mtl.methods.coded import Coded, JointBatches
+from mtl.methods.coded import Coded, fit_tasks
+from mtl.methods.heads import TaskInput
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_network
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.layout import FORMAT, read_stage
-from mtl.settings.layers import flatten_config
+from mtl.settings.layers import flatten_config, matches
 from mtl.settings.schema import INDIFFERENT, Config
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
-from mtl.training.module import MultitaskModule, falling_adam
+from mtl.training.module import falling_adam
 from mtl.training.precision import training_precision
-from mtl.training.stage import Stage, fit
 
 # Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
 # `suite` and `tasks` say where data comes from, which is compared by content.
@@ -77,29 +77,26 @@ def pretrain(
         if shared.take(folder, checkpoint, network, title):
             load_finished(network, folder, checkpoint)
             return network
-        settings = config.pretrain
-        data.set_loss(network, config.loss, config.distill)
-        batches = JointBatches(config, data, sequences, seed, settings.batch_size, settings.batch_size)
-        schedule = batches.schedule(settings.max_steps, seed, settings.sampling)
+        settings, tasks = config.pretrain, data.dataset.trained_tasks
         every = min(settings.validate_every, settings.max_steps)
         rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps
-        scores = {task.id: data.dev_score(task) for task in data.dataset.trained_tasks}
-        stage = Stage(
+        fit_tasks(
+            *(config, data, network, TaskInput(None, sequences, None, sequences.lengths.numpy())),
+            *({task.id: data.train(task, config.loss, seed) for task in tasks}, falling_adam(*rates)),
+            (settings.batch_size, settings.batch_size),
+            steps=every,
+            total_steps=settings.max_steps,
+            seed=seed,
+            sampling=settings.sampling,
             title=title,
             section="pretrain",
             folder=folder,
-            seed=seed,
             epochs=math.ceil(settings.max_steps / every),
-            total_steps=settings.max_steps,
             patience=settings.patience,
             gradient_clip=settings.gradient_clip,
-            train=lambda epoch: batches.train(schedule, epoch * every, (epoch + 1) * every),
-            dev=batches.dev(),
             checkpoint=settings.checkpoint,
-            scale=data.scale,
             facts={"key": shared.key},
         )
-        fit(MultitaskModule(network, scores, falling_adam(*rates)), stage, config.trainer)
         shared.record(folder)
     return network
 
@@ -112,13 +109,8 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
         inputs: fingerprints of the data, the embeddings and the tokenizer, by name.
     """
     left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
-    settings = {
-        key: value
-        for key, value in flatten_config(config).items()
-        if LSTM.reads_key(key)
-        and key not in left_out
-        and not key.startswith(tuple(n for n in left_out if n.endswith(".")))
-    }
+    flat = flatten_config(config)
+    settings = {key: value for key, value in flat.items() if LSTM.reads_key(key) and not matches(key, left_out)}
     where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
     versions = [FORMAT, VERSION, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
     content = [settings, list(tasks), dict(inputs), seed, where, versions]
@@ -137,11 +129,6 @@ def planned_key(config: Config) -> str:
     return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed=0)
 
 
-def records_beside(run: Path) -> Path:
-    """The folder of the records that a run shares: beside its own folder, where other runs of the suite are."""
-    return run.absolute().parent / ".stage1"
-
-
 @dataclass(frozen=True)
 class SharedStage1:
     """A seed's stage 1 as other runs share it, under a key of `stage1_key`. Where the folder of records cannot be written to, none is."""
@@ -149,14 +136,11 @@ class SharedStage1:
     records: Path
     key: str
 
-    @contextmanager
-    def reserved(self, title: str) -> Iterator[None]:
+    def reserved(self, title: str) -> AbstractContextManager[None]:
         """Within the block, no other process trains this stage 1. The title is that of messages."""
         if not self._writable:
-            yield
-            return
-        with waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same"):
-            yield
+            return nullcontext()
+        return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
 
     def take(self, folder: Path, checkpoint: str, network: nn.Module, title: str) -> bool:
         """If another run has finished this stage 1 and its weights fit the network, put them and its record into `folder`. Return whether.

@@ -25,7 +25,7 @@ from mtl.data.spans import SpanPlacer
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
-from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest, WordTable
+from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest
 from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
 from mtl.methods.method import LoadRequest
@@ -213,26 +213,24 @@ class TrainedLstm(TrainedNetworks):
         sequences: Callable[[TokenizedTexts], Sequences],
         embeddings: Embeddings | Reader,
         answers: Mapping[str, Sequence[str]],
-        table: Callable[[Sequence[str]], WordTable | None] = lambda words: None,
         trained_on: Sequence[str] = (),
-        learn: Callable[[Sequence[str]], None] = lambda words: None,
         linear: "TrainedFloor | None" = None,
+        reader: Reader | None = None,
     ) -> None:
         """
         Args:
             encoder: from stage 1, on the device to compute on.
             sequences: turns tokenized texts, whose words may be new, into the encoder's input.
             answers: see `mtl.data.dataset.Dataset`.
-            table, learn: see `Reader`; the first is needed for `parts` only.
             trained_on: ids of the tasks of stage 1.
             linear: the linear models that heads add their outputs to.
+            reader: the embeddings of a finished run, for `learn` and `parts` only.
         """
         super().__init__(config, encoder.device, config.finetune.batch_size, self._open, answers)
         self.language, self.folder = language, folder
         self.encoder = encoder.eval()
-        self.sequences, self.embeddings, self.table = sequences, embeddings, table
-        self.trained_on, self.linear = trained_on, linear
-        self._learn_words = learn
+        self.sequences, self.embeddings = sequences, embeddings
+        self.trained_on, self.linear, self.reader = trained_on, linear, reader
         self.dim = encoder.output_size
         self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
         self.parameters = self.parameters_without_embeddings + embeddings.parameters()
@@ -256,7 +254,8 @@ class TrainedLstm(TrainedNetworks):
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once."""
         with hidden_progress():
-            self._learn_words(TokenizedTexts(texts, self.language, self.config.max_length).types)
+            assert self.reader is not None
+            self.reader.learn(TokenizedTexts(texts, self.language, self.config.max_length).types)
 
     def encode(self, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
         """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1, which all tasks share."""
@@ -284,7 +283,8 @@ class TrainedLstm(TrainedNetworks):
 
     def parts(self, words: Sequence[str]) -> EncoderParts:
         """The weights of the encoder of stage 1. Raises InputError if its embeddings have no fixed vector for each word."""
-        table = self.table(words)
+        assert self.reader is not None
+        table = self.reader.table(words)
         if table is None:
             message = "a word's vector depends on its text, so other programs cannot look it up"
             raise InputError(message, key="embeddings", value=self.config.embeddings.name)
@@ -342,5 +342,5 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         linear = load_linear(request)
     return TrainedLstm(
         *(config, request.suite.language, request.seed_folder, encoder.to(request.device), reader.sequences, reader),
-        *(request.answers, reader.table, request.trained_tasks, reader.learn, linear),
+        *(request.answers, request.trained_tasks, linear, reader),
     )

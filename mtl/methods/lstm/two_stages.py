@@ -11,25 +11,24 @@ from typing import Any
 import torch
 
 from mtl.base.device import device_of
-from mtl.base.memory import peak_gpu_memory
 from mtl.data.spans import with_token_spans
 from mtl.data.text import moses_version, tokenized
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods.coded import Coded
+from mtl.methods.floors.kept import TrainedFloor
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
-from mtl.methods.lstm.stage1 import SharedStage1, pretrain, records_beside, stage1_key
+from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.throughput import sentences_per_second
+from mtl.methods.throughput import networks_cost
 from mtl.model.lstm import check_recurrence
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
-from mtl.runs.layout import finetune_folder, pretrain_folder, read_stage
+from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import DONE
 from mtl.training.precision import mixed_precision, training_precision
 
 logger = logging.getLogger("mtl")
@@ -40,6 +39,7 @@ class TwoStages(Method):
 
     def __init__(self, request: BuildRequest) -> None:
         """Read the texts and their vectors. Raises InputError for vectors that cannot be read."""
+        super().__init__(request)
         config, suite = request.config, request.suite
         device = device_of(config.trainer.accelerator)
         if device.type == "mps":
@@ -48,7 +48,7 @@ class TwoStages(Method):
         dataset, texts = with_token_spans(
             request.dataset, plain_texts, suite.language, config.max_length, config.boundary_words
         )
-        self.config, self.suite, self.dataset, self.texts = config, suite, dataset, texts
+        self.dataset, self.texts = dataset, texts
         self.teacher = teacher = request.teacher
         self.as_read = request.dataset, plain_texts  # without what marked spans and boundary words add
         training_texts = dataset.distinct_texts("train")
@@ -56,16 +56,14 @@ class TwoStages(Method):
             EmbeddingsRequest(config.embeddings, texts, training_texts, request.vectors, Path(config.cache_dir), device)
         )
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
-        self.fingerprints = {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
+        self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:
             self.fingerprints["linear"] = basis(config.floor)
         if teacher is not None:
             self.fingerprints["teacher"] = teacher.key
-        self.facts: dict[str, Any] = {
-            "embeddings_coverage": self.embeddings.coverage.as_dict(),
-            "precision": training_precision(config.trainer),
-            "hidden_size": config.encoder.hidden_size,
-        }
+        self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
+        self.facts["precision"] = training_precision(config.trainer)
+        self.facts["hidden_size"] = config.encoder.hidden_size
         notes = [] if teacher is None else [teacher.about]
         thresholds = [task.id for task in dataset.trained_tasks if metric_named(task.metric).one_label]
         if thresholds and config.finetune.threshold != "argmax":
@@ -73,7 +71,8 @@ class TwoStages(Method):
             notes.append(f"The decision threshold was chosen on {rows}: {', '.join(thresholds)}.")
         if notes:
             self.facts["notes"] = notes
-        self._stage1_records = records_beside(request.folder)
+        # Beside the run's own folder, where other runs of the suite are.
+        self._stage1_records = request.folder.absolute().parent / ".stage1"
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0
 
@@ -134,36 +133,21 @@ class TwoStages(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one encoder, all heads and their linear models. The parameters of an ELMo count as embeddings."""
         assert self._network is not None and self._network.encoder is not None
-        stages = [read_stage(pretrain_folder(folder) / DONE)]
-        stages += [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
         parts = [*self._network.encoder.lstm.parameters(), *self._network.heads.parameters()]
-        without = sum(parameter.numel() for parameter in parts)
-        linear_seconds = 0.0
+        without, seconds = sum(parameter.numel() for parameter in parts), self._encoding_seconds
+        linear = None
         if self.linear is not None:
-            without += self.linear.parameters
-            linear_seconds = self.linear.seconds
-        cost = {
-            "parameters": without + self.embeddings.parameters(),
-            "parameters_without_embeddings": without,
-            "pretrain_seconds": stages[0]["seconds"],
-            "finetune_seconds": linear_seconds + self._encoding_seconds + sum(stage["seconds"] for stage in stages[1:]),
-            "peak_memory": max(stage["peak_memory"] for stage in stages),
-            "sentences_per_second": self._speed(self._network, folder),
-        }
-        if (gpu := peak_gpu_memory()) is not None:
-            cost["peak_gpu_memory"] = gpu
-        return cost
-
-    def _speed(self, network: Network, folder: Path) -> float:
-        """Sentences per second on the CPU, with vectors computed as for new texts, not read from a cache."""
+            without, seconds = without + self.linear.parameters, seconds + self.linear.seconds
+            linear = TrainedFloor(self.config, self.suite.language, self.linear.kept)
+        # The speed is that on the CPU, with vectors computed as for new texts, not read from a cache.
         device = device_of(self.config.trainer.accelerator)
         self.embeddings.to(torch.device("cpu"))
-        assert network.encoder is not None
         trained = TrainedLstm(
-            *(self.config, self.suite.language, folder, network.encoder.to("cpu"), self.embeddings.uncached_sequences),
-            *(self.embeddings, self.dataset.answers),
-            linear=None if self.linear is None else self.linear.predictor(self.config, self.suite.language),
+            *(self.config, self.suite.language, folder, self._network.encoder.to("cpu")),
+            *(self.embeddings.uncached_sequences, self.embeddings, self.dataset.answers),
+            linear=linear,
         )
-        speed = sentences_per_second(trained.predict, self.dataset)
+        parameters = self.embeddings.parameters(), without
+        cost = networks_cost(folder, self.dataset, trained.predict, parameters, joint=True, further_seconds=seconds)
         self.embeddings.to(device)
-        return speed
+        return cost

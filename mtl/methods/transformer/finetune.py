@@ -3,8 +3,8 @@
 import gc
 import logging
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,10 @@ from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, format_bytes
-from mtl.base.memory import peak_gpu_memory
-from mtl.methods.coded import Coded, JointBatches
-from mtl.methods.heads import TaskInput
+from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.methods.throughput import sentences_per_second
-from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
+from mtl.methods.throughput import networks_cost
+from mtl.methods.transformer.inputs import InputReader, input_of, longest_input, read_dataset
 from mtl.methods.transformer.network import (
     TransformerNetwork,
     check_layers,
@@ -29,18 +27,15 @@ from mtl.methods.transformer.network import (
     new_network,
     warmup_steps,
 )
-from mtl.methods.transformer.origin import model_folder, open_origin
-from mtl.methods.transformer.trained import TrainedTransformer
+from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
 from mtl.model.sequences import ArraySequences
-from mtl.runs.layout import finetune_folder, pretrain_folder, read_stage, seed_folder
+from mtl.runs.layout import finetune_folder, pretrain_folder, seed_folder
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import Schedule, ScheduleSampler, batch_rows, pass_batches, pool_size, predict_rows
-from mtl.training.checkpoints import DONE, WEIGHTS, checkpoint_bytes, load_finished
-from mtl.training.module import MultitaskModule
+from mtl.training.batches import pass_batches, pool_size
+from mtl.training.checkpoints import WEIGHTS, checkpoint_bytes, load_finished
 from mtl.training.precision import training_precision
-from mtl.training.stage import Stage, fit
 
 PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
 FLOAT = 4  # bytes of a weight
@@ -50,120 +45,53 @@ COPIES_TRAINING = 2 * 3 + 1
 logger = logging.getLogger("mtl")
 
 
-def train_together(
-    config: Config, data: Coded, sequences: ArraySequences, network: TransformerNetwork, seed: int, folder: Path
+def fine_tune(
+    config: Config,
+    data: Coded,
+    sequences: ArraySequences,
+    network: TransformerNetwork,
+    seed: int,
+    folder: Path,
+    title: str,
+    epochs: int,
+    validate_first: bool = False,
 ) -> None:
-    """Train the network, or load its weights if `folder` has a finished stage.
+    """Train the network on its tasks, or load its weights if `folder` has a finished stage.
 
     As in stage 1 of the LSTM, each batch has rows of one task, drawn in proportion to (training rows) ** `pretrain.sampling`. An epoch is
-    as many steps as all tasks' batches make; the optimizer is that of fine-tuning. `transformer.checkpoint` says whether the last
-    weights are used or those with the best average on dev.
-    """
-    settings, tasks = config.transformer, data.dataset.trained_tasks
-    if load_finished(network, folder, settings.checkpoint):
-        return
-    data.set_loss(network, config.loss)
-    freeze_layers(network, settings.freeze)
-    made = JointBatches(config, data, sequences, seed, settings.batch_size, settings.rows_at_once)
-    of_tasks = [pass_batches(part, settings.batch_size) for part in made.parts["train"].values()]
-    steps, total_steps = sum(of_tasks), sum(of_tasks) * settings.joint_epochs
-    schedule = made.schedule(total_steps, seed, config.pretrain.sampling, pool_size(min(of_tasks)))
-    _fit(
-        *(config, data, network, tasks),
-        title=f"seed {seed} · stage 1",
-        folder=folder,
-        seed=seed,
-        epochs=settings.joint_epochs,
-        total_steps=total_steps,
-        train=lambda epoch: made.train(schedule, epoch * steps, (epoch + 1) * steps),
-        dev=made.dev(),
-    )
-
-
-def _fit(
-    config: Config, data: Coded, network: TransformerNetwork, tasks: Sequence[Task], total_steps: int, **stage: Any
-) -> None:
-    """Train the network on these tasks, with what a `Stage` has that does not follow from the settings."""
-    settings = config.transformer
-    scores = {task.id: data.dev_score(task) for task in tasks}
-    fit(
-        MultitaskModule(network, scores, fine_tuning(settings, total_steps), settings.accumulate),
-        Stage(
-            section="transformer",
-            total_steps=total_steps,
-            patience=settings.patience or stage["epochs"],
-            gradient_clip=settings.gradient_clip,
-            checkpoint=settings.checkpoint,
-            scale=data.scale,
-            **stage,
-        ),
-        config.trainer,
-    )
-
-
-@dataclass(frozen=True)
-class FineTuning:
-    """Fine-tuning on one task with one seed.
+    as many steps as all tasks' batches make. `transformer.checkpoint` says whether the last weights are used or those with the best
+    average on dev.
 
     Args:
         data: with model inputs in place of texts.
-        sequences: the sequences of all model inputs.
-        folder: receives what `fit` writes, and PREDICTED.
+        sequences: those of all model inputs.
         validate_first: whether the weights before the first step can be the best ones, too.
     """
-
-    config: Config
-    data: Coded
-    sequences: ArraySequences
-    task: Task
-    seed: int
-    folder: Path
-    validate_first: bool = False
-
-    @property
-    def input(self) -> TaskInput:
-        """What the network reads."""
-        return TaskInput(None, self.sequences, None, self.sequences.lengths.numpy())
-
-    def train(self, network: TransformerNetwork) -> None:
-        """Train the network, or load its weights if this stage has finished."""
-        if load_finished(network, self.folder, self.config.transformer.checkpoint):
-            return
-        settings, split = self.config.transformer, self.data.train(self.task, self.config.loss, self.seed)
-        self.data.set_loss(network, self.config.loss)
-        freeze_layers(network, settings.freeze)
-        steps = pass_batches(split, settings.batch_size)
-        total_steps = steps * settings.epochs
-        sizes = {self.task.id: batch_rows(split, settings.batch_size)}
-        id, read = self.task.id, self.input
-        schedule = Schedule(read.row_lengths(id, split), sizes, total_steps, self.seed, pool=pool_size(steps))
-        train, dev = read.batches(id, split), self.data.dev(self.task)
-        pin_memory = device_of(self.config.trainer.accelerator).type == "cuda"
-        _fit(
-            *(self.config, self.data, network, [self.task]),
-            title=f"seed {self.seed} · {self.task.id}",
-            folder=self.folder,
-            seed=self.seed,
-            epochs=settings.epochs,
-            total_steps=total_steps,
-            train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps), pin_memory),
-            dev=read.batches(id, dev).loader(read.in_order(id, dev, settings.rows_at_once), pin_memory),
-            validate_first=self.validate_first,
-        )
-
-    def codes(self, network: TransformerNetwork, answered: Task) -> dict[str, np.ndarray]:
-        """The codes that the network predicts for `answered`, which is this task or one that its head answers: (rows,) by split,
-        without train."""
-        size, trainer = self.config.transformer.rows_at_once, self.config.trainer
-        network.to(device_of(trainer.accelerator))
-        splits = self.data.splits[answered.id]
-        codes = {
-            name: self.input.computed(predict_rows, network, self.task.id, split, size, trainer)
-            for name, split in splits.items()
-            if name != "train"
-        }
-        network.to("cpu")
-        return codes
+    settings, tasks = config.transformer, [task for task in data.dataset.trained_tasks if task.id in network.tasks]
+    if load_finished(network, folder, settings.checkpoint):
+        return
+    freeze_layers(network, settings.freeze)
+    rows = {task.id: data.train(task, config.loss, seed) for task in tasks}
+    of_tasks = [pass_batches(part, settings.batch_size) for part in rows.values()]
+    steps, total_steps = sum(of_tasks), sum(of_tasks) * epochs
+    fit_tasks(
+        *(config, data, network, input_of(sequences), rows, fine_tuning(settings, total_steps)),
+        (settings.batch_size, settings.rows_at_once),
+        steps=steps,
+        total_steps=total_steps,
+        seed=seed,
+        sampling=config.pretrain.sampling,
+        pool=pool_size(min(of_tasks)),
+        parts=settings.accumulate,
+        title=title,
+        section="transformer",
+        folder=folder,
+        epochs=epochs,
+        patience=settings.patience or epochs,
+        gradient_clip=settings.gradient_clip,
+        checkpoint=settings.checkpoint,
+        validate_first=validate_first,
+    )
 
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
@@ -201,18 +129,16 @@ class FineTuned(Method):
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a transformer that cannot be opened, and for a disk with too little space."""
-        config = request.config
-        self.config, self.suite, self.texts = config, request.suite, request.dataset
+        super().__init__(request)
+        config, self.texts = request.config, request.dataset
         self.pretrained = open_origin(request)
         check_layers(self.pretrained.body, config.transformer)
         reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
-        dataset, self.sequences = read_dataset(request.dataset, reader)
-        self.dataset = dataset
-        self.data = Coded(dataset, scale=request.suite.shown)
+        self.dataset, self.sequences = read_dataset(request.dataset, reader)
+        self.data = Coded(self.dataset, scale=request.suite.shown)
         self._check_space(request.folder)
         self.fingerprints = self.pretrained.fingerprints()
-        precision = training_precision(config.trainer)
-        self.facts: dict[str, Any] = {"precision": precision, "hidden_size": self.pretrained.dim}
+        self.facts |= {"precision": training_precision(config.trainer), "hidden_size": self.pretrained.dim}
         notes = [*reader.notes(), *self._warmup_notes()]
         if notes:
             self.facts["notes"] = notes
@@ -233,13 +159,16 @@ class FineTuned(Method):
                 gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
                 if config.transformer.joint and together is None:
                     together = self.new_network_of(self.dataset.trained_tasks, seed)
-                    train_together(config, self.data, self.sequences, together, seed, pretrain_folder(folder))
+                    stage = pretrain_folder(folder), f"seed {seed} · stage 1", config.transformer.joint_epochs
+                    fine_tune(config, self.data, self.sequences, together, seed, *stage)
                 network = together.for_task(task) if together is not None else self.new_network_of([task], seed)
+                stage = task_folder, f"seed {seed} · {task.id}", config.transformer.epochs
                 # After stage 1, its weights are the first candidate for the best ones.
                 first = config.transformer.joint
-                stage = FineTuning(config, self.data, self.sequences, task, seed, task_folder, validate_first=first)
-                stage.train(network)
-                write_codes(task_folder, {target.id: stage.codes(network, target) for target in answered})
+                fine_tune(config, self.data, self.sequences, network, seed, *stage, validate_first=first)
+                predict = partial(input_of(self.sequences).codes, network, task.id)
+                size, splits = config.transformer.rows_at_once, self.data.splits
+                write_codes(task_folder, {of.id: predict(splits[of.id], size, config.trainer) for of in answered})
             for target in answered:
                 predictions = read_predictions(task_folder, self.data, target)
                 assert predictions is not None
@@ -250,8 +179,6 @@ class FineTuned(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one body and all heads."""
-        joint = [read_stage(pretrain_folder(folder) / DONE)] if self.config.transformer.joint else []
-        stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
         network = self.new_network_of(self.dataset.trained_tasks, seed)
         parameters = sum(weight.numel() for weight in network.parameters())
         embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
@@ -260,17 +187,8 @@ class FineTuned(Method):
             *(self.config, self.pretrained, torch.device("cpu"), lambda: network.body, lambda task: network),
             self.dataset.answers,
         )
-        cost = {
-            "parameters": parameters,
-            "parameters_without_embeddings": parameters - embeddings,
-            "pretrain_seconds": joint[0]["seconds"] if joint else None,
-            "finetune_seconds": sum(stage["seconds"] for stage in stages),
-            "peak_memory": max(stage["peak_memory"] for stage in [*joint, *stages]),
-            "sentences_per_second": sentences_per_second(trained.predict, self.texts),
-        }
-        if (gpu := peak_gpu_memory()) is not None:
-            cost["peak_gpu_memory"] = gpu
-        return cost
+        sizes = embeddings, parameters - embeddings
+        return networks_cost(folder, self.texts, trained.predict, sizes, self.config.transformer.joint)
 
     def new_network_of(self, tasks: list[Task], seed: int) -> TransformerNetwork:
         trainer, device = self.config.trainer, device_of(self.config.trainer.accelerator)

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.memory import peak_gpu_memory
 from mtl.base.progress import hidden_progress
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
@@ -20,18 +19,27 @@ from mtl.methods.coded import Coded
 from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.throughput import sentences_per_second
+from mtl.methods.throughput import networks_cost
 from mtl.methods.transformer.inputs import InputReader, longest_input
-from mtl.methods.transformer.origin import model_folder, open_origin, tasks_seen
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
-from mtl.methods.transformer.trained import HeadsOnBody, Mark, encode_marks, encode_texts, marks_of, with_marks
+from mtl.methods.transformer.trained import (
+    HeadsOnBody,
+    Mark,
+    encode_marks,
+    encode_texts,
+    marks_of,
+    model_folder,
+    open_origin,
+    tasks_seen,
+    with_marks,
+)
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences
-from mtl.runs.layout import finetune_folder, read_stage
+from mtl.runs.layout import finetune_folder
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import DONE, WEIGHTS, fill, read_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, training_precision
 
 WEIGHT_FILES = "*.safetensors"
@@ -47,12 +55,11 @@ class Frozen(Method):
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a transformer that cannot be opened."""
+        super().__init__(request)
         config = request.config
-        self.config, self.dataset, self.scale = config, request.dataset, request.suite.shown
         self.pretrained = open_origin(request)
         self.fingerprints = self.pretrained.fingerprints()
-        precision = training_precision(config.trainer)
-        self.facts: dict[str, Any] = {"precision": precision, "hidden_size": self.pretrained.dim}
+        self.facts |= {"precision": training_precision(config.trainer), "hidden_size": self.pretrained.dim}
         self.sequences, notes = read_texts(config, self.pretrained, request.dataset.texts)
         if notes:
             self.facts["notes"] = notes
@@ -81,23 +88,13 @@ class Frozen(Method):
         """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
         assert self._heads is not None
         heads = self._heads
-        stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
-        of_heads = sum(weight.numel() for weight in heads.parameters())
         trained = TrainedFrozen(
             *(self.config, self.pretrained, torch.device("cpu"), lambda: self.pretrained.body),
             *(lambda task: Network([task], heads, None), self.dataset.answers),
         )
-        cost = {
-            "parameters": self.pretrained.parameters + of_heads,
-            "parameters_without_embeddings": self.pretrained.parameters_without_embeddings + of_heads,
-            "pretrain_seconds": None,
-            "finetune_seconds": self._vectors()[2] + sum(stage["seconds"] for stage in stages),
-            "peak_memory": max(stage["peak_memory"] for stage in stages),
-            "sentences_per_second": sentences_per_second(trained.predict, self.dataset),
-        }
-        if (gpu := peak_gpu_memory()) is not None:
-            cost["peak_gpu_memory"] = gpu
-        return cost
+        without = self.pretrained.parameters_without_embeddings
+        sizes = self.pretrained.parameters - without, without + sum(weight.numel() for weight in heads.parameters())
+        return networks_cost(folder, self.dataset, trained.predict, sizes, False, further_seconds=self._vectors()[2])
 
     def _vectors(self) -> tuple[Coded, Tensor, float]:
         """The data with the numbers of marked words, the vectors of all texts and of these words, and the seconds they took."""
@@ -111,7 +108,7 @@ class Frozen(Method):
                 for task in dataset.tasks
             }
             self.pretrained.body.to("cpu")
-            data = Coded(replace(dataset, splits=marked), self.config.head.overlap, self.scale)
+            data = Coded(replace(dataset, splits=marked), self.config.head.overlap, self.suite.shown)
             self._encoded = data, vectors, time.monotonic() - start
         return self._encoded
 

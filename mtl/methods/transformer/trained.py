@@ -1,9 +1,11 @@
 """A fine-tuned transformer: its predictions, and the vectors of texts and of marked words, pooled over the tokens of the last layer."""
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,18 +16,20 @@ from mtl.base.errors import InputError
 from mtl.base.extras import library_versions
 from mtl.base.progress import Progress, hidden_progress
 from mtl.base.version import VERSION
-from mtl.data.dataset import Split
+from mtl.base.wings import wings
+from mtl.data.dataset import Split, training_texts
 from mtl.data.examples import Row
 from mtl.data.spans import tokens_of
 from mtl.methods.heads import TaskInput
-from mtl.methods.method import LoadRequest
+from mtl.methods.method import BuildRequest, LoadRequest
 from mtl.methods.trained import TrainedNetworks
-from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
+from mtl.methods.transformer.entry import OWN
+from mtl.methods.transformer.inputs import InputReader, encodable, input_of, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
-from mtl.methods.transformer.origin import model_folder, tasks_seen
 from mtl.methods.transformer.pretrained import (
     Pretrained,
     check_runs,
+    open_pretrained,
     open_without_weights,
     tokenizing,
     update_with_weights,
@@ -41,6 +45,8 @@ from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
 FAR = -(10**9)  # where tokens are that stand for no character
+
+logger = logging.getLogger("mtl")
 
 Mark = tuple[int, int, int]
 """A marked span: the number of its text, and its start and stop in characters."""
@@ -241,7 +247,7 @@ class TrainedTransformer(HeadsOnBody):
         index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
         with hidden_progress():
             sequences = InputReader(self.pretrained, self.length).sequences(list(index))
-        return with_inputs(split, inputs, index), TaskInput(None, sequences, None, sequences.lengths.numpy())
+        return with_inputs(split, inputs, index), input_of(sequences)
 
 
 def load_trained(request: LoadRequest) -> TrainedTransformer:
@@ -276,6 +282,46 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     alone = list(kept) if request.task is None else [request.task]
     seen = tasks_seen(request, request.trained_tasks if config.transformer.joint else alone)
     return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
+
+
+def open_origin(request: BuildRequest) -> Pretrained:
+    """The transformer that `transformer.path` names; without a path, a tiny one, which is pre-trained on the training texts of all the suite's
+    tasks if it does not exist.
+
+    Raises InputError as `open_pretrained` does.
+    """
+    config, suite = request.config, request.suite
+    path = config.transformer.path
+    if path is None:
+        train = next((wing.own_body for wing in wings() if wing.own_body), None)
+        if train is None:
+            message = "names no transformer: a folder, or a name on the Hugging Face Hub"
+            raise InputError(message, key="transformer.path")
+        texts = training_texts(suite, request.data_dir, config.held_out)
+        path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN))
+    pretrained = open_pretrained(path, config.transformer.tokenizer)
+    logger.info(
+        "transformer %s: %d layers of %d, %s weights",
+        *(path, pretrained.layers, pretrained.dim, f"{pretrained.parameters:,}"),
+    )
+    if pretrained.longest is not None and pretrained.longest < config.max_length:
+        logger.info(
+            "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these",
+            *(config.max_length, pretrained.longest),
+        )
+    return pretrained
+
+
+def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
+    """The ids of the tasks whose training rows a body has seen that was trained on these; the tiny one has read those of the suite."""
+    if request.config.transformer.path is not None:
+        return list(trained_on)
+    return [id for id, task in request.suite.tasks.items() if task.files.get("train") is not None]
+
+
+def model_folder(folder: Path) -> Path:
+    """Where a run in this folder keeps the transformer's configuration and tokenizer."""
+    return folder / "transformer"
 
 
 def _encoder_task(trained: Sequence[str], task: str | None) -> str:

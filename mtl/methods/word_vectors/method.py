@@ -72,7 +72,8 @@ def expressions(
     """
     words = [tokenize(text) for text in texts]
     distinct = dict.fromkeys(word for of_text in words for word in of_text)
-    forms = {word: cases(word) if ignore_case else [word] for word in distinct}
+    cases = (str.lower, str.capitalize, str.upper) if ignore_case else ()
+    forms = {word: list(dict.fromkeys([word, *(case(word) for case in cases)])) for word in distinct}
     spelled = dict.fromkeys(form for spellings in forms.values() for form in spellings)
     indices = {form: index for index, form in enumerate(spelled)}
     vectors = read(list(indices))
@@ -89,20 +90,12 @@ def expressions(
     return Expressions(means, words, source)
 
 
-def cases(word: str) -> list[str]:
-    """The word as it is, in lower case, capitalized, and in upper case, each once."""
-    return list(dict.fromkeys([word, word.lower(), word.capitalize(), word.upper()]))
-
-
-def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The cosine of each row of the first and the same row of the second, float32 (rows,); 0 where either is zero."""
-    return np.einsum("ij,ij->i", unit_rows(first), unit_rows(second))
-
-
-def unit_rows(vectors: np.ndarray) -> np.ndarray:
-    """The rows scaled to length 1, (rows, dim); rows of zeros stay as they are."""
+def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The rows scaled to length 1, (rows, dim), in a new array or in `out`; rows of zeros stay as they are."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return np.divide(vectors, lengths[:, None], out=np.zeros_like(vectors), where=lengths[:, None] > 0)
+    return np.divide(
+        vectors, lengths[:, None], out=np.zeros_like(vectors) if out is None else out, where=lengths[:, None] > 0
+    )
 
 
 def nearest_words(
@@ -130,8 +123,7 @@ def nearest_words(
     nearest: list[str | None] = [None] * len(queries)
     step = max(1, MOST_SCORES // max(1, len(queries)))
     for words, vectors in blocks:
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        vectors /= np.where(lengths > 0, lengths, 1)[:, None]  # in place; rows of zeros stay
+        unit_rows(vectors, out=vectors)
         for start in range(0, len(words), step):
             part = words[start : start + step]
             scores = vectors[start : start + step] @ directions
@@ -152,22 +144,20 @@ class WordVectorMethod(Method):
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for vectors that cannot be read, or that do not have `embeddings.dim` numbers (None: any)."""
-        config, dataset = request.config, request.dataset
-        self.settings = config.word_vectors
-        self.dataset = dataset
+        super().__init__(request)
+        config, self.settings = request.config, request.config.word_vectors
         assert request.vectors is not None
         self.file = VectorFile(request.vectors)
-        self.texts = expressions(
-            dataset.texts, moses(request.suite.language), self.file.read_once, self.settings.ignore_case
-        )
+        texts, tokenize = request.dataset.texts, moses(request.suite.language)
+        self.texts = expressions(texts, tokenize, self.file.read_once, self.settings.ignore_case)
         wanted, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
         if wanted not in (None, dim):
             message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim"
             raise InputError(message, path=request.vectors)
         # The whole file, as an analogy may be answered by any of its words.
         vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
-        self.fingerprints = {"embeddings": self.file.sha256(), "embeddings.vectors": vectors}
-        self.facts: dict[str, Any] = {"word_vectors": self._counts(), "notes": self._notes()}
+        self.fingerprints |= {"embeddings": self.file.sha256(), "embeddings.vectors": vectors}
+        self.facts |= {"word_vectors": self._counts(), "notes": self._notes()}
         self._answers: dict[str, Predictions] = {}  # by task, for all seeds
         self._seconds = 0.0
 
@@ -191,13 +181,10 @@ class WordVectorMethod(Method):
             "sentences_per_second": None,
         }
 
-    def to_predict(self, task: Task) -> dict[str, Split]:
-        return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
-
     def cosines(self, split: Split) -> np.ndarray:
-        """The cosine of the two sides of each model input, (inputs,); 0 where either has no vector."""
-        first, second = (self.texts.vectors[split.texts[:, side]] for side in (0, 1))
-        return cosines(first, second)
+        """The cosine of the two sides of each model input, float32 (inputs,); 0 where either has no vector."""
+        first, second = (unit_rows(self.texts.vectors[split.texts[:, side]]) for side in (0, 1))
+        return np.einsum("ij,ij->i", first, second)
 
     def _counts(self) -> dict[str, dict[str, int]]:
         return {

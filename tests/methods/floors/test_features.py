@@ -8,7 +8,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from mtl.data.dataset import Split
-from mtl.methods.floors.features import Document, TaskFeatures, Tfidf, fitted_state, restore_fitted, training_inputs
+from mtl.methods.floors.features import (
+    Document,
+    TaskFeatures,
+    fitted_state,
+    new_vectorizers,
+    restore_fitted,
+    training_inputs,
+)
 from mtl.methods.floors.kept import Kept, read_kept, write_kept
 from mtl.settings.schema import FloorConfig
 from mtl.tasks.task import Task
@@ -26,8 +33,7 @@ def config(**other: object) -> FloorConfig:
 
 
 def vectors(*documents: Document) -> list[np.ndarray]:
-    found = Tfidf(config()).fit(documents, "t")
-    return [found[kind].toarray() for kind in ("words", "characters")]
+    return [vectorizer.fit_transform(documents).toarray() for vectorizer in new_vectorizers(config()).values()]
 
 
 ROWS = [(AB, CD), (CD, CD), (AB, AB)]
@@ -69,20 +75,19 @@ def test_words_and_characters_by_their_formula() -> None:
 
 def test_rare_ngrams_and_those_beyond_the_most_are_left_out() -> None:
     def width(**other: object) -> list[int]:
-        found = Tfidf(config(**other)).fit([AB, CD], "t")
-        return [found["words"].shape[1], found["characters"].shape[1]]
+        return [made.fit_transform([AB, CD]).shape[1] for made in new_vectorizers(config(**other)).values()]
 
     assert width(min_count=2) == [1, 2]
     assert width(max_features=1) == [1, 1]
     assert width(word_ngrams=[1, 2]) == [4, 4]  # and "ab ab", "ab cd"
-    features = Tfidf(config())
-    features.fit([AB, CD], "t")
-    assert all(matrix.nnz == 0 for matrix in features.transform([NEW]).values())
+    assert all(made.fit([AB, CD]).transform([NEW]).nnz == 0 for made in new_vectorizers(config()).values())
 
 
 def test_nothing_left_is_an_error() -> None:
     with pytest.raises(ValueError, match="min_df"):
-        Tfidf(config(min_count=3)).fit([AB, AB], "t")  # two documents cannot hold anything three times
+        TaskFeatures("svm", config(min_count=3), SINGLE).fit(
+            [[AB], [CD]]
+        )  # two documents cannot hold anything three times
 
 
 def test_a_single_text_is_its_ngrams_side_by_side() -> None:

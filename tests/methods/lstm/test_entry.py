@@ -45,10 +45,3 @@ def test_architecture_and_preset_are_in_the_name_in_this_order(tmp_path: Path) -
 )
 def test_it_says_what_was_chosen_on_dev(setting: str, chosen: str) -> None:
     assert LSTM.chosen_on_dev(job(["suite=klej-sample", setting]).config) == chosen
-
-
-def test_the_keys_of_floors_make_no_difference_to_it() -> None:
-    names = ("variant", "architecture", "preset", "seeds", "max_length", "boundary_words")
-    for key in (*names, "embeddings.dim", "pretrain.max_steps", "trainer.precision"):
-        assert LSTM.reads_key(key), key
-    assert not LSTM.reads_key("floor.min_count")

@@ -47,7 +47,7 @@ def test_it_trains_on_the_rows_of_every_target_kind_together(tmp_path: Path, var
 def test_a_finished_stage_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = lstm_parts(tmp_path)
     trained = train(parts, tmp_path / "pretrain")
-    monkeypatch.setattr("mtl.methods.lstm.stage1.fit", None)
+    monkeypatch.setattr("mtl.methods.lstm.stage1.fit_tasks", None)
     record = next((tmp_path / "shared").glob("*.json"))
     written = record.read_bytes()
     record.unlink()  # as if the process had been killed before it wrote the record

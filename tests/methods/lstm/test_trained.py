@@ -6,23 +6,14 @@ import numpy as np
 import pytest
 import torch
 from input_errors import raises_input_error
-from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts, rounded_inputs
+from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts, rounded_inputs, stages
 
 from mtl.base.errors import InputError
 from mtl.data.dataset import Split
 from mtl.methods.heads import new_heads
 from mtl.methods.lstm.entry import LSTM, lstm_weights
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain
-from mtl.methods.lstm.trained import (
-    TrainedLstm,
-    encode_once,
-    encoder_runs,
-    new_encoder,
-    new_network,
-    reads_tokens,
-    running_input,
-)
-from mtl.methods.stage2 import Finetuning
+from mtl.methods.lstm.trained import TrainedLstm, new_encoder, new_network
 from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.tasks.task import Task
 
@@ -37,14 +28,9 @@ def trained_seed(folder: Path, *settings: str) -> Trained:
     encoder = network.encoder
     assert encoder is not None
     predictions = {}
-    runs = encoder_runs(parts.config)
-    encoded = None if runs else encode_once(parts.config, parts.dataset, parts.sequences, network, 1, folder)
-    for task in TRAINED:
-        tokens = reads_tokens(network.heads, task)
-        read = encoded.for_head(tokens) if encoded else running_input(parts.config, encoder, parts.sequences, tokens)
-        stage = Finetuning(parts.config, parts.data, task, read, 1, finetune_folder(folder, task.id))
+    for stage in stages(parts, network, folder, finetune_folder).values():
         made = stage.train(network.heads)
-        for answered in (task, OTHER) if task is WORDS else (task,):
+        for answered in (WORDS, OTHER) if stage.task is WORDS else (stage.task,):
             predictions[answered.id] = stage.predict(made, answered)["test"]
     embeddings = parts.embeddings
     arguments = (encoder, embeddings.uncached_sequences, embeddings, parts.dataset.answers)

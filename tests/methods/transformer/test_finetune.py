@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from command_line import job
-from kinds_suite import write_kinds_suite
 from small_suite import locations, rows
 from tiny_transformers import write_bert
 from torch.nn import functional
@@ -15,12 +14,11 @@ from torch.nn import functional
 from mtl.base.errors import InputError
 from mtl.jobs.inputs import prepare
 from mtl.methods.coded import Coded
-from mtl.methods.transformer.finetune import FineTuned, FineTuning, read_predictions, write_codes
+from mtl.methods.transformer.finetune import FineTuned, fine_tune, read_predictions, write_codes
 from mtl.methods.transformer.network import TransformerNetwork
 from mtl.model.network import Batch
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, Schedule
-from mtl.training.module import MultitaskModule
+from mtl.training.batches import Schedule
 
 RATE, WARMUP, CLIP = 3e-3, 2, 0.5
 
@@ -37,6 +35,11 @@ def prepared(bert: Path, folder: Path, *settings: str) -> FineTuned:
     made = prepare(job([*locations(folder), *chosen, *settings]), None)[1]
     assert isinstance(made, FineTuned)
     return made
+
+
+def train(method: FineTuned, network: TransformerNetwork, folder: Path) -> None:
+    settings = method.config.transformer
+    fine_tune(method.config, method.data, method.sequences, network, 1, folder, "a stage", settings.epochs)
 
 
 def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, decay: float) -> Any:
@@ -93,8 +96,7 @@ def test_the_steps_are_those_of_a_plain_loop(bert: Path, tmp_path: Path, task: s
     declared = next(of for of in method.dataset.tasks if of.id == task)
     network = method.new_network_of([declared], seed=1)
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    stage = FineTuning(method.config, method.data, method.sequences, declared, 1, tmp_path / "stage" / task)
-    stage.train(network)
+    train(method, network, tmp_path / "stage" / task)
     expected = plain_loop(bert, before, method, task, decay)
     moved = 0.0
     for name, value in network.models[0].state_dict().items():
@@ -145,62 +147,21 @@ def test_gradient_checkpointing_changes_nothing(bert: Path, tmp_path: Path) -> N
         task = method.dataset.tasks[0]
         network = method.new_network_of([task], seed=1)
         assert network.models[0].is_gradient_checkpointing is (key == "true")
-        FineTuning(method.config, method.data, method.sequences, task, 1, tmp_path / key / task.id).train(network)
+        train(method, network, tmp_path / key / task.id)
         weights.append(network.state_dict())
     for name, value in weights[0].items():
         torch.testing.assert_close(value, weights[1][name], rtol=0, atol=1e-6, msg=name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", ["finetune", "joint"])
-def test_parts_of_a_step_give_the_step_of_the_whole_batch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str
-) -> None:
-    """Its gradients are those of the mean loss over the rows of the step: with a last batch that is smaller, and with choices among
-    2 to 4 candidates, of which a batch has few."""
-    (tmp_path / "kinds").mkdir()
-    suite = write_kinds_suite(tmp_path / "kinds")
-    texts = [path.read_text(encoding="utf-8") for path in sorted(suite.parent.rglob("train.jsonl"))]
-    bert = write_bert(tmp_path / "bert", texts, dropout=0.0)
-    places = [f"suite={suite}", f"data_dir={suite.parent / 'data'}", f"run_dir={tmp_path / 'run'}"]
-    settings = ["transformer.accumulate=8", "transformer.batch_size=16", f"variant={variant}"]
-    settings += [
-        "transformer.epochs=1",
-        *(["transformer.joint_epochs=1"] if variant == "joint" else []),
-        "transformer.gradient_clip=1e9",
-        "trainer.threads=1",
-    ]
-    made = prepare(job([*places, "method=transformer", f"transformer.path={bert}", *settings]), None)[1]
-    assert isinstance(made, FineTuned)
-    steps: list[tuple[str, list[int]]] = []
-    compared: list[float] = []
-    loss, clip = TransformerNetwork.loss, MultitaskModule.configure_gradient_clipping
+def test_a_step_is_computed_in_parts(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That these give the step of the whole batch is shown in tests/training."""
+    sizes, loss = list[int](), TransformerNetwork.loss
 
     def noted(network: TransformerNetwork, batch: Batch) -> torch.Tensor:
-        assert len(batch.rows) <= 2 and batch.tokens is not None and batch.lengths is not None
-        assert batch.tokens.shape[1] == batch.lengths.max()
-        steps.append((batch.task, batch.rows.tolist()))
+        sizes.append(len(batch.rows))
         return loss(network, batch)
 
-    def compare(module: MultitaskModule, *arguments: Any, **options: Any) -> None:
-        network = module.network
-        found = [weight.grad.clone() for weight in network.parameters() if weight.grad is not None]
-        (task,) = {task for task, _ in steps}
-        rows = np.array([row for _, part in steps for row in part])
-        steps.clear()
-        split = made.data.train(next(of for of in made.dataset.tasks if of.id == task), made.config.loss, 1)
-        network.zero_grad()
-        loss(network, BatchDataset({task: split}, made.sequences)[(task, rows)]).backward()
-        whole = [weight.grad for weight in network.parameters() if weight.grad is not None]
-        scale = max(float(gradient.abs().max()) for gradient in whole)
-        assert scale > 2e-5  # a hundred times the first part of the tolerance
-        for one, other in zip(found, whole, strict=True):
-            torch.testing.assert_close(one, other, rtol=0, atol=2e-7 + 1e-4 * scale)
-        compared.append(len(rows))
-        clip(module, *arguments, **options)
-
     monkeypatch.setattr(TransformerNetwork, "loss", noted)
-    monkeypatch.setattr(MultitaskModule, "configure_gradient_clipping", compare)
-    for _ in made.predictions(1, tmp_path / "run/seed-1"):
-        pass
-    assert len(set(compared)) > 2  # rows of a step
+    method = prepared(bert, tmp_path, "transformer.accumulate=8", "transformer.epochs=1")
+    train(method, method.new_network_of(method.dataset.tasks[:1], seed=1), tmp_path / "stage")
+    assert max(sizes) == 4

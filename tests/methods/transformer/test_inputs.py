@@ -49,14 +49,6 @@ def test_texts_and_pairs_are_those_of_the_tokenizer(kind: str, length: int, requ
     assert reader.notes() == ([f"{cut} of {len(inputs)} distinct inputs are cut to {length} tokens."] if cut else [])
 
 
-def test_the_longer_text_of_a_pair_is_cut(bert: Pretrained) -> None:
-    """[CLS] a [SEP] b [SEP]: the short text stays whole."""
-    ((pair,), _) = read(bert, [(LONG, "regnet faller")], 9)
-    short = bert.tokenizer("regnet faller", add_special_tokens=False)["input_ids"]
-    assert len(pair) == 9 and pair[-1 - len(short) : -1, 0].tolist() == short
-    assert pair[:, 1].tolist() == [0] * (8 - len(short)) + [1] * (len(short) + 1)
-
-
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
 def test_marked_words_follow_behind_separators(kind: str, request: pytest.FixtureRequest) -> None:
     pretrained: Pretrained = request.getfixturevalue(kind)

@@ -114,7 +114,6 @@ def test_a_tokenizer_may_lie_elsewhere(bert: Path, tmp_path: Path) -> None:
         ("no-tokenizer", "{}: has no tokenizer that can be read; restore its tokenizer.json, or name a folder"),
         ("half", "{}: has no weights for "),
         ("other-size", "{}: its weights are not of the sizes in config.json: embeddings.LayerNorm.bias is (32,), and"),
-        ("code", "{}: needs code that it brings along, and such code is never run; name a transformer"),
         ("pickle", "{}: the model (config.json and its weights) cannot be read: "),
     ],
 )
@@ -195,7 +194,7 @@ def write_wrong(bert: Path, folder: Path) -> None:
 
     (folder / "a-file").write_text("", encoding="utf-8")
     damaged = {"damaged-config": "config.json", "damaged-tokenizer": "tokenizer.json"}
-    for name in ("nothing", "unknown", "no-weights", "no-tokenizer", "damaged", "half", "other-size", "code", "pickle"):
+    for name in ("nothing", "unknown", "no-weights", "no-tokenizer", "damaged", "half", "other-size", "pickle"):
         shutil.copytree(bert, folder / name)
     for name, file in damaged.items():
         shutil.copytree(bert, folder / name)
@@ -206,10 +205,8 @@ def write_wrong(bert: Path, folder: Path) -> None:
     for name, values in (
         ("unknown", {}),
         ("other-size", {**config, "hidden_size": 64}),
-        ("code", {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine", "AutoModel": "mine.Mine"}}),
     ):
         (folder / name / "config.json").write_text(json.dumps(values), encoding="utf-8")
-    (folder / "code/mine.py").write_text(f"open({str(folder / 'run')!r}, 'w')\n", encoding="utf-8")
     (folder / "no-weights/model.safetensors").unlink()
     (folder / "damaged/model.safetensors").write_bytes(b"damaged")
     weights = load_file(bert / "model.safetensors")

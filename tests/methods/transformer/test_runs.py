@@ -270,7 +270,7 @@ def test_the_tiny_transformer_is_trained_where_no_path_is_given(
         asked.append((len(set(texts)), language, place, settings_name))
         return folder / "bert"
 
-    monkeypatch.setattr("mtl.methods.transformer.origin.wings", lambda: (Wing(own_body=own_body),))
+    monkeypatch.setattr("mtl.methods.transformer.trained.wings", lambda: (Wing(own_body=own_body),))
     settings = ["transformer.path=null", "tasks=[mood]", "variant=frozen", "seeds=[1]", f"embeddings_dir={tmp_path}"]
     assert main([*command(folder, "kinds", *settings, f"runs_dir={tmp_path}")]) == 0
     (found,) = asked

@@ -6,7 +6,7 @@ from gensim.models import KeyedVectors
 
 import mtl.methods.word_vectors.method as neighbours
 from mtl.embedders.vector_files.vector_file import WordVectors
-from mtl.methods.word_vectors.method import cases, cosines, expressions, nearest_words, unit_rows
+from mtl.methods.word_vectors.method import expressions, nearest_words
 
 WORDS = [f"w{i}" for i in range(300)]
 
@@ -89,13 +89,3 @@ def test_case_is_ignored_or_not() -> None:
     assert expressions(texts, str.split, read, False).vectors.tolist() == [[0, 0], [0, 0], [0, 5], [0, 5]]
     # A word of the file in another case is better than n-grams.
     assert expressions(texts, str.split, read, True).vectors.tolist() == [[2, 2], [1, 0], [0, 1], [0, 5]]
-
-
-def test_cases() -> None:
-    assert cases("åR") == ["åR", "år", "År", "ÅR"] and cases("år") == ["år", "År", "ÅR"]
-
-
-def test_cosines() -> None:
-    first, second = np.array([[3.0, 4], [1, 0], [0, 0]], np.float32), np.array([[6.0, 8], [0, 2], [1, 1]], np.float32)
-    assert cosines(first, second).tolist() == pytest.approx([1, 0, 0])
-    assert unit_rows(first) == pytest.approx(np.array([[0.6, 0.8], [1, 0], [0, 0]]))

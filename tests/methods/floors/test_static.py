@@ -12,7 +12,7 @@ from tiny_transformers import save_tokenizer, word_pieces, write_bert
 from tokenizers import Tokenizer
 
 from mtl.methods.floors.features import Document
-from mtl.methods.floors.token_vectors import (
+from mtl.methods.floors.static import (
     TextVectors,
     WordFile,
     is_model2vec,
