@@ -194,11 +194,11 @@ def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
     hashed = []
     for task in tasks:
         for split in SPLITS:
-            paths = [task.path(split, data_dir), task.layout(split, data_dir).beside]
-            for path in filter(None, paths):
+            first, beside = task.path(split, data_dir), task.layout(split, data_dir).beside
+            for path in filter(None, (first, beside)):
                 if path.is_file():
                     content = path.read_bytes()
-                    changed = is_changed(content, task.checksums.get(split))
+                    changed = path == first and is_changed(content, task.checksums.get(split))
                     digest = hashlib.sha256(content).hexdigest()
                     hashed.append(HashedFile(task.id, split, path.relative_to(data_dir).as_posix(), digest, changed))
     return hashed

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from data_files import sentences, write_jsonl, write_table
 
-from mtl.benchmark_making.init_suite.files import find_tasks
 from mtl.benchmark_making.init_suite.guessing import Guess, choose_answering_tasks, guess_task
+from mtl.benchmark_making.init_suite.names import find_tasks
 
 TEXTS = sentences(12)
 LABELS = ["glad", "sad"] * 6
@@ -61,7 +61,7 @@ def test_a_test_file_with_minus_one_has_no_targets(tmp_path: Path) -> None:
 def test_a_dev_file_without_the_text_is_not_used(tmp_path: Path) -> None:
     found = guess_splits(tmp_path, train=BOTH, dev="label")
     assert found.files["dev"] is None and found.rows == {"train": 12}
-    assert 'dev.tsv has no column "text"' in found.doubts[0]
+    assert 'dev.tsv has no column "text"' in found.questions[0]
 
 
 def test_what_is_wrong_with_a_file_is_the_task_s_problem(tmp_path: Path) -> None:
@@ -82,7 +82,8 @@ def test_a_folder_that_a_suite_file_cannot_hold_is_a_problem(tmp_path: Path, fol
 
 
 def test_a_second_file_of_a_split_is_noted(tmp_path: Path) -> None:
-    assert '"valid.tsv"' in guess_splits(tmp_path, train=BOTH, dev=BOTH, valid=BOTH).notes[0]
+    found = guess_splits(tmp_path, train=BOTH, dev=BOTH, valid=BOTH)
+    assert '"valid.tsv"' in found.notes[0] and found.questions == ["files: dev may be dev.tsv or valid.tsv"]
 
 
 def test_a_choice_of_a_list_or_of_columns(tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_the_task_with_the_same_columns_and_labels_answers() -> None:
     assert "a guess" in gender.why["answered_by"]
     assert gender.why["files"] == "no train file"
     assert '"entailment", "neutral"' in gender.notes[0]
-    assert gender.doubts == ["answered_by: no training rows; nli has the same columns and labels"]
+    assert gender.questions == ["answered_by: no training rows; nli has the same columns and labels"]
     assert "answered_by" not in nli.keys
 
 
@@ -138,7 +139,7 @@ def test_of_several_the_largest_is_written_and_the_others_are_named() -> None:
     )
     choose_answering_tasks([sick, nli, gender])
     assert gender.keys["answered_by"] == "nli"
-    assert gender.doubts[0].endswith("; or sick")
+    assert gender.questions[0].endswith("; or sick")
 
 
 def test_no_task_with_other_labels_or_columns_answers() -> None:

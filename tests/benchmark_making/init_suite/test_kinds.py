@@ -86,7 +86,9 @@ LISTS = [["x", "y", "z"], ["x", "y"], ["x", "y"], ["u", "v", "w"]]
         (["1", "1", "1", "2"], None, True),  # it counts from 0 or from 1
     ],
 )
-def test_the_index_or_the_letter_of_one_in_a_list_is_a_choice(cells: list[str], labels: list[str] | None, asked: bool) -> None:
+def test_the_index_or_the_letter_of_one_in_a_list_is_a_choice(
+    cells: list[str], labels: list[str] | None, asked: bool
+) -> None:
     found = guess(cells, candidates=[FileColumn("answers[]", [], LISTS)])
     assert (found.kind, found.keys["candidates"], found.keys.get("labels")) == ("choice", ["answers[]"], labels)
     assert found.why["candidates"].startswith("2 to 3 candidates") and bool(found.questions) == asked

@@ -28,7 +28,9 @@ def files(folder: Path, *paths: str) -> dict[str, dict[str, str]]:
         ("a/trainingSet.csv", "a", "train"),
     ],
 )
-def test_words_of_splits_stand_anywhere_in_a_name_or_are_a_folder(tmp_path: Path, path: str, id: str, split: str) -> None:
+def test_words_of_splits_stand_anywhere_in_a_name_or_are_a_folder(
+    tmp_path: Path, path: str, id: str, split: str
+) -> None:
     (task,) = find_tasks(make(tmp_path / "data", path)).tasks
     assert (task.id, list(task.files)) == (id, [split])
     assert (tmp_path / "data" / task.folder / task.files[split]).is_file()
@@ -47,7 +49,9 @@ def test_texts_and_labels_in_two_files_are_one_task(tmp_path: Path) -> None:
     assert files(tmp_path / "y", "train/seq.in", "train/label", "train/seq.out") == {
         "y": {"train": "train/seq.in + train/label"}
     }
-    assert files(tmp_path / "z", "train.jsonl", "train-labels.lst") == {"z": {"train": "train.jsonl + train-labels.lst"}}
+    assert files(tmp_path / "z", "train.jsonl", "train-labels.lst") == {
+        "z": {"train": "train.jsonl + train-labels.lst"}
+    }
 
 
 def test_the_files_of_a_task_differ_in_their_split_alone(tmp_path: Path) -> None:

@@ -59,34 +59,6 @@ def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
     assert list(nested.columns) == ["text"] and nested.nameless == 2
 
 
-@pytest.mark.parametrize(
-    ("first", "headless"),
-    [
-        ("gj04\t1\t\tthe first sentence", True),  # a cell of the first line recurs
-        ("new\t1\t\tthe first sentence", True),  # a number above numbers
-        ("source\tlabel\tmark\tsentence", False),
-    ],
-)
-def test_a_first_line_that_looks_like_a_row(tmp_path: Path, first: str, headless: bool) -> None:
-    rows = [f"{'gj04' if n % 2 else 'x'}\t{n % 2}\t{'*' if n % 3 else ''}\tsentence number {n}" for n in range(30)]
-    (tmp_path / "train.tsv").write_text("\n".join([first, *rows]) + "\n", encoding="utf-8")
-    (tmp_path / "test.tsv").write_text(
-        "index\tsentence\n" + "".join(f"{n}\ta b {n}\n" for n in range(5)), encoding="utf-8"
-    )
-    table = read_headless(tmp_path / "train.tsv")
-    assert (table is not None) == headless
-    if table is not None:
-        assert list(table.columns) == ["column_1", "column_2", "column_3", "column_4"] and table.rows == 31
-        named = renamed(table, read_table(tmp_path / "test.tsv"))
-        assert list(named.columns) == ["column_1", "column_2", "column_3", "sentence"]
-    assert (
-        main(["init-suite", str(tmp_path), "--out", str(tmp_path / "s.yaml"), "--name", "s", "--language", "en"]) == 0
-    )
-    (task,) = load_suite(tmp_path / "s.yaml").tasks.values()
-    assert (task.text, task.target) == (["sentence"], "column_2" if headless else "label")
-    assert task.header == (["column_1", "column_2", "column_3", "sentence"] if headless else None)
-
-
 def test_what_no_task_reads_is_named(tmp_path: Path) -> None:
     row = {"text": "a b", "qas": [{"q": 1}], "spans": [1, 2], "mixed": ["a", 1], "none": None, "": "x"}
     table = read_table(write_jsonl(tmp_path / "train.jsonl", [row, row]))

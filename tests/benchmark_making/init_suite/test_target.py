@@ -55,7 +55,7 @@ def test_unique_evidence(main: dict[str, list[str]], test: dict[str, list[str]] 
         ({"food": THIRDS, "service": LABELS}, ['"food"', '"service"']),  # aspects
         ({"score": ["1", "2", "3", "4"] * 10, "verdict": LABELS}, ['"score"', '"verdict"']),
         ({"dataset": LABELS}, ['"dataset"', "say where the rows come from"]),
-        ({"toxic": ["0", "1"] * 20, "threat": ["0", "0", "0", "1"] * 10, "insult": ["1", "0"] * 20}, ['"toxic"', '"threat"', '"insult"', "several labels"]),
+        ({"toxic": ["0", "1"] * 20, "threat": ["0", "0", "0", "1"] * 10, "insult": ["1", "0"] * 20}, ['"toxic", "threat", "insult"', "several labels"]),
         ({"emotions": ["joy", "anger", "joy,anger", "fear"] * 10}, ['"emotions"', "several of 3 labels"]),
     ],
 )  # fmt: skip

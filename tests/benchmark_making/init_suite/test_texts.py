@@ -20,7 +20,7 @@ def table(columns: dict[str, list[str]]) -> FileTable:
     )
 
 
-def texts(main: FileTable, test: FileTable | None = None) -> TextColumns:
+def texts_of(main: FileTable, test: FileTable | None = None) -> TextColumns:
     return text_columns(main, test, TARGET, {"label"}, most=2)
 
 
@@ -36,25 +36,25 @@ def test_texts_are_no_ids_numbers_categories_or_codes() -> None:
             "hypothesis": sentences(ROWS, "another"),
         }
     )
-    found = texts(main)
+    found = texts_of(main)
     assert found.columns == ["premise", "hypothesis"] and found.questions == []
     assert found.why == "several words in 100 % of 40 rows"
     main = table({"correction": TEXTS, "text": TEXTS})  # the test file lacks one
-    assert texts(main, table({"text": TEXTS})).columns == ["text"]
+    assert texts_of(main, table({"text": TEXTS})).columns == ["text"]
     texts = [f"{word} said that the old house by the river was sold" for word in ("Anna", "Bo", "Ida")]
     main = table({"first": [texts[row % 3] for row in range(ROWS)], "genre": ["news", "a long story"] * (ROWS // 2)})
-    assert texts(main).columns == ["first"]  # long texts may stand in many pairs
+    assert texts_of(main).columns == ["first"]  # long texts may stand in many pairs
 
 
 def test_words_are_texts_only_where_there_are_no_others() -> None:
-    found = texts(table({"context": TEXTS, "word": WORDS}))
+    found = texts_of(table({"context": TEXTS, "word": WORDS}))
     assert found.columns == ["context"] and '"word"' in found.questions[0]
-    found = texts(table({"word_1": WORDS, "word_2": WORDS[::-1], "list": LABELS}))
+    found = texts_of(table({"word_1": WORDS, "word_2": WORDS[::-1], "list": LABELS}))
     assert found.columns == ["word_1", "word_2"] and found.why == "words, 40 distinct in 40 rows"
 
 
 def test_more_texts_than_a_task_reads_are_said() -> None:
-    found = texts(table({name: sentences(ROWS, name) for name in "abc"}))
+    found = texts_of(table({name: sentences(ROWS, name) for name in "abc"}))
     assert found.columns == ["a", "b"] and '"c" left out' in found.questions[0]
 
 
@@ -70,7 +70,7 @@ def test_more_texts_than_a_task_reads_are_said() -> None:
 )
 def test_of_more_texts_the_two_sides_of_the_same_are_the_pair(first: str, second: str) -> None:
     names = (first, first.replace("title", "author"), second, second.replace("title", "author"))
-    found = texts(table({name: sentences(ROWS, name) for name in names}))
+    found = texts_of(table({name: sentences(ROWS, name) for name in names}))
     assert found.columns == [first, second]
     assert "author" in found.questions[0] and "left out" in found.questions[0]
 
@@ -93,7 +93,7 @@ def test_an_id_that_repeats_groups_rows() -> None:
 def test_what_follows_from_the_target_is_no_text_and_no_group() -> None:
     names = ["it is good" if label == "yes" else "it is bad" for label in LABELS]
     main = table({"text": TEXTS, "label": LABELS, "name": names, "class_id": [str(label == "yes") for label in LABELS]})
-    assert texts(main).columns == ["text"]
+    assert texts_of(main).columns == ["text"]
     assert group_column(main, [main], TARGET, {"text"}) is None
     assert unread_columns(main, None, TARGET, {"text", "label"}) == {
         "name": 'it follows from "label"',
@@ -102,8 +102,10 @@ def test_what_follows_from_the_target_is_no_text_and_no_group() -> None:
 
 
 def test_texts_without_spaces_between_words() -> None:
-    main = table({"label": LABELS, "topic": ["新闻", "体育"] * 20, "sentence": [f"这是一个句子{i}" for i in range(ROWS)]})
-    assert texts(main).columns == ["sentence"]
+    main = table(
+        {"label": LABELS, "topic": ["新闻", "体育"] * 20, "sentence": [f"这是一个句子{i}" for i in range(ROWS)]}
+    )
+    assert texts_of(main).columns == ["sentence"]
 
 
 def test_spans_are_those_whose_characters_are_the_words_beside_them() -> None:
@@ -114,5 +116,7 @@ def test_spans_are_those_whose_characters_are_the_words_beside_them() -> None:
     assert marked_spans(main, ["text"], [main]) == {"text": ["pronoun.at"]}
     words = table({**columns, "pronoun.at.start": ["4"] * ROWS, "pronoun.at.stop": ["5"] * ROWS})  # counts words
     assert marked_spans(words, ["text"], [words]) == {}
-    marked = texts(table({"text": rows, "span1_text": [f"number {i}" for i in range(ROWS)], "span1_index": ["0"] * ROWS}))
+    marked = texts(
+        table({"text": rows, "span1_text": [f"number {i}" for i in range(ROWS)], "span1_index": ["0"] * ROWS})
+    )
     assert marked.columns == ["text"] and "start and stop in characters" in marked.questions[0]
