@@ -23,10 +23,9 @@ from mtl.training.batches import (
     Batch,
     BatchDataset,
     Schedule,
-    ScheduleSampler,
-    SortedSampler,
     batch_rows,
     row_lengths,
+    sorted_batches,
 )
 from mtl.training.module import TaskScore
 
@@ -167,8 +166,8 @@ class JointBatches:
 
     def train(self, schedule: Schedule, start: int, stop: int) -> DataLoader[Batch]:
         """The schedule's batches from `start` to `stop`, which is excluded."""
-        return self._batches["train"].loader(ScheduleSampler(schedule, start, stop), self._pin_memory)
+        return self._batches["train"].loader(schedule.between(start, stop), self._pin_memory)
 
     def dev(self) -> DataLoader[Batch]:
         """The dev rows that choose, of all tasks."""
-        return self._batches["dev"].loader(SortedSampler(self._lengths["dev"], self._sizes["dev"]), self._pin_memory)
+        return self._batches["dev"].loader(sorted_batches(self._lengths["dev"], self._sizes["dev"]), self._pin_memory)

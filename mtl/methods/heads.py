@@ -21,7 +21,7 @@ from mtl.model.network import Heads, TaskNetwork
 from mtl.model.sequences import Sequences
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, row_lengths
+from mtl.training.batches import BatchDataset, Chosen, batch_rows, row_lengths, sorted_batches
 from mtl.training.precision import mixed_precision
 
 if TYPE_CHECKING:
@@ -134,9 +134,9 @@ class TaskInput:
         """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
         return {head: np.zeros(len(split)) if self.lengths is None else row_lengths(split, self.lengths)}
 
-    def in_order(self, head: str, split: Split, size: int) -> SortedSampler:
+    def in_order(self, head: str, split: Split, size: int) -> list[Chosen]:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
-        return SortedSampler(self.row_lengths(head, split), {head: batch_rows(split, size)})
+        return sorted_batches(self.row_lengths(head, split), {head: batch_rows(split, size)})
 
     def computed(
         self,

@@ -22,7 +22,7 @@ from mtl.settings.schema import Config
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import Schedule, ScheduleSampler, batch_rows, pass_batches, predict_rows, row_outputs
+from mtl.training.batches import Schedule, batch_rows, pass_batches, predict_rows, row_outputs
 from mtl.training.checkpoints import WEIGHTS, Checkpoint, load_finished
 from mtl.training.module import MultitaskModule, falling_adam
 from mtl.training.stage import Stage, fit
@@ -120,7 +120,7 @@ class Finetuning:
                 total_steps=total_steps,
                 patience=settings.patience,
                 gradient_clip=settings.gradient_clip,
-                train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps)),
+                train=lambda epoch: train.loader(schedule.between(epoch * steps, (epoch + 1) * steps)),
                 dev=self.input.batches(self.task.id, dev).loader(dev_order),
                 resumable=self.input.vectors is None,  # the training of a head on vectors takes seconds
                 trained_only=True,

@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import OpenLines, open_lines
 from mtl.embedders.vector_files import fasttext_binary
-from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
+from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex, first_vectors
 
 LARGEST_DIM = 2**16  # numbers of a vector
 LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
@@ -30,22 +30,22 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     """
     with _open(path, "reading") as (lines, report):
         start = _read_start(path, lines)
-        rows = 0
         positions = {word: position for position, word in enumerate(words)}
         first_parts = {word.partition(b" ")[0] for word in words}
-        vectors = np.zeros((len(words), start.dim), dtype=np.float32)
-        in_file = np.zeros(len(words), dtype=bool)
-        for number, line in enumerate(chain([start.line], lines), start=start.number):
-            rows += _is_row(path, number, line, start.dim)
-            if line.partition(b" ")[0] in first_parts:
-                word, numbers = _split_row(path, number, line, start.dim)
-                position = positions.get(word)
-                if position is not None and not in_file[position]:
-                    vectors[position], in_file[position] = numbers, True
-            if number % _LINES_PER_UPDATE == 0:
-                report()
-        _check_complete(path, start.expected, rows)
-    return vectors, in_file, np.zeros(len(words), dtype=bool)
+
+        def wanted() -> Iterator[tuple[int, list[float]]]:
+            rows = 0
+            for number, line in enumerate(chain([start.line], lines), start=start.number):
+                rows += _is_row(path, number, line, start.dim)
+                if line.partition(b" ")[0] in first_parts:
+                    word, numbers = _split_row(path, number, line, start.dim)
+                    if word in positions:
+                        yield positions[word], numbers
+                if number % _LINES_PER_UPDATE == 0:
+                    report()
+            _check_complete(path, start.expected, rows)
+
+        return first_vectors(len(words), start.dim, wanted())
 
 
 def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
@@ -69,7 +69,7 @@ def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
 
 
 class IndexedText:
-    """A text file whose rows are indexed once, for several calls of `read`: 20 bytes in memory for each row.
+    """An `OpenVectors`.
 
     A gzipped or zipped file is unpacked into a temporary file without a name, which exists as long as this object.
     """
@@ -92,18 +92,16 @@ class IndexedText:
         return len(self._index.rows), self._start.dim
 
     def read(self, words: Sequence[bytes]) -> Arrays:
-        """As `read_text`. Raises InputError if the file has changed since it was indexed."""
-        vectors = np.zeros((len(words), self._start.dim), dtype=np.float32)
-        in_file = np.zeros(len(words), dtype=bool)
         with self.path.open("rb") as packed:
             self._version.check(self.path, FileVersion.read(packed))
-            file = self._unpacked or packed
-            for offset, row, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
-                file.seek(offset)
-                word, numbers = _split_row(self.path, self._start.number + row, file.readline(), self._start.dim)
-                if word == words[position] and not in_file[position]:
-                    vectors[position], in_file[position] = numbers, True
-        return vectors, in_file, np.zeros(len(words), dtype=bool)
+            return first_vectors(len(words), self._start.dim, self._wanted(self._unpacked or packed, words))
+
+    def _wanted(self, file: IO[bytes], words: Sequence[bytes]) -> Iterator[tuple[int, list[float]]]:
+        for offset, row, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
+            file.seek(offset)
+            word, numbers = _split_row(self.path, self._start.number + row, file.readline(), self._start.dim)
+            if word == words[position]:
+                yield position, numbers
 
     def _rows(self, lines: OpenLines, report: Callable[[], object]) -> Iterator[tuple[bytes, int]]:
         """Each row and its offset in the file that `read` reads."""

@@ -13,12 +13,7 @@ from mtl.base.files import sha256
 from mtl.base.untrusted import open_regular
 from mtl.embedders.vector_files import fasttext_binary
 from mtl.embedders.vector_files.text import IndexedText, read_text, text_blocks
-from mtl.embedders.vector_files.word2vec_binary import (
-    IndexedWord2Vec,
-    is_word2vec_binary,
-    read_word2vec,
-    word2vec_blocks,
-)
+from mtl.embedders.vector_files.word2vec_binary import IndexedWord2Vec, is_word2vec_binary, word2vec_blocks
 from mtl.embedders.vector_files.word_index import Arrays, OpenVectors
 
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim's save() writes
@@ -33,19 +28,17 @@ class VectorFormat(NamedTuple):
     """How files of one format are read.
 
     Attributes:
-        read: the vectors of distinct words, in one pass.
         open: the file with its words indexed.
         blocks: all words and vectors, in blocks of at most so many bytes.
     """
 
-    read: Callable[[Path, Sequence[bytes]], Arrays]
     open: Callable[[Path], OpenVectors]
     blocks: Callable[[Path, int], Iterator[tuple[list[bytes], np.ndarray]]]
 
 
-_BINARY = VectorFormat(fasttext_binary.read_binary, fasttext_binary.IndexedModel, fasttext_binary.read_blocks)
-_WORD2VEC = VectorFormat(read_word2vec, IndexedWord2Vec, word2vec_blocks)
-_TEXT = VectorFormat(read_text, IndexedText, text_blocks)
+_BINARY = VectorFormat(fasttext_binary.IndexedModel, fasttext_binary.read_blocks)
+_WORD2VEC = VectorFormat(IndexedWord2Vec, word2vec_blocks)
+_TEXT = VectorFormat(IndexedText, text_blocks)
 
 
 @dataclass(frozen=True)
@@ -95,8 +88,13 @@ class VectorFile:
         return self._read(words, lambda distinct: self._open().read(distinct))
 
     def read_once(self, words: Sequence[str]) -> WordVectors:
-        """The vectors of `words`, as `read` gives them, from one pass over the file, without an index."""
-        return self._read(words, lambda distinct: self._format().read(self.path, distinct))
+        """The vectors of `words`, as `read` gives them, and nothing kept for later calls: a packed text is read without unpacking it."""
+
+        def read(distinct: Sequence[bytes]) -> Arrays:
+            form = self._format()
+            return read_text(self.path, distinct) if form is _TEXT else form.open(self.path).read(distinct)
+
+        return self._read(words, read)
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[list[str], np.ndarray]]:
         """All words of the file with their vectors, in blocks: the words, and float32 (words, dim) of at most `block_bytes` bytes.

@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import open_regular
 from mtl.embedders.vector_files.text import LARGEST_DIM
-from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
+from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex, first_vectors
 
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})\r?\n")
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # among the bytes of a few numbers, there is nearly always one of these
@@ -32,18 +32,6 @@ def is_word2vec_binary(path: Path) -> bool:
     return header is not None and _NO_TEXT.search(start, header.end()) is not None
 
 
-def read_word2vec(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`. Raises InputError for a damaged file."""
-    positions = {word: position for position, word in enumerate(words)}
-    with _open(path) as content:
-        vectors, in_file = np.zeros((len(words), content.dim), dtype=np.float32), np.zeros(len(words), dtype=bool)
-        for word, offset in _rows(path, content, "reading"):
-            position = positions.get(word)
-            if position is not None and not in_file[position]:
-                vectors[position], in_file[position] = content.vector(offset), True
-    return vectors, in_file, np.zeros(len(words), dtype=bool)
-
-
 def word2vec_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
     """All words with their vectors, in blocks of at most `block_bytes` bytes: UTF-8 encoded words, and float32 (words, dim)."""
     with _open(path) as content:
@@ -53,7 +41,7 @@ def word2vec_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes],
 
 
 class IndexedWord2Vec:
-    """A file whose words are indexed once, for several calls of `read`: 20 bytes in memory for each word."""
+    """An `OpenVectors`. Raises InputError for a damaged file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -66,15 +54,14 @@ class IndexedWord2Vec:
         return len(self._index.rows), self._dim
 
     def read(self, words: Sequence[bytes]) -> Arrays:
-        """As `read_word2vec`. Raises InputError if the file has changed since it was indexed."""
-        vectors, in_file = np.zeros((len(words), self._dim), dtype=np.float32), np.zeros(len(words), dtype=bool)
         with _open(self.path) as content:
             self._version.check(self.path, content.version)
-            for offset, _, position in self._index.candidates(words):
-                word = content.bytes[offset - len(words[position]) - 1 : offset - 1]
-                if word == words[position] and not in_file[position]:
-                    vectors[position], in_file[position] = content.vector(offset), True
-        return vectors, in_file, np.zeros(len(words), dtype=bool)
+            rows = (
+                (position, content.vector(offset))
+                for offset, _, position in self._index.candidates(words)
+                if content.bytes[offset - len(words[position]) - 1 : offset - 1] == words[position]
+            )
+            return first_vectors(len(words), self._dim, rows)
 
 
 class OpenBinary(NamedTuple):

@@ -36,7 +36,7 @@ from mtl.runs.layout import finetune_folder, pretrain_folder, read_stage, seed_f
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import Schedule, ScheduleSampler, batch_rows, pass_batches, pool_size, predict_rows
+from mtl.training.batches import Schedule, batch_rows, pass_batches, pool_size, predict_rows
 from mtl.training.checkpoints import DONE, WEIGHTS, checkpoint_bytes, load_finished
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
@@ -146,7 +146,7 @@ class FineTuning:
             seed=self.seed,
             epochs=settings.epochs,
             total_steps=total_steps,
-            train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps), pin_memory),
+            train=lambda epoch: train.loader(schedule.between(epoch * steps, (epoch + 1) * steps), pin_memory),
             dev=read.batches(id, dev).loader(read.in_order(id, dev, settings.rows_at_once), pin_memory),
             validate_first=self.validate_first,
         )
