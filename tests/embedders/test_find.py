@@ -126,7 +126,7 @@ def test_a_recipe_that_another_process_trains_is_waited_for(
     made = {file: file.read_bytes() for file in (path, path.with_name(f"{path.name}.source"))}
     for file in made:
         file.unlink()
-    monkeypatch.setattr("mtl.embedders.fasttext.train_fasttext", None)  # must not be called
+    monkeypatch.setattr("mtl.embedders.fasttext.FastTextTraining.train", None)  # must not be called
     caplog.clear()
     with caplog.at_level("INFO", logger="mtl"), ThreadPoolExecutor() as pool:
         with waiting_lock(path.with_name(f".{path.name}.lock"), ""):

@@ -15,7 +15,7 @@ from vector_words import PACKED
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders import embedder_kind
-from mtl.embedders.fasttext import FASTTEXT, FastTextTraining, train_fasttext
+from mtl.embedders.fasttext import FASTTEXT, FastTextTraining
 from mtl.embedders.find import embedder_options
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, VectorReaderRequest
 from mtl.embedders.static import GLOVE, StaticOptions, load_run, static_embeddings
@@ -33,7 +33,7 @@ def request(
 
 
 def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
-    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
+    SMALL.train(LINES, tmp_path / "v.bin")
     model = fasttext.load_model(str(tmp_path / "v.bin"))
     made = static_embeddings(request(suite_file, tmp_path / "v.bin"))
     weight = made.embedder().table.weight.detach()
@@ -47,7 +47,7 @@ def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
 
 
 def test_min_count_counts_only_the_training_texts(suite_file: Path, tmp_path: Path) -> None:
-    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
+    SMALL.train(LINES, tmp_path / "v.bin")
     given = request(suite_file, tmp_path / "v.bin")
     everything = static_embeddings(given).vocabulary.words
     assert everything == given.texts.types  # words of dev and test texts too, in the texts' order
@@ -83,7 +83,7 @@ def test_missing_words_may_have_random_vectors_of_their_own(suite_file: Path, tm
         path.write_text("2 6\nsolen 1 2 3 4 5 6\nnummer 3 2 1 0 1 2\n", encoding="utf-8")
         expected = {"solen": [1, 2, 3, 4, 5, 6], "nummer": [3, 2, 1, 0, 1, 2]}
     else:
-        train_fasttext(LINES, path, SMALL)
+        SMALL.train(LINES, path)
         model = fasttext.load_model(str(path))
         expected = {word: model.get_word_vector(word) for words in LINES for word in words}
     given = request(suite_file, path, missing="random")
@@ -121,7 +121,7 @@ def test_boundary_words_have_random_vectors_and_are_not_looked_up(suite_file: Pa
 
 
 def test_only_the_most_frequent_words_have_a_vector(suite_file: Path, tmp_path: Path) -> None:
-    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
+    SMALL.train(LINES, tmp_path / "v.bin")
     given = request(suite_file, tmp_path / "v.bin", max_words=5)
     counts = Counter(word for text in given.training_texts for word in given.texts.words(text))
     made = static_embeddings(given)
@@ -144,7 +144,7 @@ def test_a_word_that_a_run_never_saw(
     suite_file: Path, tmp_path: Path, changes: dict[str, object], new: list[str]
 ) -> None:
     path = tmp_path / "v.bin"
-    train_fasttext([*LINES, *[["månen", "lyser"]] * 9], path, SMALL)
+    SMALL.train([*LINES, *[["månen", "lyser"]] * 9], path)
     given = request(suite_file, path, **changes)
     made = static_embeddings(given)
     made.save(tmp_path)

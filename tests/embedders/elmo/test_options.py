@@ -40,7 +40,10 @@ def test_no_clip(tmp_path: Path) -> None:
         ({"lstm": {"use_skip_connections": 1}}, "lstm.use_skip_connections: must be true or false"),
         ({"char_cnn": {"filters": []}}, "char_cnn.filters: must be a list of length >= 1"),
         ({"char_cnn": {"filters": [[1, 2]] * 10**5}}, "char_cnn.filters: must be a list of length <= 100"),
-        ({"char_cnn": {"max_characters_per_token": 10**6}}, "char_cnn.max_characters_per_token: must be a whole number <= 4096"),
+        (
+            {"char_cnn": {"max_characters_per_token": 10**6}},
+            "char_cnn.max_characters_per_token: must be a whole number <= 4096",
+        ),
         ({"char_cnn": {"filters": [[60, 3]]}}, "up to 60 wide, but max_characters_per_token is only 50"),
         ({"char_cnn": {"activation": "gelu"}}, r"char_cnn.activation: .* \'\^\(relu\|tanh\)\$\'"),
         ({"char_cnn": {"n_characters": 300}}, "char_cnn.n_characters: must be a whole number <= 262"),
