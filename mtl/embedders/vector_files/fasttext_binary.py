@@ -47,29 +47,6 @@ class _Header(NamedTuple):
     matrix_rows: int  # the least number of rows: words + the buckets of the training arguments
 
 
-def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words of a `.bin` model in the order of its dictionary, with their vectors as `IndexedModel.read` gives them, in blocks.
-
-    A block's vectors, float32 (words, dimension), have at most `block_bytes` bytes. Each block reads most n-gram rows, so large blocks
-    are faster. Raises InputError as `IndexedModel`.
-    """
-    with path.open("rb") as dictionary, path.open("rb") as file:
-        header = _read_header(path, file)
-        with hidden_progress():  # the parts are too small to show
-            no_bar = Progress(path.name, None, "B")
-        deque(dictionary_entries(path, file, header, no_bar), maxlen=0)  # only to find the matrix after it
-        start = _find_matrix(path, file, header)
-        _read_header(path, dictionary)
-        words = (word for word, _ in islice(dictionary_entries(path, dictionary, header, no_bar), header.words))
-        done = 0
-        with Progress(f"searching {path.name}", header.words, "words") as bar:
-            while block := list(islice(words, max(1, block_bytes // (4 * header.dim)))):
-                rows = np.arange(done, done + len(block))
-                yield block, _vectors(file, header, start, block, rows, no_bar)[0]
-                done += len(block)
-                bar.reach(done)
-
-
 class IndexedModel:
     """An `OpenVectors`. Raises InputError if the file is not a complete, unquantized model."""
 
@@ -98,6 +75,25 @@ class IndexedModel:
                 if file.read(len(entry)) == entry:
                     rows[position] = row
             return _vectors(file, self._header, self._start, words, rows, bar)
+
+    @staticmethod
+    def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+        """As `OpenVectors.blocks`. Each block reads most n-gram rows, so large blocks are faster."""
+        with path.open("rb") as dictionary, path.open("rb") as file:
+            header = _read_header(path, file)
+            with hidden_progress():  # the parts are too small to show
+                no_bar = Progress(path.name, None, "B")
+            deque(dictionary_entries(path, file, header, no_bar), maxlen=0)  # only to find the matrix after it
+            start = _find_matrix(path, file, header)
+            _read_header(path, dictionary)
+            words = (word for word, _ in islice(dictionary_entries(path, dictionary, header, no_bar), header.words))
+            done = 0
+            with Progress(f"searching {path.name}", header.words, "words") as bar:
+                while block := list(islice(words, max(1, block_bytes // (4 * header.dim)))):
+                    rows = np.arange(done, done + len(block))
+                    yield block, _vectors(file, header, start, block, rows, no_bar)[0]
+                    done += len(block)
+                    bar.reach(done)
 
 
 def _vectors(

@@ -32,14 +32,6 @@ def is_word2vec_binary(path: Path) -> bool:
     return header is not None and _NO_TEXT.search(start, header.end()) is not None
 
 
-def word2vec_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words with their vectors, in blocks of at most `block_bytes` bytes: UTF-8 encoded words, and float32 (words, dim)."""
-    with _open(path) as content:
-        rows = _rows(path, content, "searching")
-        while block := list(islice(rows, max(1, block_bytes // (_FLOAT * content.dim)))):
-            yield [word for word, _ in block], np.array([content.vector(offset) for _, offset in block])
-
-
 class IndexedWord2Vec:
     """An `OpenVectors`. Raises InputError for a damaged file."""
 
@@ -62,6 +54,13 @@ class IndexedWord2Vec:
                 if content.bytes[offset - len(words[position]) - 1 : offset - 1] == words[position]
             )
             return first_vectors(len(words), self._dim, rows)
+
+    @staticmethod
+    def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+        with _open(path) as content:
+            rows = _rows(path, content, "searching")
+            while block := list(islice(rows, max(1, block_bytes // (_FLOAT * content.dim)))):
+                yield [word for word, _ in block], np.array([content.vector(offset) for _, offset in block])
 
 
 class OpenBinary(NamedTuple):
