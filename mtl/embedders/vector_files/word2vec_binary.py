@@ -49,9 +49,9 @@ class IndexedWord2Vec:
         with _open(self.path) as content:
             self._version.check(self.path, content.version)
             rows = (
-                (position, content.vector(offset))
+                (position, content.vector(words[position], offset))
                 for offset, _, position in self._index.candidates(words)
-                if content.bytes[offset - len(words[position]) - 1 : offset - 1] == words[position]
+                if content.bytes[offset : offset + len(words[position]) + 1] == words[position] + b" "
             )
             return first_vectors(len(words), self._dim, rows)
 
@@ -60,7 +60,7 @@ class IndexedWord2Vec:
         with _open(path) as content:
             rows = _rows(path, content, "searching")
             while block := list(islice(rows, max(1, block_bytes // (_FLOAT * content.dim)))):
-                yield [word for word, _ in block], np.array([content.vector(offset) for _, offset in block])
+                yield [word for word, _ in block], np.array([content.vector(*row) for row in block])
 
 
 class OpenBinary(NamedTuple):
@@ -72,9 +72,10 @@ class OpenBinary(NamedTuple):
     dim: int
     start: int
 
-    def vector(self, offset: int) -> np.ndarray:
-        """The numbers that begin at `offset`, float32 (dim,)."""
-        return np.frombuffer(self.bytes[offset : offset + _FLOAT * self.dim], dtype="<f4")
+    def vector(self, word: bytes, offset: int) -> np.ndarray:
+        """The numbers of the word that begins at `offset`, float32 (dim,)."""
+        start = offset + len(word) + 1
+        return np.frombuffer(self.bytes[start : start + _FLOAT * self.dim], dtype="<f4")
 
 
 @contextmanager
@@ -93,7 +94,7 @@ def _open(path: Path) -> Iterator[OpenBinary]:
 
 
 def _rows(path: Path, content: OpenBinary, activity: str) -> Iterator[tuple[bytes, int]]:
-    """Each word, and where its numbers begin; the progress bar names the activity. Raises InputError where the file ends too early."""
+    """Each word, and where it begins; the progress bar names the activity. Raises InputError where the file ends too early."""
     position, size = content.start, _FLOAT * content.dim
     with Progress(f"{activity} {path.name}", len(content.bytes), "B") as bar:
         for row in range(content.words):
@@ -102,7 +103,7 @@ def _rows(path: Path, content: OpenBinary, activity: str) -> Iterator[tuple[byte
             end = content.bytes.find(b" ", position, position + _LONGEST_WORD)
             if end < 0 or end + 1 + size > len(content.bytes):
                 raise InputError(f"ends, or is damaged, at word {row + 1:,} of {content.words:,}; {AGAIN}", path=path)
-            yield content.bytes[position:end], end + 1
+            yield content.bytes[position:end], position
             position = end + 1 + size
             if row % _ROWS_PER_UPDATE == 0:
                 bar.reach(position)
