@@ -107,11 +107,6 @@ class Schedule:
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
         draws = np.random.default_rng([seed, 0]).random(steps)
         self.draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
-        # For each step, how often its task was drawn before.
-        self._turns = np.zeros(steps, dtype=np.int64)
-        for task in range(len(self.tasks)):
-            drawn = self.draws == task
-            self._turns[drawn] = np.arange(drawn.sum())
         self._passes = lru_cache(maxsize=2 * len(self.tasks))(self._pass)
 
     def __len__(self) -> int:
@@ -122,7 +117,8 @@ class Schedule:
         """The task and rows of a step. Steps are counted from 0."""
         task = self.tasks[self.draws[step]]
         batches = -(-len(self.lengths[task]) // self.batch_sizes[task])
-        number, place = divmod(int(self._turns[step]), batches)
+        earlier = int(np.count_nonzero(self.draws[:step] == self.draws[step]))  # steps with this task
+        number, place = divmod(earlier, batches)
         return task, self._passes(task, number)[place]
 
     def between(self, start: int, stop: int) -> list[Chosen]:

@@ -101,12 +101,6 @@ def embeddings() -> WordEmbeddings:
     return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, coverage(TEXTS, known), True)
 
 
-def test_texts_are_numbers_of_the_vocabulary() -> None:
-    tokens, lengths = embeddings().sequences(TEXTS).gather(torch.tensor([1, 0]))
-    assert lengths.tolist() == [2, 3]
-    assert tokens.tolist() == [[Vocabulary.UNKNOWN, 2, 0], [3, 2, 3]]
-
-
 def test_the_fingerprint_follows_words_and_vectors() -> None:
     made = embeddings()
     others = [

@@ -37,36 +37,36 @@ class IndexedWord2Vec:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with _open(path) as content:
-            self._version, self._dim = content.version, content.dim
-            self._index = WordIndex.build(_rows(path, content, "indexing"))
+        with _open(path) as opened:
+            self._version, self._dim = opened.version, opened.dim
+            self._index = WordIndex.build(_rows(path, opened, "indexing"))
 
     @property
     def shape(self) -> tuple[int, int]:
         return len(self._index.rows), self._dim
 
     def read(self, words: Sequence[bytes]) -> Arrays:
-        with _open(self.path) as content:
-            self._version.check(self.path, content.version)
+        with _open(self.path) as opened:
+            self._version.check(self.path, opened.version)
             rows = (
-                (position, content.vector(words[position], offset))
+                (position, opened.vector(words[position], offset))
                 for offset, _, position in self._index.candidates(words)
-                if content.bytes[offset : offset + len(words[position]) + 1] == words[position] + b" "
+                if opened.content[offset : offset + len(words[position]) + 1] == words[position] + b" "
             )
             return first_vectors(len(words), self._dim, rows)
 
     @staticmethod
     def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-        with _open(path) as content:
-            rows = _rows(path, content, "searching")
-            while block := list(islice(rows, max(1, block_bytes // (_FLOAT * content.dim)))):
-                yield [word for word, _ in block], np.array([content.vector(*row) for row in block])
+        with _open(path) as opened:
+            rows = _rows(path, opened, "searching")
+            while block := list(islice(rows, max(1, block_bytes // (_FLOAT * opened.dim)))):
+                yield [word for word, _ in block], np.array([opened.vector(*row) for row in block])
 
 
 class OpenBinary(NamedTuple):
     """An open file of so many words, of which the first one begins at this offset."""
 
-    bytes: mmap.mmap
+    content: mmap.mmap
     version: FileVersion
     words: int
     dim: int
@@ -75,7 +75,7 @@ class OpenBinary(NamedTuple):
     def vector(self, word: bytes, offset: int) -> np.ndarray:
         """The numbers of the word that begins at `offset`, float32 (dim,)."""
         start = offset + len(word) + 1
-        return np.frombuffer(self.bytes[start : start + _FLOAT * self.dim], dtype="<f4")
+        return np.frombuffer(self.content[start : start + _FLOAT * self.dim], dtype="<f4")
 
 
 @contextmanager
@@ -93,17 +93,17 @@ def _open(path: Path) -> Iterator[OpenBinary]:
         yield OpenBinary(content, FileVersion.read(file), count, dim, header.end())
 
 
-def _rows(path: Path, content: OpenBinary, activity: str) -> Iterator[tuple[bytes, int]]:
+def _rows(path: Path, opened: OpenBinary, activity: str) -> Iterator[tuple[bytes, int]]:
     """Each word, and where it begins; the progress bar names the activity. Raises InputError where the file ends too early."""
-    position, size = content.start, _FLOAT * content.dim
-    with Progress(f"{activity} {path.name}", len(content.bytes), "B") as bar:
-        for row in range(content.words):
+    position, size = opened.start, _FLOAT * opened.dim
+    with Progress(f"{activity} {path.name}", len(opened.content), "B") as bar:
+        for row in range(opened.words):
             # word2vec's own program ends rows with a line feed, and gensim does not.
-            position += content.bytes[position : position + 1] == b"\n"
-            end = content.bytes.find(b" ", position, position + _LONGEST_WORD)
-            if end < 0 or end + 1 + size > len(content.bytes):
-                raise InputError(f"ends, or is damaged, at word {row + 1:,} of {content.words:,}; {AGAIN}", path=path)
-            yield content.bytes[position:end], position
+            position += opened.content[position : position + 1] == b"\n"
+            end = opened.content.find(b" ", position, position + _LONGEST_WORD)
+            if end < 0 or end + 1 + size > len(opened.content):
+                raise InputError(f"ends, or is damaged, at word {row + 1:,} of {opened.words:,}; {AGAIN}", path=path)
+            yield opened.content[position:end], position
             position = end + 1 + size
             if row % _ROWS_PER_UPDATE == 0:
                 bar.reach(position)

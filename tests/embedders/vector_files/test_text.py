@@ -108,11 +108,6 @@ def test_a_zip_bomb_is_rejected(tmp_path: Path) -> None:
     assert_rejected(tmp_path / "v.zip", "unpacks to more than 100 times its size")
 
 
-def test_a_zipped_model_is_to_be_unpacked(tmp_path: Path) -> None:
-    (tmp_path / "v.zip").write_bytes(zipped(b"\xba\x16\x4f\x2f" + bytes(100)))
-    assert_rejected(tmp_path / "v.zip", "a packed fastText model; unpack it first")
-
-
 def test_a_mutated_zip_is_read_or_rejected(tmp_path: Path) -> None:
     chance, good, path = np.random.default_rng(0), zipped(glove()), tmp_path / "v.zip"
     for _ in range(300):

@@ -152,13 +152,6 @@ def test_memory_does_not_grow_with_the_buckets(tmp_path: Path) -> None:
 # Damaged models
 
 
-def patched(model: Path, target: Path, offset: int, layout: str, value: int) -> Path:
-    data = bytearray(model.read_bytes())
-    struct.pack_into(layout, data, offset, value)
-    target.write_bytes(data)
-    return target
-
-
 def test_quantized_models_are_rejected(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("__label__a kot pies gęś\n__label__b pies kot\n" * 300, encoding="utf-8")
@@ -170,15 +163,23 @@ def test_quantized_models_are_rejected(tmp_path: Path) -> None:
         assert_rejected(tmp_path / name, "quantized", ".bin")
 
 
-def test_other_magic_and_versions_are_rejected(model: Path, tmp_path: Path) -> None:
-    assert_rejected(patched(model, tmp_path / "magic.bin", 0, "<i", 7), "not a fastText model")
-    assert_rejected(patched(model, tmp_path / "version.bin", 4, "<i", 13), "version 13")
-
-
-def test_damaged_headers_are_rejected(model: Path, tmp_path: Path) -> None:
-    assert_rejected(patched(model, tmp_path / "dim.bin", 8, "<i", DIM + 1), "matrix", "damaged")
-    assert_rejected(patched(model, tmp_path / "negative.bin", 8, "<i", -1), "damaged")
-    assert_rejected(patched(model, tmp_path / "words.bin", 64, "<i", 3), "damaged")
+@pytest.mark.parametrize(
+    ("offset", "value", "fragments"),
+    [
+        (0, 7, ["not a fastText model"]),
+        (4, 13, ["version 13"]),
+        (8, DIM + 1, ["matrix", "damaged"]),  # the dimension
+        (8, -1, ["damaged"]),
+        (64, 3, ["damaged"]),  # the number of words
+    ],
+)
+def test_damaged_headers_are_rejected(
+    model: Path, tmp_path: Path, offset: int, value: int, fragments: list[str]
+) -> None:
+    data = bytearray(model.read_bytes())
+    struct.pack_into("<i", data, offset, value)
+    (tmp_path / "damaged.bin").write_bytes(data)
+    assert_rejected(tmp_path / "damaged.bin", *fragments)
 
 
 def test_endless_words_are_rejected(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
