@@ -17,7 +17,7 @@ from small_suite import small_settings
 import mtl
 from mtl.api.cli import main
 from mtl.base.extras import missing_package
-from mtl.embedders.fasttext import FastTextTraining, train_fasttext
+from mtl.embedders.fasttext import FastTextTraining
 from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.export import EXPORT_FORMATS
@@ -107,7 +107,7 @@ def fasttext_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fasttext")
     words = ["solen", "skiner", "regnet", "faller", "jag", "främmande", "nummer"]
     settings = FastTextTraining(dim=6, epochs=1, min_count=1, bucket=200, threads=1)
-    train_fasttext([words] * 20, folder / "v.bin", settings)
+    settings.train([words] * 20, folder / "v.bin")
     embeddings = ["embeddings=fasttext", f"embeddings.path={folder / 'v.bin'}", "embeddings.map=true"]
     given = [setting for setting in small_settings(folder) if not setting.startswith("embeddings.dim")]
     run_baseline(job([*given, *QUICK, *embeddings, "embeddings.min_count=1", "embeddings.trainable=false"]))
