@@ -51,21 +51,16 @@ def check_files(folder: Path, split: str) -> None:
     files = _files(folder)
     if not files:
         raise MissingSplit(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
-    for path in files:
-        if path.suffix == ".jsonl":
-            _check_jsonl(path)
-
-
-def _check_jsonl(path: Path) -> None:
-    rows = 0
-    with path.open("rb") as file:
-        lines = chain.from_iterable(block for block, _ in line_blocks(file, str(path), BLOCK))
-        for number, line in enumerate(lines, 1):
-            if line.strip():  # datasets skips the others
-                parse_row(path, number, line)
-                rows += 1
-    if not rows:
-        raise InputError("has no rows; write one JSON object a line", path=path)
+    for path in (path for path in files if path.suffix == ".jsonl"):
+        rows = 0
+        with path.open("rb") as file:
+            lines = chain.from_iterable(block for block, _ in line_blocks(file, str(path), BLOCK))
+            for number, line in enumerate(lines, 1):
+                if line.strip():  # datasets skips the others
+                    parse_row(path, number, line)
+                    rows += 1
+        if not rows:
+            raise InputError("has no rows; write one JSON object a line", path=path)
 
 
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
@@ -245,9 +240,8 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
     """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows that it uses.
 
-    Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100".
-    Rows of the hub's version that mteb names are exact, if mteb describes the split: where the hub has no such split, mteb may take
-    another one. Raises InputError for rows of another form.
+    Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100". The hub's rows are exact if mteb
+    describes the split: where the hub has no such split, mteb may take another one. Raises InputError for rows of another form.
     """
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
@@ -304,9 +298,8 @@ def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator
 
 def _counts(labels: Any) -> dict[str, int]:
     """The number of rows by label; mteb's file of statistics has the labels as strings."""
-    return {
-        str(label): count["count"] for label, count in sorted((labels or {}).items(), key=lambda item: str(item[0]))
-    }
+    counts = {str(label): count["count"] for label, count in (labels or {}).items()}
+    return dict(sorted(counts.items()))
 
 
 def _shown(counts: Mapping[str, int]) -> str:

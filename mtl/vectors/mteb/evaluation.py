@@ -27,12 +27,12 @@ from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark, ModelFacts
 from mtl.vectors.mteb.data import MtebRows, compare_rows, find_rows, fresh_task, load_rows, local_texts, unreadable
 from mtl.vectors.mteb.results import (
-    FINGERPRINT_DIGITS,
     EvaluationFolder,
     Record,
     best_record,
     read_record,
     record_key,
+    revision_of,
     seen_by,
 )
 
@@ -59,9 +59,8 @@ class EncoderModel(AbsEncoder):
         vectors = self._encoder.encode(texts, progress=True)
         self.encoding = False
         if not np.isfinite(vectors).all():
-            raise InputError(
-                f"{self._encoder.description.title}: some of its vectors have values that are not finite numbers"
-            )
+            title = self._encoder.description.title
+            raise InputError(f"{title}: some of its vectors have values that are not finite numbers")
         self.seconds += time.monotonic() - start
         self.sentences += len(texts)
         return vectors
@@ -79,21 +78,15 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts
     try:
         return ModelMeta(
             loader=None,
-            name=facts.name or f"mtl/{description.name}{seed}",
-            revision=encoder.fingerprint()[:FINGERPRINT_DIGITS],
-            release_date=facts.release_date,
+            **{**vars(facts), "name": facts.name or f"mtl/{description.name}{seed}"},
+            revision=revision_of(encoder),
             languages=[language] if language else None,
             n_parameters=description.parameters,
             n_embedding_parameters=description.parameters - description.parameters_without_embeddings,
             memory_usage_mb=description.memory / 2**20,
             max_tokens=description.max_length,
             embed_dim=description.dim,
-            license=facts.license,
-            open_weights=facts.open_weights,
-            public_training_code=facts.public_training_code,
-            public_training_data=facts.public_training_data,
             framework=["PyTorch"],
-            reference=facts.reference,
             similarity_fn_name=ScoringFunction.COSINE,
             use_instructions=False,
             training_datasets=set(seen_by(description, benchmark)),

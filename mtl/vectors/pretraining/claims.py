@@ -12,22 +12,13 @@ FORMAT = 2  # of unfinished trainings: increase it whenever their files change, 
 
 
 def claim_of(settings: Any, source: str) -> dict[str, Any]:
-    """What an unfinished training is the training of.
-
-    Args:
-        settings: a dataclass.
-        source: identifies the texts and their tokens.
-    """
+    """What an unfinished training is the training of: its settings, a dataclass, and what identifies the texts and their tokens."""
     return {**asdict(settings), "source": source, "format": FORMAT}
 
 
 def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
-    """Raise InputError if the file exists and is damaged, or describes another training; the number of threads may differ.
-
-    Args:
-        claim: a JSON file in the folder of an unfinished training.
-        training: from `claim_of`, perhaps with further entries.
-    """
+    """Raise InputError if the JSON file of an unfinished training exists and is damaged, or describes another training than this one, from
+    `claim_of` and perhaps with further entries. The number of threads may differ."""
     if not claim.exists():
         return
     before = read_json(claim, dict[str, Any], f"delete {claim.parent}, and run this again")
@@ -38,7 +29,7 @@ def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
         if before.get(key) != value and key != "threads"
     ]
     if changed:
-        raise InputError(
-            f"holds an unfinished training with other settings ({'; '.join(changed)}); delete the folder or set out=",
-            path=claim.parent,
+        message = (
+            f"holds an unfinished training with other settings ({'; '.join(changed)}); delete the folder or set out="
         )
+        raise InputError(message, path=claim.parent)

@@ -43,10 +43,8 @@ class ResumableTraining(ValidatedModule, ABC):
             checkpoint: the file of the whole state, which may exist.
         """
         super().__init__()
-        self.network = network
-        self.optimizer_list = optimizers
-        self.settings = settings
-        self.checkpoint = checkpoint
+        self.network, self.optimizer_list = network, optimizers
+        self.settings, self.checkpoint = settings, checkpoint
         self.step = 0  # steps done; Lightning would count those of each optimizer
 
     @property

@@ -14,7 +14,7 @@ from mtl.embedders.elmo import ELMo
 from mtl.embedders.recipes import training_settings
 from mtl.jobs.text_training import TrainingText, train_embeddings
 from mtl.vectors.elmo import training as module
-from mtl.vectors.elmo.training import ELMoTraining, train_elmo
+from mtl.vectors.elmo.training import ELMoTraining
 
 SMALL = {
     "character_dim": 4,
@@ -44,7 +44,7 @@ def settings(**changes: object) -> ELMoTraining:
 
 @pytest.mark.slow
 def test_training_halves_both_perplexities(tmp_path: Path) -> None:
-    train_elmo(lines(), tmp_path / "elmo", settings(epochs=20))
+    settings(epochs=20).train(lines(), tmp_path / "elmo")
     report = json.loads((tmp_path / "elmo/training.json").read_text())
     first, last = report["perplexity"][0], report["perplexity"][-1]
     # Only a line's first word and its end cannot be predicted; an untrained model has a perplexity of about 9, the number of words.
@@ -63,7 +63,7 @@ def test_training_halves_both_perplexities(tmp_path: Path) -> None:
 def test_interrupted_training_gives_the_same_weights_when_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    train_elmo(lines(), tmp_path / "one", settings(epochs=3, dropout=0.2))
+    settings(epochs=3, dropout=0.2).train(lines(), tmp_path / "one")
     step = module.ElmoTrainer.compute
 
     def failing(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
@@ -73,19 +73,19 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
 
     monkeypatch.setattr(module.ElmoTrainer, "compute", failing)
     with pytest.raises(KeyboardInterrupt):
-        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2))
+        settings(epochs=3, dropout=0.2).train(lines(), tmp_path / "two")
     monkeypatch.undo()
     assert not (tmp_path / "two/weights.hdf5").exists()
     with raises_input_error(file="two"):
-        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, lstm_dim=17))
+        settings(epochs=3, dropout=0.2, lstm_dim=17).train(lines(), tmp_path / "two")
     with caplog.at_level(logging.INFO, logger="mtl"):
-        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, threads=0))
+        settings(epochs=3, dropout=0.2, threads=0).train(lines(), tmp_path / "two")
     assert "continuing after step 20" in caplog.text
     one, two = (ELMo(tmp_path / name / "options.json", tmp_path / name / "weights.hdf5") for name in ("one", "two"))
     for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
         np.testing.assert_array_equal(a, b)
     before = (tmp_path / "two/weights.hdf5").read_bytes()
-    train_elmo(lines(), tmp_path / "two", settings())  # an existing ELMo remains
+    settings().train(lines(), tmp_path / "two")  # an existing ELMo remains
     assert (tmp_path / "two/weights.hdf5").read_bytes() == before
 
 
@@ -134,22 +134,22 @@ def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
     folder = tmp_path / "elmo"
     message = rf"elmo: training diverged \({problem}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
     with pytest.raises(DivergedError, match=message):
-        train_elmo(lines(), folder, settings(epochs=3))
+        settings(epochs=3).train(lines(), folder)
     kept = torch.load(folder / "last.ckpt", weights_only=True)
     assert kept["curve"][-1]["step"] == 20 and all(value.isfinite().all() for value in kept["state_dict"].values())
     assert not (folder / "weights.hdf5").exists()
 
 
 def test_max_steps_limits_the_training(tmp_path: Path) -> None:
-    train_elmo(lines(), tmp_path, settings(epochs=100, max_steps=7))
+    settings(epochs=100, max_steps=7).train(lines(), tmp_path)
     report = json.loads((tmp_path / "training.json").read_text())
     assert [row["step"] for row in report["perplexity"]] == [7]
 
 
 def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> None:
     with raises_input_error():
-        train_elmo([["a", "b"]], tmp_path, settings(), "little")
-    train_elmo(lines(), tmp_path, settings(max_steps=1), "more")
+        settings().train([["a", "b"]], tmp_path, "little")
+    settings(max_steps=1).train(lines(), tmp_path, "more")
     assert (tmp_path / "weights.hdf5").exists()
 
 
