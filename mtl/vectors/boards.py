@@ -215,7 +215,7 @@ class _Layout:
             missing=missing,
             seen=[id for id in [*columns, *by_type] if id in trained],
             partial=[name for name in by_type if name in lacking],
-            marks={id: "*" * (id in lacking) + "‡" * (id in trained) for id in [*columns, *tasks]},
+            marks={id: ("*" if id in lacking else "") + ("‡" if id in trained else "") for id in [*columns, *tasks]},
             reasons={
                 id: tuple(column for column in columns if column in scores and columns[column].task in counted)
                 for id, counted in tasks.items()

@@ -23,8 +23,7 @@ from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.interface import note_source
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
-from mtl.vectors.pretraining.claims import check_claim, claim_of
-from mtl.vectors.pretraining.resumable import ResumableTraining
+from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, claim_of
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original

@@ -22,8 +22,8 @@ from mtl.base.files import check_new_folder, check_space, new_folder, replacing,
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
-from mtl.vectors.pretraining.claims import FORMAT, check_claim, claim_of
 from mtl.vectors.pretraining.network import Masking, new_bert, parameter_count
+from mtl.vectors.pretraining.resumable import FORMAT, check_claim, claim_of
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import (
     CUTS,

@@ -178,7 +178,7 @@ def test_a_claim_of_another_form_is_one_line(
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("mtl.vectors.pretraining.claims.FORMAT", 0, "another version of mtl"),
+        ("mtl.vectors.pretraining.resumable.FORMAT", 0, "another version of mtl"),
         ("mtl.base.extras.version", lambda package: "0", r"transformers: .* there, 0 here; tokenizers: "),
     ],
 )
