@@ -285,7 +285,7 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
     kind.check_installed(options.name)
     path = None
     if kind.files is not None:
-        vectors = getattr(options, "path", None) or (suite and suite.embeddings.get(options.name))
+        vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
         if vectors is None:
             raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
         path, _ = vector_path(vectors, Path(settings.embeddings_dir), settings.held_out)
