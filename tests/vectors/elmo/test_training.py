@@ -49,12 +49,8 @@ def test_training_halves_both_perplexities(tmp_path: Path) -> None:
     first, last = report["perplexity"][0], report["perplexity"][-1]
     # Only a line's first word and its end cannot be predicted; an untrained model has a perplexity of about 9, the number of words.
     assert last["forward"] < first["forward"] / 2 and last["backward"] < first["backward"] / 2
-    assert sorted(path.name for path in (tmp_path / "elmo").iterdir()) == [
-        ".lock",
-        "options.json",
-        "training.json",
-        "weights.hdf5",
-    ]
+    written = {path.name for path in (tmp_path / "elmo").iterdir()}
+    assert written == {".lock", "options.json", "training.json", "weights.hdf5"}
     layers = ELMo(tmp_path / "elmo/options.json", tmp_path / "elmo/weights.hdf5").layers([["aa", "bb"]])
     assert layers[0].shape == (3, 2, 16)
 
@@ -82,8 +78,7 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
         settings(epochs=3, dropout=0.2, threads=0).train(lines(), tmp_path / "two")
     assert "continuing after step 20" in caplog.text
     one, two = (ELMo(tmp_path / name / "options.json", tmp_path / name / "weights.hdf5") for name in ("one", "two"))
-    for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
-        np.testing.assert_array_equal(a, b)
+    torch.testing.assert_close(one.model.state_dict(), two.model.state_dict(), rtol=0, atol=0)
     before = (tmp_path / "two/weights.hdf5").read_bytes()
     settings().train(lines(), tmp_path / "two")  # an existing ELMo remains
     assert (tmp_path / "two/weights.hdf5").read_bytes() == before
@@ -100,12 +95,12 @@ def spoil_weights(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) 
 
 def spoil_perplexity(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = trainer.network.losses
-    factor = 1e6  # the losses stay finite, but their exponential overflows
-    monkeypatch.setattr(
-        trainer.network,
-        "losses",
-        lambda lines, sample: [x * (factor if sample is None else 1) for x in losses(lines, sample)],
-    )
+
+    def overflowing(lines: np.ndarray, sample: torch.Tensor | None) -> list[torch.Tensor]:
+        """The losses stay finite, but their exponential overflows."""
+        return [loss * (1e6 if sample is None else 1) for loss in losses(lines, sample)]
+
+    monkeypatch.setattr(trainer.network, "losses", overflowing)
 
 
 @pytest.mark.parametrize(
@@ -161,11 +156,7 @@ def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> No
         ({"filters": []}, r"filters=\[\]: must be pairs"),
         ({"filters": [[1, "x"]]}, "filters.0.1=x: must be a whole number"),
         ({"seed": 99999999999999999999999}, "seed: is too large a number"),
-        ({"lstm_dim": 100000000000}, "lstm_dim=100000000000: must lie between"),
-        ({"held_out": 0}, "held_out=0"),
-        ({"dropout": 1}, "dropout=1"),
         ({"learning_rate": 1e-9}, "final_learning_rate=0.0002: must lie between 0 and learning_rate=1e-09"),
-        ({"epochs": "many"}, "epochs=many: "),
         ({"bucket": 7}, "unknown key 'bucket'"),
     ],
 )
@@ -178,10 +169,6 @@ def test_sizes_that_no_memory_holds_are_refused_before_the_texts_are_read(tmp_pa
     texts = map(pytest.fail, ["the texts were read"])
     with raises_input_error():
         settings(lstm_dim=2**20, projection_dim=2**20).train(texts, tmp_path / "elmo", "", torch.device("cpu"))
-
-
-def test_the_wing_registers_the_training() -> None:
-    assert training_settings("elmo", {"max_steps": 3}) == ELMoTraining(max_steps=3)
 
 
 def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> None:
