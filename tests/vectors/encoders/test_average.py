@@ -1,4 +1,4 @@
-"""Averaged vectors equal those of an independent computation with NumPy and scikit-learn."""
+"""Averaged vectors equal those of an independent computation with NumPy and scikit-learn; each wrong setting is one line."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,6 +15,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from small_suite import write_suite
 
+from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
 from mtl.tasks.suite import load_suite
 from mtl.vectors.encoders import open_encoder
@@ -207,3 +208,63 @@ def test_sif_needs_texts_with_a_known_word(files: dict[str, Any], tmp_path: Path
         file.write("solen\n")
     # The only vector is the first component itself.
     np.testing.assert_allclose(opened(files, weighting="sif").encode(["solen"]), 0, atol=1e-6)
+
+
+FASTTEXT = {"embeddings.path": "v.vec", "language": "sv"}
+RANDOM = {"embeddings": "random", "language": "sv"}
+ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({**FASTTEXT, "pooling": "min"}, "pooling=min: must be one of mean, max, both"),
+        ({**FASTTEXT, "weighting": "idf"}, "weighting=idf: must be one of none, tfidf, sif"),
+        ({**FASTTEXT, "dropout": 1}, "unknown key 'dropout'; known keys: centre, "),
+        ({**FASTTEXT, "embeddings.width": 1}, "unknown key 'embeddings.width'; known keys: embeddings.dim, "),
+        ({**FASTTEXT, "embeddings.min_count": 2}, "embeddings.min_count: averaged fasttext vectors do not read it"),
+        ({**FASTTEXT, "layer": 1}, "layer: averaged fasttext vectors do not read it; they read embeddings.path, "),
+        (
+            {**FASTTEXT, "embeddings": "cove"},
+            "embeddings=cove: unknown; known: elmo, fasttext, glove, random, word2vec",
+        ),
+        ({**FASTTEXT, "embeddings.dim": 3}, "v.vec: has vectors of 2 numbers, but embeddings.dim=3"),
+        ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),
+        ({"language": "sv"}, "embeddings.path: name the fastText vectors: embeddings.path=PATH"),
+        ({"embeddings.path": "v.vec"}, "language: name the texts' language, for the tokenizer: language=CODE"),
+        ({**FASTTEXT, "data_dir": "x"}, "data_dir=x: name the suite that it belongs to: suite=NAME"),
+        ({**FASTTEXT, "texts": "texts.txt"}, "texts=texts.txt: nothing reads them; set weighting=tfidf, "),
+        ({**FASTTEXT, "weighting": "sif"}, "texts: weighting and centre need texts: set texts=FILE, or suite=NAME"),
+        ({**FASTTEXT, "centre": True, "texts": "none.txt"}, "none.txt: no such file"),
+        ({**FASTTEXT, "centre": True, "texts": "empty.txt"}, "empty.txt: has no texts"),
+        ({**FASTTEXT, "centre": True, "texts": "a", "data_dir": "b"}, "data_dir=b: texts=a are read instead"),
+        ({**FASTTEXT, "centre": True, "suite": "klej", "data_dir": "none"}, "none/.*no such file"),
+        (
+            {**FASTTEXT, "weighting": "tfidf", "pooling": "max", "texts": "a"},
+            "weighting=tfidf: weights a mean; set pool",
+        ),
+        ({**ELMO, "layer": 3}, "layer=3: elmo has the layers 0 to 2"),
+        ({**ELMO, "embeddings.path": "v.vec"}, "v.vec: is a file; embeddings.path must name the folder"),
+        ({**RANDOM, "device": "warp"}, "device=warp: torch finds no such device"),
+    ],
+)
+def test_wrong_settings(
+    settings: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("v.vec").write_text("solen 1 2\n", encoding="utf-8")
+    Path("texts.txt").write_text("solen\n", encoding="utf-8")
+    Path("empty.txt").write_text("\n \n", encoding="utf-8")
+    if settings.get("embeddings") == "elmo":
+        write_elmo(tmp_path / "elmo")
+    with pytest.raises(InputError, match=message) as caught:
+        open_encoder("average", settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_languages_have_codes() -> None:
+    for code in ("pl", "yue"):
+        assert open_encoder("average", {**RANDOM, "language": code}).description.language == code
+    for word in ("xx", "PL", "pl-PL", "polish", "", "a b"):
+        with pytest.raises(InputError, match=f"language={word}: no such language; give its code in ISO 639"):
+            open_encoder("average", {**RANDOM, "language": word})

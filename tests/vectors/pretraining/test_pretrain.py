@@ -1,5 +1,6 @@
 import json
 import logging
+import shutil
 import socket
 import subprocess
 import sys
@@ -8,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import yaml
 from data_files import read_json
 from input_errors import raises_input_error
-from pretraining_parts import ARGUMENTS, lines, small, text_file
+from pretraining_parts import ARGUMENTS, GIVEN, lines, small, text_file
 from safetensors.torch import load_file
 
 from mtl.base.errors import InputError
-from mtl.vectors.pretraining.pretrain import pretrain, unfinished_folder
+from mtl.vectors.pretraining.pretrain import own_body, pretrain, unfinished_folder
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
 
@@ -131,19 +133,27 @@ def test_what_a_killed_preparation_left_is_replaced(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["bert"]
 
 
-def interrupted(folder: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory, texts: PretrainingTexts) -> Path:
     """The folder of a training that was interrupted after its first checkpoint."""
+    compute = MaskedLanguageModelling.compute
 
     def interrupt(self: MaskedLanguageModelling, batch: np.ndarray) -> torch.Tensor:
         if self.step == 4:
             raise KeyboardInterrupt
         return compute(self, batch)
 
-    compute = MaskedLanguageModelling.compute
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    folder = tmp_path_factory.mktemp("interrupted") / "bert"
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(MaskedLanguageModelling, "compute", interrupt)
         pretrain(texts, small(), folder)
     return unfinished_folder(folder)
+
+
+@pytest.fixture
+def left(interrupted: Path, tmp_path: Path) -> Path:
+    """A copy of that folder; the training of `tmp_path / "bert"` continues there."""
+    return shutil.copytree(interrupted, unfinished_folder(tmp_path / "bert"))
 
 
 @pytest.mark.parametrize(
@@ -156,9 +166,9 @@ def interrupted(folder: Path, texts: PretrainingTexts, monkeypatch: pytest.Monke
     ],
 )
 def test_a_truncated_file_of_an_unfinished_training_is_one_line(
-    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+    tmp_path: Path, texts: PretrainingTexts, left: Path, name: str, said: str
 ) -> None:
-    path = interrupted(tmp_path / "bert", texts, monkeypatch) / name
+    path = left / name
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(InputError, match=f"^{path}: {said}"):
         pretrain(texts, small(), tmp_path / "bert")
@@ -172,18 +182,16 @@ def test_a_truncated_file_of_an_unfinished_training_is_one_line(
     ],
 )
 def test_a_training_of_other_software_does_not_continue(
-    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
+    texts: PretrainingTexts, left: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
 ) -> None:
-    left = interrupted(tmp_path / "bert", texts, monkeypatch)
     monkeypatch.setattr(name, value)
     with pytest.raises(InputError, match=f"^{left}: holds an unfinished training with other settings \\({said}"):
-        pretrain(texts, small(), tmp_path / "bert")
+        pretrain(texts, small(), left.with_name("bert"))
 
 
 def test_a_training_with_lost_tokens_continues_when_they_are_written_again(
-    tmp_path: Path, finished: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, finished: Path, texts: PretrainingTexts, left: Path
 ) -> None:
-    left = interrupted(tmp_path / "bert", texts, monkeypatch)
     for name in ("tokenizer.json", "documents.npy", "tokens.bin"):
         (left / name).unlink()
     pretrain(texts, small(), tmp_path / "bert")
@@ -201,3 +209,48 @@ def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     with raises_input_error():
         pretrain(PretrainingTexts(texts=lines()), small(), tmp_path / "bert")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    path = tmp_path / "mini.yaml"
+    path.write_text(yaml.safe_dump({**GIVEN, "max_steps": 2}), encoding="utf-8")
+    return str(path)
+
+
+def test_a_body_is_trained_once_for_its_texts_and_settings(
+    tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        folder = own_body(lines(), "pl", tmp_path / "cache", config)
+    assert folder.parent == tmp_path / "cache" and folder.name.startswith("bert-mini-")
+    assert f"training {folder} on the suite's training text" in caplog.text
+    from transformers import AutoModel, AutoTokenizer
+
+    assert AutoModel.from_pretrained(folder).config.hidden_size == 32
+    assert AutoTokenizer.from_pretrained(folder)("kot", "idzie")["token_type_ids"][-1] == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(MaskedLanguageModelling, "run", None)
+        assert own_body(lines(), "pl", tmp_path / "cache", config) == folder
+    assert own_body(lines(seed=1), "pl", tmp_path / "cache", config) != folder
+
+
+def test_a_body_of_other_software_is_another_one(tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name follows from the libraries that draw weights and make tokens, and from how mtl trains."""
+
+    def name() -> str:
+        return own_body(lines(), "pl", tmp_path, config).name
+
+    monkeypatch.setattr("mtl.vectors.pretraining.pretrain.pretrain", lambda *given: None)
+    names = [name()]
+    monkeypatch.setattr("mtl.vectors.pretraining.pretrain.FORMAT", 0)
+    names.append(name())
+    monkeypatch.setattr("mtl.base.extras.version", lambda package: "0")
+    names.append(name())
+    monkeypatch.setattr("mtl.vectors.pretraining.pretrain.version", lambda package: "0")
+    assert len({*names, name()}) == 4
+
+
+def test_no_text_is_an_error(tmp_path: Path, config: str) -> None:
+    with raises_input_error():
+        own_body([], "pl", tmp_path, config)
