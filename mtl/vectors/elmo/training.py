@@ -188,10 +188,6 @@ class ElmoTrainer(ResumableTraining):
         every = sum(self.steps_by_epoch)
         self.steps = min(every, settings.max_steps or every)
 
-    @property
-    def progress(self) -> float:
-        return self.step / self.steps
-
     def shown(self) -> tuple[int, int, str]:
         return self.step, self.steps, "steps"
 

@@ -64,10 +64,17 @@ def check_files(folder: Path, split: str) -> None:
 
 
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has numbers."""
+    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has numbers.
+
+    The columns are those that the task has after mteb has renamed the hub's.
+    """
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
-    columns = _columns(task)
+    if task.metadata.type == "STS":
+        columns = [*task.column_names, "score"]
+    else:  # the targets last; none for tasks of other forms
+        names = ("input_column_name", "input1_column_name", "input2_column_name", "label_column_name")
+        columns = [column for name in names if isinstance(column := getattr(task, name, None), str)]
     for column in columns:
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
@@ -81,14 +88,6 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
                 except ValueError:
                     message = f"row {number}: column {column}: {value!r} is not a number; write a number"
                     raise InputError(message, path=path) from None
-
-
-def _columns(task: AbsTask) -> list[str]:
-    """The columns of a task's texts and, last, of its targets, after mteb has renamed the hub's; none for tasks of other forms."""
-    if task.metadata.type == "STS":
-        return [*task.column_names, "score"]
-    names = ("input_column_name", "input1_column_name", "input2_column_name", "label_column_name")
-    return [column for name in names if isinstance(column := getattr(task, name, None), str)]
 
 
 def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:

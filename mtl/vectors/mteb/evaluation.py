@@ -14,7 +14,6 @@ from typing import Any
 
 import mteb
 import numpy as np
-from mteb.abstasks import AbsTask
 from mteb.models.abs_encoder import AbsEncoder
 from mteb.models.model_meta import ModelMeta, ScoringFunction
 from mteb.results import TaskResult
@@ -186,20 +185,28 @@ class Evaluator:
         return (path, rows, key), read_record(path, key)
 
     def _evaluate(self, name: str, rows: MtebRows, split: str, path: Path) -> Record:
-        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100."""
+        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100.
+
+        Raises InputError if mteb fails with local rows, other than in the encoder.
+        """
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         data, differences = compare_rows(described, rows, split)
         model = EncoderModel(self.encoder, self.meta)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
-        result = _score(model, task, rows)
-        by_subset = result.scores[split]
-        metric = self.benchmark.metric(name)
+        try:
+            # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
+            result = mteb.evaluate(
+                model, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
+            ).task_results[0]
+        except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
+            if rows.folder is None or model.encoding or isinstance(error, InputError):
+                raise
+            raise unreadable(task, rows, error) from None
+        by_subset, metric = result.scores[split], self.benchmark.metric(name)
         if any(metric not in scores for scores in by_subset):
-            raise InputError(
-                f"benchmark {self.benchmark.name}: {name}: mteb has no score {metric!r}; it has"
-                f" {', '.join(key for key, value in by_subset[0].items() if isinstance(value, float))}"
-            )
+            known = ", ".join(key for key, value in by_subset[0].items() if isinstance(value, float))
+            raise InputError(f"benchmark {self.benchmark.name}: {name}: mteb has no score {metric!r}; it has {known}")
         with replacing(path) as partial:
             result.to_disk(partial)
         return {
@@ -214,20 +221,6 @@ class Evaluator:
             "encoding_seconds": model.seconds,
             "sentences": model.sentences,
         }
-
-
-def _score(model: EncoderModel, task: AbsTask, rows: MtebRows) -> TaskResult:
-    """mteb's result. Raises InputError if it fails with local rows, other than in the encoder."""
-    try:
-        # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
-        result = mteb.evaluate(
-            model, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
-        )
-    except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
-        if rows.folder is None or model.encoding or isinstance(error, InputError):
-            raise
-        raise unreadable(task, rows, error) from None
-    return result.task_results[0]
 
 
 def _percent(score: float) -> float | None:

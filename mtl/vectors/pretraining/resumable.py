@@ -78,9 +78,10 @@ class ResumableTraining(ValidatedModule, ABC):
         self.step = 0  # steps done; Lightning would count those of each optimizer
 
     @property
-    @abstractmethod
     def progress(self) -> float:
         """How much of the training is done; at 1 it ends."""
+        done, total, _ = self.shown()
+        return done / total
 
     @abstractmethod
     def batches(self) -> Iterator[np.ndarray]:

@@ -103,7 +103,7 @@ def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: Pretra
 
     Raises InputError if the text has more characters than the vocabulary may have entries.
     """
-    tokenizer = _tokenizer(_model(settings.vocabulary, {}, []), settings.lowercase)
+    tokenizer = _tokenizer(settings)
     first, inner = _alphabet(lines, tokenizer, settings.alphabet)
     reserved = [*SPECIAL_TOKENS, *inner]
     if settings.vocab_size < (least := len(reserved) + len(first)):
@@ -122,7 +122,13 @@ def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: Pretra
     # The characters within words were passed as special tokens to be numbered first; a new tokenizer does not treat them so.
     learnt = json.loads(tokenizer.to_str())["model"]
     merges = [(left, right) for left, right in learnt.get("merges", [])]
-    return _tokenizer(_model(settings.vocabulary, learnt["vocab"], merges), settings.lowercase, complete=True)
+    complete = _tokenizer(settings, learnt["vocab"], merges)
+    complete.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
+    cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
+    complete.post_processor = processors.TemplateProcessing(
+        single=f"{cls} $A {sep}", pair=f"{cls} $A {sep} $B:1 {sep}:1", special_tokens=[(cls, CLS), (sep, SEP)]
+    )
+    return complete
 
 
 def _alphabet(lines: Iterable[str], tokenizer: Tokenizer, size: int) -> tuple[list[str], list[str]]:
@@ -136,28 +142,23 @@ def _alphabet(lines: Iterable[str], tokenizer: Tokenizer, size: int) -> tuple[li
     return first, [f"{INNER}{character}" for character in first if len(splits(character * 2)) == 1]
 
 
-def _model(kind: str, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> models.Model:
+def _tokenizer(
+    settings: PretrainingSettings, vocabulary: dict[str, int] | None = None, merges: Sequence[tuple[str, str]] = ()
+) -> Tokenizer:
+    """A tokenizer that keeps accents and splits at white space and punctuation."""
     unknown = SPECIAL_TOKENS[UNKNOWN]
-    if kind == "wordpiece":
-        return models.WordPiece(vocabulary, unk_token=unknown)
-    return models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER)
-
-
-def _tokenizer(model: models.Model, lowercase: bool, complete: bool = False) -> Tokenizer:
-    """A tokenizer that keeps accents and splits at white space and punctuation. A complete one has its vocabulary."""
-    tokenizer = Tokenizer(model)
+    if settings.vocabulary == "wordpiece":
+        tokenizer = Tokenizer(models.WordPiece(vocabulary or {}, unk_token=unknown))
+    else:
+        tokenizer = Tokenizer(
+            models.BPE(vocabulary or {}, list(merges), unk_token=unknown, continuing_subword_prefix=INNER)
+        )
     bert = normalizers.BertNormalizer(
-        clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=lowercase
+        clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=settings.lowercase
     )
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece(prefix=INNER)
-    if complete:
-        tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
-        cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{cls} $A {sep}", pair=f"{cls} $A {sep} $B:1 {sep}:1", special_tokens=[(cls, CLS), (sep, SEP)]
-        )
     return tokenizer
 
 
