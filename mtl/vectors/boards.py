@@ -91,8 +91,7 @@ def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
     models_by_source: dict[str, list[str]] = {}
     for row in benchmark.published:
         scores = {id: row.scores[id] for id in columns if id in row.scores}
-        averages = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
-        printed = {key: value for key, value in averages.items() if value is not None}
+        printed = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
         rows.append(layout.row(scores, printed, name=row.model, label="published", family=row.family))
         models_by_source.setdefault(row.source, []).append(row.model)
     facts += [f"Published in the {source}: {', '.join(models)}." for source, models in models_by_source.items()]
@@ -176,7 +175,7 @@ class _Layout:
     def row(
         self,
         scores: Mapping[str, float],
-        printed: Mapping[str, float] | None = None,
+        printed: Mapping[str, float | None] | None = None,
         seen: Collection[str] = (),
         **facts: Any,
     ) -> EncoderRow:
@@ -197,7 +196,7 @@ class _Layout:
             for name, ids in by_type.items()
             if {columns[id].task for id in ids} <= scored
         }
-        averages = dict(printed or {})
+        averages = {id: value for id, value in (printed or {}).items() if value is not None}
         if scores and not (self.complete_only and missing and printed is None):
             averages.setdefault(AVERAGE, fmean(scores.values()))
         if len(means) == len(by_type):

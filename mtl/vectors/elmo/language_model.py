@@ -102,11 +102,7 @@ class LanguageModel(nn.Module):
     """A biLM with a softmax that both directions share."""
 
     def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
-        """Words that occur less than `min_count` times in the corpus share one class, the unknown word.
-
-        Args:
-            draws: the number of draws for a sample of the classes.
-        """
+        """Words that occur less than `min_count` times in the corpus share one class, the unknown word; `draws` are those for a sample."""
         super().__init__()
         self.bilm = bilm
         self.corpus = corpus
@@ -173,11 +169,7 @@ class SampledSoftmax(nn.Module):
     log_expected: Tensor
 
     def __init__(self, counts: np.ndarray, dim: int, draws: int) -> None:
-        """The biases start at the log frequencies, which would take long to learn.
-
-        Args:
-            counts: the occurrences of each class.
-        """
+        """`counts` are the occurrences of each class: the biases start at the log frequencies, which would take long to learn."""
         super().__init__()
         classes = len(counts)
         # Embeddings with sparse gradients: a step changes only the rows of its sample and targets.

@@ -49,13 +49,17 @@ class RunSettings:
 
 
 def open_run(name: str, settings: Mapping[str, Any]) -> "RunEncoder":
-    """The encoder of the finished run in the folder `name`. Raises InputError as `Predictor.load` and `RunEncoder` do."""
-    if (Path(name) / "modules.json").is_file():
+    """`load_encoder` with these settings, which are checked first."""
+    return load_encoder(Path(name), typed(RunSettings, settings))
+
+
+def load_encoder(folder: Path, settings: RunSettings) -> "RunEncoder":
+    """The encoder of the finished run in the folder. Raises InputError as `Predictor.load` and `RunEncoder` do."""
+    if (folder / "modules.json").is_file():
         message = "is an export, not a run; name the run's folder; docs/how-to/export.md: how mteb scores exports"
-        raise InputError(message, path=name)
-    checked = typed(RunSettings, settings)
-    predictor = Predictor.load(Path(name), checked.seed, device=checked.device, encoder_task=checked.task)
-    return RunEncoder(predictor, checked)
+        raise InputError(message, path=folder)
+    predictor = Predictor.load(folder, settings.seed, device=settings.device, encoder_task=settings.task)
+    return RunEncoder(predictor, settings)
 
 
 def run_choices() -> Choices:

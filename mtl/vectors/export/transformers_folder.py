@@ -29,11 +29,15 @@ PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the
 def write(export: TaskExport, folder: Path) -> None:
     """Write model, tokenizer and card. Raises InputError for a task whose inputs or head transformers does not have, and if the written
     model gives other outputs than the run."""
-    task, trained = export.task, export.model
-    if problem := _problem(task):
+    task, problem = export.task, None
+    if task.kind not in ("labels", "number"):
+        problem = f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
+    elif task.marked:
+        problem = "its inputs hold marked words behind the texts, which no tokenizer writes there"
+    if problem:
         message = f"{problem}, so transformers cannot hold its model; mtl predict uses it"
         raise InputError(message, key="task", value=task.id)
-    network = trained.network(task)
+    network = export.model.network(task)
     model: Any = copy.deepcopy(network.models[0]).cpu().float().eval()
     _set_labels(model, task, *_ends(network.kinds[task.id]))
     tokenizer = _tokenizer(export)
@@ -41,15 +45,6 @@ def write(export: TaskExport, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
     check_loads(export, folder)
     write_text(folder / "README.md", _card(export, type(model).__name__))
-
-
-def _problem(task: Task) -> str | None:
-    """Why transformers cannot express a task, or None."""
-    if task.kind not in ("labels", "number"):
-        return f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
-    if task.marked:
-        return "its inputs hold marked words behind the texts, which no tokenizer writes there"
-    return None
 
 
 def _ends(kind: HeadTargets) -> tuple[float, float]:

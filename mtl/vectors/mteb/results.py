@@ -240,11 +240,8 @@ def choice_note(choice: Mapping[str, Any]) -> str:
 
 
 def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str], split: str | None = None) -> Record:
-    """What a record must say so that its score is that of the benchmark now, with these versions of the software.
-
-    Args:
-        split: None means the scored one.
-    """
+    """What a record must say so that its score is that of the benchmark now, on this or else the scored split, with these versions of the
+    software."""
     return {
         "versions": dict(versions),
         "split": split or benchmark.tasks[task].split,

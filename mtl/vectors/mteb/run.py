@@ -97,7 +97,6 @@ def choose(
 
     Args:
         settings: the encoder's, of which some are CHOOSE.
-        choices: those that can be chosen, with their values.
         tasks: those with validation rows.
         validate: returns the scores of an encoder by task; a score that is not finite is None.
     """
@@ -126,7 +125,6 @@ def run_mteb(
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. Raises InputError if it cannot be done.
 
     Args:
-        choices: the encoder's settings that can be chosen, with their values.
         values: the settings of `mtl mteb` and of the encoder.
         about: further keys of the summary: the command, versions, the machine.
     """

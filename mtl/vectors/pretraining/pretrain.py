@@ -241,14 +241,8 @@ def _training(
 def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
     """The folder of a small BERT that was trained on these texts; it is trained first if it is not there.
 
-    It is a folder below `folder`, whose name has a hash of the texts, the settings and the software. A training that
-    was interrupted continues; a second process waits.
-
-    Args:
-        settings_name: a file in configs/pretrain, or a path.
-
-    Raises:
-        InputError: if transformers is not installed, and as `pretrain` does.
+    It is a folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and the software.
+    A training that was interrupted continues; a second process waits. Raises InputError if transformers is not installed, and as `pretrain`.
     """
     check_installed("transformers")
     settings = read_settings(settings_name, {})
@@ -261,7 +255,6 @@ def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: s
         try:
             pretrain(source, settings, folder / name)
         except InputError as error:
-            raise InputError(
-                f"no transformer is named, and training one fails: {error}; or name one with transformer.path="
-            ) from None
+            message = f"no transformer is named, and training one fails: {error}; or name one with transformer.path="
+            raise InputError(message) from None
     return folder / name
