@@ -349,9 +349,9 @@ def test_valid_submissions_pass_the_check_without_labels(home: Path, capsys: pyt
     [
         (["gold=gold"], "out: name the folder"),
         (["gold=public", "out=site"], "public: has no test file of suite tiny with a label in every row"),
-        (["gold=gold", "out=site", "split=train"], "split: 'train' must be dev or test"),
-        (["gold=gold", "out=site", "limit=0"], "limit: 0 must be"),
-        (["gold=gold", "out=site", "url=ftp://a"], "url: 'ftp://a' must begin with"),
+        (["gold=gold", "out=site", "split=train"], "split=train: must be one of dev, test"),
+        (["gold=gold", "out=site", "limit=0"], "limit=0: must be at least 1"),
+        (["gold=gold", "out=site", "url=ftp://a"], "url=ftp://a: must begin with"),
         (["gold=gold", "out=site", "seeds=[1]"], "seeds: is not used"),
         (["gold=gold", "out=site", "cache=site/cache"], "cache: site/cache is in the folder of the site"),
         (["gold=gold", "out=."], "gold: gold is in the folder of the site"),
