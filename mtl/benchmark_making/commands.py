@@ -137,11 +137,12 @@ def _annotate(arguments: argparse.Namespace) -> None:
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
     check_known(settings, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
-    of_job: dict[str, Any] = {key: settings[key] for key in ("data_dir", "held_out") if key in settings}
+    of_job: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
+    out = settings.pop("out", None)
     wanted, job = read_wanted(settings), load_job({**of_job, "suite": arguments.suite})
-    if settings.get("out") is None:
+    if out is None:
         raise InputError("name a new folder for the forms and their key", key="out")
-    for path in write_forms(job, wanted, Path(str(settings["out"]))):
+    for path in write_forms(job, wanted, Path(str(out))):
         print(path)
 
 

@@ -113,9 +113,9 @@ def make_leaderboard(
 
 def _judge(folder: Path, rules: Rules, take: Callable[[Path, Entrant], None], title: str) -> dict[str, str]:
     """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text."""
-    refused = {path.name: "" for path in find_submissions(folder)}
-    described: list[tuple[Path, Entrant]] = []
-    for path in find_submissions(folder):
+    paths, described = find_submissions(folder), list[tuple[Path, Entrant]]()
+    refused = {path.name: "" for path in paths}
+    for path in paths:
         try:
             described.append((path, read_about(path)))
         except InputError as error:
@@ -156,8 +156,10 @@ def build_board(
     ]
     marks += [f"* AVG is without {', '.join(partial)}, which have no labels here."] if partial else []
     columns = {AVERAGE: Column("AVG", "mean")}
-    for id, task in ((id, each.task) for id, each in tasks.items() if any(id in row.scores for row in rows)):
-        columns[id] = Column(task.title, metric_named(task.metric).title, task.metric, id, id in suite.averaged)
+    for id, each in tasks.items():
+        if any(id in row.scores for row in rows):
+            metric = each.task.metric
+            columns[id] = Column(each.task.title, metric_named(metric).title, metric, id, id in suite.averaged)
     return Leaderboard(
         suite.name,
         f"{suite.title}, {split}",

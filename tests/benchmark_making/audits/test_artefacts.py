@@ -87,7 +87,7 @@ def suite_job(folder: Path, fault: str | None = None, dev: list[tuple[str, str, 
 
 
 def kinds(found: Artefacts) -> list[str]:
-    return [finding.kind for finding in artefact_findings(found, PERCENT)]
+    return [finding.kind for finding in artefact_findings([found], PERCENT)]
 
 
 def scores_of(found: Artefacts) -> dict[str, PartScore]:
@@ -249,7 +249,7 @@ def test_several_floors_read_the_same_parts(tmp_path: Path) -> None:
     assert [score for score in pair.scores if score.floor != "naive_bayes"] == alone.scores
     shown = re.sub(" +", " ", render_artefacts(made.suite, [pair, single]))
     assert shown.count("| par | dev | naive_bayes |") == shown.count("| par | dev | svm |") == 1
-    (finding,) = [found for found in artefact_findings(pair, PERCENT) if found.kind == "artefact: second text alone"]
+    (finding,) = [found for found in artefact_findings([pair], PERCENT) if found.kind == "artefact: second text alone"]
     assert finding.what.startswith("second text alone (")  # of the better floor alone
 
 
