@@ -59,6 +59,7 @@ def dropped_in(folder: Path) -> list[dict[str, Any]]:
 def test_what_a_recipe_makes_is_complete(name: str, made: dict[str, Made]) -> None:
     folder = made[name].folder
     suite, provenance = load_suite(folder / "suite.yaml"), provenance_of(folder)
+    assert suite.name == name and len(RECIPES) == 7  # one for each construction
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert files == {*provenance["files"], "provenance.json"}
     for file, digest in provenance["files"].items():

@@ -45,8 +45,8 @@ def test_a_key_stands_in_one_split_only(keys: int) -> None:
         assert work.facts["reached"] == {"train": 800, "dev": 100, "test": 100}
 
 
-def test_rows_with_a_common_key_of_a_list_stay_together() -> None:
-    lists = [["a"], ["a", "b"], ["b"], [], ["c"], ["d"], ["e"], ["f"]]
+def test_rows_with_a_common_key_of_a_list_stay_together_and_rows_without_a_key_do_not() -> None:
+    lists = [["a"], ["a", "b"], ["b"], [], [""], [""], [""], ["f"]]
     table = do("split", table_of(**{"keys[]": lists}), shares={"train": 0.5, "test": 0.5}, keys=["keys[]"])
     splits = column(table, "split")
     assert len(set(splits[:3])) == 1 and Counter(splits) == {"train": 4, "test": 4}
@@ -76,9 +76,3 @@ def test_split_by_value() -> None:
     table = table_of(domain=["a", "b", "c", "d"])
     done, work = work_of("split_by_value", table, column="domain", splits={"train": ["a", "b"], "test": ["d"]})
     assert column(done, "split") == ["train", "train", "test"] and work.dropped[0].reason == "domain is 'c'"
-
-
-def test_rows_without_a_key_are_not_joined() -> None:
-    table = table_of(author=["", "", "", "", "a", "a"])
-    splits = column(do("split", table, shares={"train": 0.5, "test": 0.5}, keys=["author"]), "split")
-    assert splits[4] == splits[5] and Counter(splits) == {"train": 3, "test": 3}
