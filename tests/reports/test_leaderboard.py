@@ -16,7 +16,7 @@ from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.reports.markdown import render_markdown
 from mtl.reports.pairs import comparable_samples
-from mtl.reports.tables import render_ranks
+from mtl.reports.tables import render_csv
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import PairTest
 from mtl.stats.families import family_tests
@@ -330,7 +330,7 @@ def test_ranks_in_every_form(tmp_path: Path) -> None:
     rows = {row.name: number for number, row in enumerate(board.rows)}
     expected = {rows["good"]: (1, 2), rows["alike"]: (1, 2), rows["bad"]: (3, 3)}
     assert board.tests.ranks[AVERAGE] == expected
-    lines = render_ranks([board]).splitlines()
+    lines = render_csv([board])["ranks.csv"].splitlines()
     assert lines[0] == "suite,name,task,low,high,runs" and "klej,bad,average,3,3,3" in lines
     assert not any(",few," in line for line in lines)
     (suite,) = document([board], "now", "mtl report")["suites"]

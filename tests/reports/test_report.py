@@ -17,15 +17,7 @@ from mtl.reports.board import Row, cost_cell
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.reports.markdown import render_markdown
-from mtl.reports.tables import (
-    csv_text,
-    escape,
-    render_comparisons,
-    render_costs,
-    render_latex,
-    render_scores,
-    render_settings,
-)
+from mtl.reports.tables import csv_text, escape, render_csv, render_latex
 from mtl.runs.finished import find_runs
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Task
@@ -107,7 +99,7 @@ def test_latex(board: Leaderboard) -> None:
 
 
 def test_csv_holds_every_number(board: Leaderboard) -> None:
-    scores = lines_of(render_scores([board]))
+    scores = lines_of(render_csv([board])["scores.csv"])
     good = {line["task"]: line for line in scores if line["name"] == "good"}
     row = row_of(board, "good")
     assert row.run is not None and set(good) == {"average", *row.scores}
@@ -121,14 +113,14 @@ def test_csv_holds_every_number(board: Leaderboard) -> None:
     averages = [line for line in scores if line["task"] == "average" and line["source"] == "run"]
     assert {line["partial"] for line in averages} == {"yes", "no"}
     assert len([line for line in scores if line["name"] == EVIL]) == 10
-    pairs = lines_of(render_comparisons([board]))
+    pairs = lines_of(render_csv([board])["comparisons.csv"])
     assert {line["verdict"] for line in pairs} <= {"better", "worse", "undecided"} and len(pairs) == 10 + 2 + 2
     for line in pairs:
         low, high, p, p_holm = (float(line[key]) for key in ("low", "high", "p", "p_holm"))
         assert low <= float(line["difference"]) <= high and p <= p_holm <= 1
         assert (line["verdict"] == "undecided") == (low <= 0 <= high) == (p >= 0.05)
         assert (line["verdict_holm"] == "undecided") == (p_holm >= 0.05)
-    costs = {line["name"]: line for line in lines_of(render_costs([board]))}
+    costs = {line["name"]: line for line in lines_of(render_csv([board])["costs.csv"])}
     assert costs["good"]["pretrain_seconds"] == "200.0" and costs["good"]["peak_memory"] == str(2**30)
     assert costs["50%_of_$x|y"]["pretrain_seconds"] == ""
 
@@ -173,7 +165,7 @@ def test_document(board: Leaderboard) -> None:
 
 
 def test_every_form_names_the_split_of_each_score(kinds: Leaderboard) -> None:
-    scores = lines_of(render_scores([kinds]))
+    scores = lines_of(render_csv([kinds])["scores.csv"])
     of_task = {line["task"]: line["split"] for line in scores if line["name"] == "lstm"}
     assert of_task == {
         **{"average": "dev, test", "mood": "dev", "stars": "dev", "answer": "dev"},
@@ -292,7 +284,7 @@ def test_latex_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
 
 
 def test_csv_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
-    lines = lines_of(render_scores([alphas]))
+    lines = lines_of(render_csv([alphas])["scores.csv"])
     assert {line["scale"] for line in lines} == {"1"}
     one = row_of(alphas, "one")
     assert one.run is not None
@@ -303,9 +295,9 @@ def test_csv_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
         assert float(stance[metric]["median"]) == pytest.approx(expected["median"] / 100)
         seeds = [float(score) for score in stance[metric]["by_seed"].split()]
         assert seeds == pytest.approx([score / 100 for score in expected["scores"].values()])
-    (pair, *_) = lines_of(render_comparisons([alphas]))
+    (pair, *_) = lines_of(render_csv([alphas])["comparisons.csv"])
     assert pair["scale"] == "1" and abs(float(pair["difference"])) <= 2
-    settings = {line["task"]: line for line in lines_of(render_settings([alphas]))}
+    settings = {line["task"]: line for line in lines_of(render_csv([alphas])["settings.csv"])}
     assert list(settings) == ["average", "stance", "rating", "answer", "entailment"]
     assert (settings["average"]["settings"], settings["average"]["keys"]) == ("2", "pretrain.batch_size")
     sds = [float(settings[id]["sd"]) for id in list(settings)[1:]]
@@ -349,7 +341,7 @@ def test_a_spreadsheet_finds_no_formula(cell: str | float, written: str) -> None
 def test_foreign_names_are_guarded_in_every_csv_file(board: Leaderboard) -> None:
     evil = [replace(row, name=f"={row.name}", label="@x", family="-y+z") for row in board.rows]
     changed = replace(board, rows=evil)
-    for text in (render_scores([changed]), render_costs([changed]), render_comparisons([changed])):
+    for text in (render_csv([changed])["scores.csv"], render_csv([changed])["costs.csv"], render_csv([changed])["comparisons.csv"]):
         cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
         assert any(cell.startswith("'=") for cell in cells)
         assert not [cell for cell in cells if cell.startswith(("=", "@", "-y"))]
