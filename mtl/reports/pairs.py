@@ -44,10 +44,11 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     family_tails = all_tails(family) if by_score else None
     positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
     tails = {}
-    for (pair, column), test in tests.items():
+    for ((first, second), column), test in tests.items():
         if test.p is not None:
-            group = column, rows[pair[0]].comparable[column]
-            tails[pair, column] = float(family[group].tail[positions[group][pair[0]], positions[group][pair[1]]])
+            group = column, rows[first].comparable[column]
+            tail = family[group].tail[positions[group][first], positions[group][second]]
+            tails[(first, second), column] = float(tail)
     comparisons: dict[tuple[int, int], dict[str, PairTest]] = {}
     for (pair, column), test in with_holm(tests, tails, family_tails).items():
         comparisons.setdefault(pair, {})[column] = test
@@ -88,13 +89,11 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     if not tests.comparisons:
         return []
     against = ", ".join(rows[number].name for number in tests.references)
-    systems = any(sample.is_one_system for row in rows for sample in row.samples.values())
+    samples = [sample for row in rows for sample in row.samples.values()]
     single = (
         "; but an ensemble of all seeds, and imported predictions of one seed, are one system, and its tests say how it answers other rows, not"
         " how it would be with another seed"
-        if systems
-        else ""
-    )
+    ) * any(sample.is_one_system for sample in samples)
     note = (
         "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
         f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
@@ -113,11 +112,10 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
         )
     else:
         pairs = f"every run against {against}" if tests.references else "every pair of runs"
-        note += (
-            f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average),"
-        )
+        made = f"{tests.made:,} tests of this suite ({pairs}, every task and the average)"
+        note += f" With Holm's correction for the {made},"
     note += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
-    if any(sample.varies for row in rows for sample in row.samples.values()):
+    if any(sample.varies for sample in samples):
         note += (
             " For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
             "agree. With three seeds, only large differences hold."

@@ -118,7 +118,7 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
             raise InputError("must be a list", path=folder.config, key="seeds")
         return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", files)
     except (InputError, OSError, UnicodeDecodeError) as error:
-        return StoredRun(folder.path, DAMAGED if state != RUNNING else RUNNING, "", done, None, "", files, str(error))
+        return StoredRun(folder.path, state if state == RUNNING else DAMAGED, "", done, None, "", files, str(error))
 
 
 def runs_text(runs: Sequence[StoredRun]) -> str:

@@ -148,7 +148,10 @@ def summarize(
         }
         if further := _further(task, seeds):
             by_task[task.id]["also"] = further
-    resized = {task.id for task in tasks if task.rows and _published_rows(task) != dict(rows[task.id])}
+    published = {
+        task.id: {split: count for split, count in task.rows.items() if task.files[split] is not None} for task in tasks
+    }
+    resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
     marked = {*resized, *changed}
     one_answer = dict.fromkeys(id for seed in sorted(seeds) for id in seeds[seed]["same_answer"])
@@ -171,11 +174,6 @@ def summarize(
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }
-
-
-def _published_rows(task: Task) -> dict[str, int]:
-    """The published numbers of rows of the splits that have files."""
-    return {split: count for split, count in task.rows.items() if task.files[split] is not None}
 
 
 def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:

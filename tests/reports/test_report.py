@@ -341,7 +341,11 @@ def test_a_spreadsheet_finds_no_formula(cell: str | float, written: str) -> None
 def test_foreign_names_are_guarded_in_every_csv_file(board: Leaderboard) -> None:
     evil = [replace(row, name=f"={row.name}", label="@x", family="-y+z") for row in board.rows]
     changed = replace(board, rows=evil)
-    for text in (render_csv([changed])["scores.csv"], render_csv([changed])["costs.csv"], render_csv([changed])["comparisons.csv"]):
+    for text in (
+        render_csv([changed])["scores.csv"],
+        render_csv([changed])["costs.csv"],
+        render_csv([changed])["comparisons.csv"],
+    ):
         cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
         assert any(cell.startswith("'=") for cell in cells)
         assert not [cell for cell in cells if cell.startswith(("=", "@", "-y"))]
