@@ -153,8 +153,8 @@ class Row:
         return self.means.get(column) or self.scores.get(column)
 
     def mark(self, column: str) -> str:
-        """The marks of a score: * for a mean without some of its tasks, † for a task whose data differs from the published data, ‡ for a
-        task with training rows that the encoder has seen; † and ‡ also for a mean with such a task."""
+        """The marks of a score: * for a mean without some of its tasks, † for a task whose data differs from the published data, or a mean
+        with one, ‡ for a task with training rows that the encoder has seen, or a mean with one."""
         return self.marks.get(column, "")
 
     def split_of(self, column: str) -> str:

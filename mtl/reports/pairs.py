@@ -23,15 +23,11 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     runs = [number for number, row in enumerate(rows) if row.samples]
     named = [number for number in runs if rows[number].name in references]
     by_score = not named and len(runs) > MOST_FOR_PAIRS
-    references_tested = _best_of_each_split(rows, runs) if by_score else named
+    tested = _best_of_each_split(rows, runs) if by_score else named
     pairs = [(second, first) for first, second in combinations(runs, 2)]
-    if references_tested:
-        pairs = [
-            (run, reference)
-            for reference in references_tested
-            for run in runs
-            if run != reference and not (run in references_tested and run < reference)
-        ]
+    if tested:
+        others = [(run, reference) for reference in tested for run in runs if run != reference]
+        pairs = [(run, reference) for run, reference in others if run not in tested or run > reference]
     tests: dict[tuple[tuple[int, int], str], PairTest] = {}
     for first, second in pairs:
         run, reference = rows[first], rows[second]
@@ -53,7 +49,7 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     for (pair, column), test in with_holm(tests, tails, family_tails).items():
         comparisons.setdefault(pair, {})[column] = test
     number = len(tails) if family_tails is None else len(family_tails)
-    return PairTests(comparisons, references_tested, by_score, number, {} if named else _ranks(groups, family))
+    return PairTests(comparisons, tested, by_score, number, {} if named else _ranks(groups, family))
 
 
 def column_ranks(rows: Sequence[Row]) -> dict[str, dict[int, tuple[int, int]]]:

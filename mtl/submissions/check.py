@@ -32,13 +32,11 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
+# How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded.
 TOLERANCE = 0.005
-"""How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded."""
-
 LARGEST = 1e15  # that a figure may be
 
-Content = Mapping[str, Any]
-"""Of an entry."""
+Content = Mapping[str, Any]  # of an entry
 
 
 def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
@@ -149,22 +147,22 @@ def _row_problems(rows: Sequence[dict[str, Any]], data: RowFile) -> Iterator[tup
         free[_canonical(data_row)].append(index)
     positions = [free[key].popleft() if free[key] else None for key in map(_canonical, plain)]
     left = set(range(len(data.rows))) - set(positions)
-    furthest = expected = -1
-    in_order = True
-    for number, position in enumerate(positions, start=1):
-        expected += 1
-        if position is None and expected in left:  # stands where that row should stand
+    furthest, expected, in_order = -1, 0, True
+    for number, (row, position) in enumerate(zip(plain, positions, strict=True), start=1):
+        if position is not None:
+            if position < furthest and in_order:
+                in_order = False
+                yield (
+                    number,
+                    f"row {position + 1} of {data.name} stands here; the rows must be in the order of that file",
+                )
+            furthest, expected = max(furthest, position), position + 1
+        elif expected in left:  # stands where that row should stand
             left.remove(expected)
-            yield number, _difference(plain[number - 1], data.rows[expected])
-            continue
-        if position is None:
-            expected -= 1
+            yield number, _difference(row, data.rows[expected])
+            expected += 1
+        else:
             yield number, f"is none of the rows of {data.name}, or stands here once more"
-            continue
-        if position < furthest and in_order:
-            in_order = False
-            yield number, f"row {position + 1} of {data.name} stands here; the rows must be in the order of that file"
-        furthest, expected = max(furthest, position), position
     for position in sorted(left):
         yield position + 1, f"row {position + 1} of {data.name} is missing"
 

@@ -128,8 +128,7 @@ class RowFile:
 def read_row_file(task: Task, split: str, path: Path) -> RowFile:
     """The task's data file at this path. Raises InputError if it cannot be read."""
     content = read_bytes(path)
-    changed = is_changed(content, task.checksums.get(split))
-    return RowFile(task, str(path), split_lines(content, str(path)), changed)
+    return RowFile(task, str(path), split_lines(content, str(path)), is_changed(content, task.checksums.get(split)))
 
 
 def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
@@ -231,21 +230,14 @@ def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Targe
     rows = scored_rows(task, read_examples(task, Path(file.name)))
     predicted = np.array(predictions, dtype=target_kind(task).cells.dtype)
     figures: dict[str, float] = {}
-    for name, metrics in suite.submission.measures.items():
-        known = _measured(task, metrics)
-        if known == ROWS:
+    for name, (first, *substitutes) in suite.submission.measures.items():
+        if first == ROWS:
             figures[name] = len(predicted)
-        elif known is not None:
-            figures[name] = score(task.measured_by(known), predicted, rows) * suite.scale / 100
+        elif first in (task.metric, *(task.also or ())) or task.metric in substitutes:
+            # Without its first metric, a measure is only the task's own `metric`.
+            metric = first if first in (task.also or ()) else task.metric
+            figures[name] = score(task.measured_by(metric), predicted, rows) * suite.scale / 100
     return figures
-
-
-def _measured(task: Task, metrics: Sequence[str]) -> str | None:
-    """Which of a measure's metrics stands in the entry of this task: the first, or else, of the others, only the task's `metric`."""
-    first, *substitutes = metrics
-    if first in (ROWS, task.metric, *(task.also or ())):
-        return first
-    return task.metric if task.metric in substitutes else None
 
 
 def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:

@@ -191,21 +191,17 @@ class DataRows:
     @property
     def _described(self) -> str:
         """The rows in a message."""
-        part = (
-            " that are in the sample" if self.sample else " that are held out as dev" if self.lines is not None else ""
-        )
-        return f"the {len(self)} rows of {self.file}{part}"
+        held_out = " that are held out as dev" if self.lines is not None else ""
+        return f"the {len(self)} rows of {self.file}{' that are in the sample' if self.sample else held_out}"
 
     def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
         """The number of each row by its id."""
         names = column_names(self.file)
         column = next((column for column in (*ids, ID) if column in names), None)
         if column is None:
-            problem = (
-                f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}; leave them out where"
-            )
-            remedy = "the lines are in the order of its rows, or name the column in the suite file (submission: ids)"
-            raise lines.error(f"{problem} {remedy}", 0)
+            problem = f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}"
+            remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
+            raise lines.error(f"{problem}; {remedy} (submission: ids)", 0)
         known: dict[str, int] = {}
         wanted = None if self.lines is None else set(self.lines)
         for record in read_records(self.file, [column]):

@@ -103,11 +103,8 @@ def test_too_few_seeds_leave_no_verdict_and_their_note_names_no_correction(tmp_p
     make_run(tmp_path / "two", right(0.3), tasks=TASKS, seeds=[1, 2])
     board = leaderboard(find_runs(tmp_path))
     (found,) = board.tests.comparisons.values()
-    verdicts = {(test.verdict, test.verdict_holm, test.p_holm) for test in found.values()}
-    assert verdicts == {("too few seeds", "too few seeds", None)}
-    assert all(test.low < test.difference < test.high for test in found.values())
+    assert {test.verdict_holm for test in found.values()} == {"too few seeds"} and board.tests.made == 0
     note = " ".join(board.facts)
-    assert board.tests.made == 0
     assert "there is no verdict" in note and "Holm" not in note
 
 

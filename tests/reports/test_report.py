@@ -36,6 +36,11 @@ def lines_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+def assert_tables_are_well_formed(markdown: str) -> None:
+    for table in re.findall(r"(?:^\|.*\n)+", markdown, re.M):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
+
+
 def row_of(board: Leaderboard, name: str) -> Row:
     return next(row for row in board.rows if row.name == name)
 
@@ -66,10 +71,7 @@ def test_markdown(board: Leaderboard) -> None:
     for test in found.values():
         sign = {"better": "▲", "worse": "▼", "undecided": "≈"}[test.verdict] * (1 + test.holds)
         assert f"| {test.difference:+.1f} {sign} |" in tests
-    # Every table is well formed.
-    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
-        counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
-        assert len(counts) == 1, table
+    assert_tables_are_well_formed(text)
 
 
 def test_latex(board: Leaderboard) -> None:
@@ -158,10 +160,8 @@ def test_document(board: Leaderboard) -> None:
 def test_every_form_names_the_split_of_each_score(kinds: Leaderboard) -> None:
     scores = lines_of(render_csv([kinds])["scores.csv"])
     of_task = {line["task"]: line["split"] for line in scores if line["name"] == "lstm"}
-    assert of_task == {
-        **{"average": "dev, test", "mood": "dev", "stars": "dev", "answer": "dev"},
-        **{"opposite": "test", "mood-elsewhere": "test"},
-    }
+    dev = dict.fromkeys(("mood", "stars", "answer"), "dev")
+    assert of_task == {"average": "dev, test", **dev, "opposite": "test", "mood-elsewhere": "test"}
     text = render_markdown([kinds], "now", "mtl report")
     lines = [line for line in text.splitlines() if line.startswith("| lstm")]
     assert [cell.strip() for cell in lines[0].strip("|").split("|")][2] == "dev, test"
@@ -237,8 +237,7 @@ def test_markdown_and_latex_on_the_scale_of_the_suite(alphas: Leaderboard) -> No
     deviation = abs(one.scores["stance"].median - two.scores["stance"].median) / 2
     assert spread["LSTM, random, frozen"][0] == "2" and spread["LSTM, random, frozen"][2] == f"{deviation / 100:.3f}"
     assert "- LSTM, random, frozen: the settings differ in pretrain.batch\\_size." in text
-    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
-        assert len({line.count("|") for line in table.splitlines()}) == 1, table
+    assert_tables_are_well_formed(text)
     text = render_latex([alphas], "now", "mtl report")
     assert r" &  & mean & $\alpha$ nominal & $\alpha$ interval & pseudo-$\alpha$ & $\alpha$ nominal \\" in text
     assert r"\label{tab:alphas-macro-f1}" in text and "times" not in text

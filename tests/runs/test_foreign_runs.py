@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -102,11 +103,8 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_spent(trained: P
     config = trained / "config.yaml"
     content = config.read_text(encoding="utf-8")
     for key in ("hidden_size", "num_layers", "dim", "attention_size"):
-        lines = [
-            f"{line.partition(':')[0]}: 1000000000" if line.strip().startswith(f"{key}:") else line
-            for line in content.splitlines()
-        ]
-        config.write_text("\n".join(lines), encoding="utf-8")
+        changed = re.sub(rf"^( *{key}:).*", r"\1 1000000000", content, flags=re.MULTILINE)
+        config.write_text(changed, encoding="utf-8")
         with pytest.raises(InputError, match=rf"config\.yaml: not a run's configuration: .*{key}=1000000000: must lie"):
             mtl.load(trained)
     config.write_text(content, encoding="utf-8")

@@ -57,13 +57,6 @@ def test_ranks_are_those_of_the_tests_of_every_pair_in_all_columns() -> None:
             assert interval == (1 + lost, 12 - won)
 
 
-def test_a_holm_correction_for_more_tests_leaves_more_ranks_open() -> None:
-    pair = {"a": drawn(73.2, 1), "b": drawn(69.8, 2)}
-    equal = {number: drawn(70, number) for number in range(30)}
-    assert ranks({"task": pair})["task"] == {"a": (1, 1), "b": (2, 2)}
-    assert ranks({"task": pair, "other": equal})["task"] == {"a": (1, 2), "b": (1, 2)}
-
-
 def test_one_system_has_a_verdict_and_two_seeds_have_none() -> None:
     one, other = drawn(80, 1, seeds=1), drawn(70, 2, seeds=1)
     systems = [Sample(sample.by_seed, sample.means, 0.0, is_one_system=True) for sample in (one, other)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import job
+from data_files import write_table
 from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes, mutated_json
 from rows_suite import read
@@ -87,13 +88,10 @@ def test_a_damaged_zip_is_one_line(copy: Path, uses: Uses) -> None:
 
 def test_damaged_predictions_are_one_line(suite_file: Path, tmp_path: Path) -> None:
     suite, folder, gold = load_suite(suite_file), tmp_path / "predictions", tmp_path / "gold"
-    folder.mkdir()
-    gold.mkdir()
-    for name, lines in {"kansla": "label\n" + "glad\narg\n" * 5, "betyg": "score\n" + "1.5\n" * 10}.items():
-        (folder / f"test_pred_{name}.tsv").write_text(lines, encoding="utf-8")
-    (gold / "test.tsv").write_text("text\tlabel\n" + "x\tglad\n" * 10, encoding="utf-8")
-    (gold / "scores").mkdir()
-    (gold / "scores/test.tsv").write_text("text\tscore\n" + "x\t1\ny\t2\n" * 5, encoding="utf-8")
+    write_table(folder / "test_pred_kansla.tsv", ["label"], [["glad"], ["arg"]] * 5)
+    write_table(folder / "test_pred_betyg.tsv", ["score"], [["1.5"]] * 10)
+    write_table(gold / "test.tsv", ["text", "label"], [["x", "glad"]] * 10)
+    write_table(gold / "scores/test.tsv", ["text", "score"], [["x", 1], ["y", 2]] * 5)
     for file in sorted(folder.iterdir()):
         whole = file.read_bytes()
         for what, content in mutated_bytes(whole, 80):
