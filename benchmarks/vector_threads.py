@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.data.text import moses, tokenized_lines
-from mtl.embedders.fasttext import FastTextTraining, train_fasttext
+from mtl.embedders.fasttext import FastTextTraining
 
 NEIGHBOURS = 10
 LEAST = 20  # occurrences of the words that are compared
@@ -43,7 +43,7 @@ def main() -> None:
         for name, text, threads in trainings:
             settings = FastTextTraining(dim=arguments.dim, epochs=arguments.epochs, bucket=200_000, threads=threads)
             start = time.monotonic()
-            train_fasttext(text, Path(folder, "v.bin"), settings)
+            settings.train(text, Path(folder, "v.bin"))
             seconds = time.monotonic() - start
             words, neighbours = nearest(Path(folder, "v.bin"), None if first is None else first[0], arguments.words)
             first = first or (words, neighbours)

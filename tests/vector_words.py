@@ -61,7 +61,7 @@ def zipped(content: bytes, *further: str, compression: int = zipfile.ZIP_DEFLATE
 # How the content of a text file may be packed.
 PACKED: dict[str, Callable[[bytes], bytes]] = {
     "plain": lambda content: content,
-    "gzip": gzip.compress,
+    "gzip": lambda content: gzip.compress(content[:20]) + gzip.compress(content[20:]),
     "zip": zipped,
     "stored zip": lambda content: zipped(content, compression=zipfile.ZIP_STORED),
     "macOS zip": lambda content: zipped(content, "__MACOSX/._vectors.txt"),
@@ -80,8 +80,9 @@ def assert_table(read: WordVectors, words: list[str]) -> None:
 
 
 def assert_rejected(path: Path, *fragments: str) -> None:
-    """In one pass, and with an index."""
-    for read in (VectorFile(path).read_once, VectorFile(path).read):
+    """In one pass, with an index, and in blocks."""
+    file = VectorFile(path)
+    for read in (file.read_once, file.read, lambda _: list(file.blocks())):
         with pytest.raises(InputError) as caught:
             read(["kot", "0.5", "nowe"])
         message = str(caught.value)

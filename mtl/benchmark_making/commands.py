@@ -139,11 +139,12 @@ def _annotate(arguments: argparse.Namespace) -> None:
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
     check_known(settings, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
-    of_job: dict[str, Any] = {key: settings[key] for key in ("data_dir", "held_out") if key in settings}
+    of_job: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
+    out = settings.pop("out", None)
     wanted, job = read_wanted(settings), load_job({**of_job, "suite": arguments.suite})
-    if settings.get("out") is None:
+    if out is None:
         raise InputError("name a new folder for the forms and their key", key="out")
-    for path in write_forms(job, wanted, Path(str(settings["out"]))):
+    for path in write_forms(job, wanted, Path(str(out))):
         print(path)
 
 
@@ -174,6 +175,7 @@ def _init_suite(arguments: argparse.Namespace) -> None:
 
 
 def _leaderboard(arguments: argparse.Namespace) -> None:
+    from mtl.base.typed import typed
     from mtl.base.untrusted import is_web_address
     from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
     from mtl.jobs.job import load_job, parse_settings
@@ -181,30 +183,24 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
     from mtl.tasks.suite import load_suite
 
     settings = parse_settings(arguments.settings)
-    keys = ("gold", "out", "split", "limit", "cache", "url")
-    of_board = {key: settings.pop(key) for key in keys if key in settings}
-    split, limit, url = of_board.get("split", "test"), of_board.get("limit"), of_board.get("url")
-    if split not in ("dev", "test"):
-        raise InputError(f"{split!r} must be dev or test", key="split")
-    if limit is not None and (type(limit) is not int or limit < 1):
-        raise InputError(f"{limit!r} must be a number of submissions, 1 or more", key="limit")
-    if url is not None and not is_web_address(str(url)):
-        raise InputError(f"{url!r} must begin with https:// or http://", key="url")
-    rules, suite = Rules(split, limit), load_suite(find_suite(arguments.suite))
-    if "gold" in of_board:
-        if "out" not in of_board:
+    rules = typed(Rules, {key: settings.pop(key) for key in ("split", "limit") if key in settings})
+    given = {key: str(settings.pop(key)) for key in ("gold", "out", "cache", "url") if key in settings}
+    url, suite = given.get("url"), load_suite(find_suite(arguments.suite))
+    if url is not None and not is_web_address(url):
+        raise InputError("must begin with https:// or http://", key="url", value=url)
+    if "gold" in given:
+        if "out" not in given:
             raise InputError("name the folder of the site", key="out")
         if settings:
             raise InputError("is not used with gold=", key=next(iter(settings)))
-        gold, site = Path(str(of_board["gold"])), Path(str(of_board["out"]))
-        cache = Path(str(of_board.get("cache", results.CACHE / "leaderboard")))
-        refused = make_leaderboard(suite, arguments.submissions, gold, site, rules, cache, url and str(url))
+        site, cache = Path(given["out"]), Path(given.get("cache", results.CACHE / "leaderboard"))
+        refused = make_leaderboard(suite, arguments.submissions, Path(given["gold"]), site, rules, cache, url)
     else:
         job = load_job({**settings, "suite": arguments.suite})
         refused = check_submissions(suite, arguments.submissions, job.data_dir, rules)
     for name, reason in refused.items():
         print(f"{name}: refused: {reason}" if reason else f"{name}: valid")
-    if "gold" in of_board:
+    if "gold" in given:
         print(site / "index.html")
     elif count := sum(map(bool, refused.values())):
         problem = f"{count} of {counted(len(refused), 'submission')} would be refused"

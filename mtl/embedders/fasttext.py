@@ -79,44 +79,38 @@ class FastTextTraining:
     threads: Annotated[int, NOT_NEGATIVE] = 0
     seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # fastText takes 0 as 1
 
-    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        train_fasttext(lines, path, self, source)
-
-
-def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining, source: str = "") -> None:
-    """Train skip-gram vectors on tokenized lines with the fasttext library and write the model (.bin) to `path`.
-
-    The source, which identifies the texts, is noted beside the model. Raises InputError if fastText cannot train, for example if no
-    word is frequent enough.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", suffix=".txt"
-    ) as text:
-        tokens = 0  # fastText counts the end of a line as a token
-        for words in lines:
-            text.write(" ".join(words) + "\n")
-            tokens += len(words) + 1
-        text.flush()
-        threads = settings.threads or max(SAFE_THREADS, os.cpu_count() or 1)
-        with replacing(path) as partial:
-            arguments = {
-                "input": text.name,
-                "model": "skipgram",
-                "dim": settings.dim,
-                "epoch": settings.epochs,
-                "minCount": settings.min_count,
-                "minn": settings.min_ngram,
-                "maxn": settings.max_ngram,
-                "bucket": settings.bucket,
-                "lr": settings.learning_rate,
-                "ws": settings.window,
-                "thread": threads,
-                "verbose": 2,
-                "seed": settings.seed,
-            }
-            _in_new_process(arguments, partial, path, tokens * settings.epochs)
-            note_source(path, source, threads)
+    def train(
+        self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
+    ) -> None:
+        """As `Training.train`: skip-gram vectors, by the fasttext library, on the CPU."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", suffix=".txt"
+        ) as text:
+            tokens = 0  # fastText counts the end of a line as a token
+            for words in lines:
+                text.write(" ".join(words) + "\n")
+                tokens += len(words) + 1
+            text.flush()
+            threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
+            with replacing(path) as partial:
+                arguments = {
+                    "input": text.name,
+                    "model": "skipgram",
+                    "dim": self.dim,
+                    "epoch": self.epochs,
+                    "minCount": self.min_count,
+                    "minn": self.min_ngram,
+                    "maxn": self.max_ngram,
+                    "bucket": self.bucket,
+                    "lr": self.learning_rate,
+                    "ws": self.window,
+                    "thread": threads,
+                    "verbose": 2,
+                    "seed": self.seed,
+                }
+                _in_new_process(arguments, partial, path, tokens * self.epochs)
+                note_source(path, source, threads)
 
 
 def training_process(function: str, arguments: dict[str, Any], out: Path) -> "subprocess.Popen[str]":

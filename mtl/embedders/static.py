@@ -1,6 +1,7 @@
 """Embeddings initialised with static vectors from a file, one for each word: fastText's and GloVe's."""
 
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -72,7 +73,7 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     """
     from mtl.data.text import BOUNDARIES, Vocabulary
     from mtl.embedders.vector_files.vector_file import VectorFile
-    from mtl.embedders.words import WordEmbeddings, coverage, frequent_words, with_drawn, with_specials
+    from mtl.embedders.words import WordEmbeddings, coverage, frequent_words
 
     options, texts, path = request.options, request.texts, request.path
     assert path is not None
@@ -88,17 +89,18 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     has_vector = read.has_vector if options.missing == "unknown" else read.in_file
     if not has_vector.any():
         raise InputError(f"knows none of the suite's {len(words)} words; is it for another language?", path=path)
-    by_word = dict(zip(words, has_vector.tolist(), strict=True))
-    vocabulary = Vocabulary(word for word in types if options.missing == "random" or by_word.get(word, True))
-    in_file_by_word = dict.fromkeys(BOUNDARIES, True) | dict(zip(words, read.in_file.tolist(), strict=True))
-    in_file = np.array([in_file_by_word.get(word, False) for word in texts.types])
-    from_ngrams = np.array([by_word.get(word, False) for word in texts.types]) & ~in_file
-    lacking = np.array([not by_word.get(word, False) for word in vocabulary.words])
-    vectors, drawn = with_drawn(with_specials(read.vectors[has_vector]), lacking, unknown=options.missing == "random")
-    covered = coverage(texts, in_file, from_ngrams)
+    known, in_file = set(compress(words, has_vector)), set(compress(words, read.in_file))
+    every = options.missing == "random"
+    vocabulary = Vocabulary(word for word in types if every or word in known or word in BOUNDARIES)
+    rows, given = vocabulary.ids(compress(words, has_vector)), read.vectors[has_vector]
+    vectors, drawn = np.zeros((len(vocabulary), read.dim), dtype=np.float32), np.ones(len(vocabulary), dtype=bool)
+    vectors[rows], vectors[Vocabulary.UNKNOWN] = given, given.mean(axis=0)
+    drawn[rows], drawn[Vocabulary.PADDING], drawn[Vocabulary.UNKNOWN] = False, False, every
+    has_own = np.array([word in in_file or word in BOUNDARIES for word in texts.types])
+    from_ngrams = np.array([word in known for word in texts.types]) & ~has_own
     return WordEmbeddings(
-        *(vocabulary, read.dim, vectors, covered, options.trainable),
-        drawn=drawn,
+        *(vocabulary, read.dim, vectors, coverage(texts, has_own, from_ngrams), options.trainable),
+        drawn=drawn if drawn.any() else None,
         sparse=options.sparse,
         mapped=options.map,
     )

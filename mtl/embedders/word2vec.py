@@ -59,46 +59,43 @@ class Word2VecTraining:
         if self.seed > LARGEST_SEED:
             raise InputError(f"must be at most {LARGEST_SEED}", key="seed", value=self.seed)
 
-    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        train_word2vec(lines, path, self, source)
+    def train(
+        self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
+    ) -> None:
+        """As `Training.train`: with gensim, on the CPU, into word2vec's binary format.
 
+        With one thread, the same lines and settings give the same file.
+        """
+        from gensim.models import Word2Vec
 
-def train_word2vec(lines: Iterable[Sequence[str]], path: Path, settings: Word2VecTraining, source: str = "") -> None:
-    """Train vectors on tokenized lines with gensim and write them to `path` in word2vec's binary format.
-
-    With one thread, the same lines and settings give the same file. The source, which identifies the texts, is noted beside the
-    vectors. Raises InputError if no word is frequent enough.
-    """
-    from gensim.models import Word2Vec
-
-    threads = settings.threads or os.cpu_count() or 1
-    logging.getLogger("gensim").setLevel(logging.WARNING)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile("w+", encoding="utf-8", dir=path.parent) as text:
-        tokens = 0
-        for words in lines:
-            text.write(" ".join(words) + "\n")
-            tokens += len(words)
-        passes = settings.epochs + 1  # the first one counts words
-        with Progress(f"training {path.name}", passes * tokens, "tokens") as bar, replacing(path) as partial:
-            try:
-                model = Word2Vec(
-                    _Lines(text, bar),
-                    sg=int(settings.architecture == "skipgram"),
-                    vector_size=settings.dim,
-                    epochs=settings.epochs,
-                    min_count=settings.min_count,
-                    negative=settings.negative,
-                    alpha=settings.learning_rate,
-                    window=settings.window,
-                    workers=threads,
-                    seed=settings.seed,
-                )
-            except RuntimeError as error:  # "you must first build vocabulary before training the model"
-                message = f"word2vec could not train: no word occurs min_count={settings.min_count} times ({error})"
-                raise InputError(message, path=path) from None
-            model.wv.save_word2vec_format(str(partial), binary=True)
-            note_source(path, source, threads)
+        threads = self.threads or os.cpu_count() or 1
+        logging.getLogger("gensim").setLevel(logging.WARNING)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile("w+", encoding="utf-8", dir=path.parent) as text:
+            tokens = 0
+            for words in lines:
+                text.write(" ".join(words) + "\n")
+                tokens += len(words)
+            passes = self.epochs + 1  # the first one counts words
+            with Progress(f"training {path.name}", passes * tokens, "tokens") as bar, replacing(path) as partial:
+                try:
+                    model = Word2Vec(
+                        _Lines(text, bar),
+                        sg=int(self.architecture == "skipgram"),
+                        vector_size=self.dim,
+                        epochs=self.epochs,
+                        min_count=self.min_count,
+                        negative=self.negative,
+                        alpha=self.learning_rate,
+                        window=self.window,
+                        workers=threads,
+                        seed=self.seed,
+                    )
+                except RuntimeError as error:  # "you must first build vocabulary before training the model"
+                    message = f"word2vec could not train: no word occurs min_count={self.min_count} times ({error})"
+                    raise InputError(message, path=path) from None
+                model.wv.save_word2vec_format(str(partial), binary=True)
+                note_source(path, source, threads)
 
 
 class _Lines:

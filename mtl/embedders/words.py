@@ -144,25 +144,6 @@ def frequent_words(
     return [texts.types[index] for index in np.flatnonzero(is_frequent | is_boundary)]
 
 
-def with_specials(vectors: np.ndarray) -> np.ndarray:
-    """These vectors, float32 (words, dim), with two rows before them: padding (zero) and the unknown word (their mean)."""
-    return np.concatenate([np.zeros_like(vectors[:1]), vectors.mean(axis=0, keepdims=True), vectors])
-
-
-def with_drawn(vectors: np.ndarray, drawn: np.ndarray, unknown: bool) -> tuple[np.ndarray, np.ndarray | None]:
-    """`WordEmbeddings.vectors` and `WordEmbeddings.drawn` for a vocabulary of which some words have random vectors.
-
-    The vectors, from `with_specials`, are those of the words that are not `drawn`, bool (words,); `unknown` says whether the unknown
-    word has a random one too.
-    """
-    rows = np.concatenate([[False, unknown], drawn])
-    if not rows.any():
-        return vectors, None
-    table = np.zeros((len(rows), vectors.shape[1]), dtype=vectors.dtype)
-    table[np.concatenate([[True, True], ~drawn])] = vectors
-    return table, rows
-
-
 @dataclass(frozen=True)
 class Coverage:
     """The numbers of types (distinct words) and tokens in the dataset's distinct texts, (types, tokens), by the source of their vectors.

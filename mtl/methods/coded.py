@@ -17,7 +17,7 @@ from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import PERCENT, Scale, Task
-from mtl.training.batches import POOL, Schedule, ScheduleSampler, batch_rows
+from mtl.training.batches import POOL, Schedule, batch_rows
 from mtl.training.module import MultitaskModule, Optimization, TaskScore
 from mtl.training.stage import Stage, fit
 
@@ -163,7 +163,7 @@ def fit_tasks(
         Stage(
             seed=seed,
             total_steps=total_steps,
-            train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps), pinned),
+            train=lambda epoch: train.loader(schedule.between(epoch * steps, (epoch + 1) * steps), pinned),
             dev=read.batches(dev).loader(read.in_order(dev, batch_sizes[1]), pinned),
             scale=data.scale,
             **stage,

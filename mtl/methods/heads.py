@@ -22,7 +22,7 @@ from mtl.model.network import Heads, TaskNetwork
 from mtl.model.sequences import Sequences
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
+from mtl.training.batches import BatchDataset, Chosen, batch_rows, predict_rows, row_lengths, sorted_batches
 from mtl.training.precision import mixed_precision
 
 if TYPE_CHECKING:
@@ -136,9 +136,9 @@ class TaskInput:
         known = self.lengths
         return {id: np.zeros(len(part)) if known is None else row_lengths(part, known) for id, part in rows.items()}
 
-    def in_order(self, rows: Mapping[str, Split], size: int) -> SortedSampler:
+    def in_order(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
-        return SortedSampler(self.row_lengths(rows), {id: batch_rows(part, size) for id, part in rows.items()})
+        return sorted_batches(self.row_lengths(rows), {id: batch_rows(part, size) for id, part in rows.items()})
 
     def computed(
         self,

@@ -1,8 +1,10 @@
 """The heads of tasks on top of the shared encoder, with attention between the words of a pair (Conneau et al. 2017; KLEJ, section 4.1.3)."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -92,42 +94,50 @@ class Head(nn.Module):
         return result
 
 
-class ProjectingHead(nn.Module):
-    """A head that projects every token before the maximum over time (jiant's `Pooler` with `d_proj`: linear, then max)."""
+class TokenHead(nn.Module):
+    """A head that changes every token before another head reads the tokens.
+
+    Attributes:
+        head: the other head.
+    """
 
     reads_tokens = True
-
-    def __init__(
-        self,
-        dim: int,
-        outputs: int,
-        pair: bool,
-        hidden_size: int,
-        dropout: float,
-        projection: int,
-        overlap: int = 0,
-        spans: Sequence[int] = (),
-    ) -> None:
-        """The other arguments are as in `Head`.
-
-        Args:
-            dim: the size of an encoder output.
-            projection: the projected size.
-        """
-        super().__init__()
-        self.projection = nn.Linear(dim, projection)
-        self.head = Head(projection, outputs, pair, hidden_size, dropout, overlap, spans)
+    head: Head
 
     @property
     def last(self) -> nn.Linear:
         """As `Head.last`."""
         return self.head.last
 
+    @abstractmethod
+    def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> what the other head reads instead."""
+
     def read(
         self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
     ) -> Tensor:
-        """As `Head.read`. The vector of a span is the maximum over its projected tokens."""
-        return self.head.read(self.projection(states), lengths, overlap, spans)
+        """As `Head.read`. The vector of a span is the maximum over its changed tokens."""
+        return self.head.read(self.changed(states, lengths), lengths, overlap, spans)
+
+
+class ProjectingHead(TokenHead):
+    """A head that projects every token before the maximum over time (jiant's `Pooler` with `d_proj`: linear, then max)."""
+
+    def __init__(self, dim: int, projection: int, **layers: Any) -> None:
+        """
+        Args:
+            dim: the size of an encoder output.
+            projection: the projected size.
+            layers: the other arguments of `Head`.
+        """
+        super().__init__()
+        self.projection = nn.Linear(dim, projection)
+        self.head = Head(projection, **layers)
+
+    def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """The projected tokens."""
+        projected: Tensor = self.projection(states)
+        return projected
 
 
 class CosineHead(nn.Module):
@@ -191,52 +201,34 @@ def span_features(vectors: Sequence[Tensor]) -> Tensor:
     return torch.cat([*vectors, *of_pairs], dim=1)
 
 
-class AttentionHead(nn.Module):
+class AttentionHead(TokenHead):
     """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF).
 
     Scores are U Vᵀ over all encoder outputs of the two sentences. Each word attends to the other sentence with a softmax of
     its scores. [word; attended] runs through a one-layer BiLSTM that both sentences share, then max pooling.
     """
 
-    reads_tokens = True
-
-    def __init__(
-        self,
-        dim: int,
-        outputs: int,
-        hidden_size: int,
-        dropout: float,
-        attention_size: int,
-        overlap: int = 0,
-        spans: Sequence[int] = (),
-    ) -> None:
+    def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
         """
         Args:
             dim: the size of an encoder output.
-            hidden_size: units of the MLP.
             attention_size: units of the BiLSTM per direction.
-            overlap, spans: as in `Head`.
+            dropout: of the BiLSTM's outputs, too.
+            layers: the other arguments of `Head`.
         """
         super().__init__()
         self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)
         self.dropout = nn.Dropout(dropout)
-        self.head = Head(2 * attention_size, outputs, True, hidden_size, dropout, overlap, spans)
+        self.head = Head(2 * attention_size, pair=True, dropout=dropout, **layers)
 
-    @property
-    def last(self) -> nn.Linear:
-        """As `Head.last`."""
-        return self.head.last
-
-    def read(
-        self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
-    ) -> Tensor:
-        """As `Head.read`. The vector of a span is the maximum over the outputs of the BiLSTM above the attention."""
+    def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """The outputs of the BiLSTM above the attention."""
         u, v = states.chunk(2)
         u_past, v_past = past_end(states, lengths).chunk(2)
         scores = torch.bmm(u, v.transpose(1, 2))
         attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
-        modelled = self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
-        return self.head.read(modelled, lengths, overlap, spans)
+        outputs: Tensor = self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
+        return outputs
 
 
 def attend(scores: Tensor, words: Tensor, past: Tensor) -> Tensor:

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from mtl.model.encoder import Encoder
-from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead
+from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead, TokenHead
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
-AnyHead = Head | CosineHead | ProjectingHead | AttentionHead
+AnyHead = Head | CosineHead | TokenHead
 
 ON_CPU = ("rows", "lengths", "sizes")  # tensors of a batch that packing and splitting read
 
@@ -209,14 +209,15 @@ class Heads(nn.Module):
         self.tasks = [task.id for task in tasks]
 
         def head(task: Task) -> AnyHead:
-            size, spans = outputs[task.id], [side for side, _ in task.marked]
             if cosine and task.is_pair and not task.spans and TARGET_KINDS[task.kind].by_cosine:
                 return CosineHead(dim)
+            layers: dict[str, Any] = {"outputs": outputs[task.id], "hidden_size": hidden_size, "dropout": dropout}
+            layers |= {"overlap": overlap, "spans": [side for side, _ in task.marked]}
             if task.is_pair and attention_size is not None:
-                return AttentionHead(dim, size, hidden_size, dropout, attention_size, overlap, spans)
+                return AttentionHead(dim, attention_size, **layers)
             if projection is not None:
-                return ProjectingHead(dim, size, task.is_pair, hidden_size, dropout, projection, overlap, spans)
-            return Head(dim, size, task.is_pair, hidden_size, dropout, overlap, spans)
+                return ProjectingHead(dim, projection, pair=task.is_pair, **layers)
+            return Head(dim, pair=task.is_pair, **layers)
 
         # A module's name must have no dot, but a task's id may: the heads are stored in the tasks' order.
         self.layers = nn.ModuleList(map(head, tasks))

@@ -49,11 +49,7 @@ AnyRow = TypeVar("AnyRow", bound="Row")
 
 
 def cost_cell(key: str, value: float | None) -> str:
-    """A cost with its unit.
-
-    Args:
-        key: a key of COSTS.
-    """
+    """A cost with its unit, by a key of COSTS."""
     if value is None:
         return MISSING
     if "seconds" in key:
@@ -149,11 +145,6 @@ class Row:
         return bool(self.samples)
 
     @property
-    def seeds(self) -> int:
-        """The number of a run's seeds; else 0."""
-        return len(self.run.summary["seeds"]) if self.run else 0
-
-    @property
     def average(self) -> Score | None:
         return self.means.get(AVERAGE)
 
@@ -162,8 +153,8 @@ class Row:
         return self.means.get(column) or self.scores.get(column)
 
     def mark(self, column: str) -> str:
-        """The marks of a score: * for a mean without some of its tasks, † for a task whose data differs from the published data, ‡ for a
-        task with training rows that the encoder has seen; † and ‡ also for a mean with such a task."""
+        """The marks of a score: * for a mean without some of its tasks, † for a task whose data differs from the published data, or a mean
+        with one, ‡ for a task with training rows that the encoder has seen, or a mean with one."""
         return self.marks.get(column, "")
 
     def split_of(self, column: str) -> str:
@@ -308,28 +299,23 @@ class Leaderboard:
 
     def is_best(self, row: Row, column: str) -> bool:
         """Whether no row on the same split has a better score, after rounding. Marked scores compare only if marked for the same reason."""
-        return row in self._best[column].get(row.split_of(column), ())
+        return row in self._best[column]
 
     @cached_property
-    def _best(self) -> dict[str, dict[str, set[Row]]]:
-        """The best rows by column and split."""
-        best: dict[str, dict[str, set[Row]]] = {}
+    def _best(self) -> dict[str, set[Row]]:
+        """The best rows of each split, by column; none of a split on which no two can be compared."""
+        best: dict[str, set[Row]] = {}
         for column in {**self.columns, **(self.table or {})}:
-            by_split: dict[str, list[Row]] = {}
-            for row in self.rows:
-                if row.score(column):
-                    by_split.setdefault(row.split_of(column), []).append(row)
-            best[column] = {split: self._best_of(rows, column) for split, rows in by_split.items()}
+            scores = {row: score.median for row in self.rows if (score := row.score(column))}
+            rounded = {row: round(self.scale.value(score), self.scale.decimals) for row, score in scores.items()}
+            best[column] = set()
+            for split in {row.split_of(column) for row in rounded}:
+                scored = [row for row in rounded if row.split_of(column) == split]
+                compared = [row for row in scored if not row.mark(column)] or scored
+                if len(compared) > 1 and len({row.reasons.get(column) for row in compared}) == 1:
+                    most = max(rounded[row] for row in compared)
+                    best[column] |= {row for row in compared if rounded[row] == most}
         return best
-
-    def _best_of(self, scored: Sequence[Row], column: str) -> set[Row]:
-        """The best of the rows with a score on one split; none if no two can be compared."""
-        compared = [row for row in scored if not row.mark(column)] or scored
-        if len(compared) < 2 or len({row.reasons.get(column) for row in compared}) > 1:
-            return set()
-        scores = {row: score for row in compared if (score := row.score(column))}
-        rounded = {row: round(self.scale.value(score.median), self.scale.decimals) for row, score in scores.items()}
-        return {row for row, value in rounded.items() if value == max(rounded.values())}
 
 
 def by_family(rows: Iterable[AnyRow]) -> list[AnyRow]:

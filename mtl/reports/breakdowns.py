@@ -1,7 +1,7 @@
 """Scores on parts of the rows: by the values of columns that tasks name, and by how many runs answer a row right."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 import numpy as np
@@ -28,15 +28,13 @@ def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
 def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
     """Runs that did not record a column are left out."""
     tables: dict[tuple[str, str, tuple[tuple[str, int], ...]], Breakdown] = {}
-    for number, row in enumerate(rows):
-        for task in row.run.tasks if row.run else ():
-            columns = row.run.rows(task).columns if task.breakdown and row.run else {}
-            for column in (name for name in task.breakdown or () if name in columns):
-                assert row.run
-                masks, left_out = _parts(columns[column])
-                parts = tuple((value, int(mask.sum())) for value, mask in masks.items())
-                table = tables.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))
-                table.scores[number] = _scores(row.run, task, np.array(list(masks.values()), dtype=np.float64))
+    for number, run, task in _scored(rows):
+        columns = run.rows(task).columns if task.breakdown else {}
+        for column in (name for name in task.breakdown or () if name in columns):
+            masks, left_out = _parts(columns[column])
+            parts = tuple((value, int(mask.sum())) for value, mask in masks.items())
+            table = tables.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))
+            table.scores[number] = _scores(run, task, np.array(list(masks.values()), dtype=np.float64))
     return list(tables.values())
 
 
@@ -45,16 +43,14 @@ def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
     # Of tasks with right and wrong answers, and of the first runs on the same rows as the first run of the task. A run that gives all
     # rows the same answer says nothing about single rows, and is left out.
     answers: dict[str, tuple[Task, str, dict[int, np.ndarray]]] = {}
-    for number, row in enumerate(rows):
-        for task in row.run.tasks if row.run else ():
-            assert row.run
-            if not (task.labels or task.candidates):
-                continue
-            _, key, by_row = answers.setdefault(task.id, (task, row.run.rows_key(task), {}))
-            if key == row.run.rows_key(task) and len(by_row) < MOST_RUNS:
-                predicted = row.run.predictions(task)
-                if task.candidates or len(np.unique(predicted)) > 1:
-                    by_row[number] = predicted == row.run.rows(task).targets
+    for number, run, task in _scored(rows):
+        if not (task.labels or task.candidates):
+            continue
+        _, key, by_row = answers.setdefault(task.id, (task, run.rows_key(task), {}))
+        if key == run.rows_key(task) and len(by_row) < MOST_RUNS:
+            predicted = run.predictions(task)
+            if task.candidates or len(np.unique(predicted)) > 1:
+                by_row[number] = predicted == run.rows(task).targets
     tables = []
     for task, _, by_row in answers.values():
         if len(by_row) < FEWEST_RUNS:
@@ -69,6 +65,13 @@ def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
             table.scores[number] = [Score(float(np.median(shares)), shares.min(), shares.max()) for shares in by_part]
         tables.append(table)
     return tables
+
+
+def _scored(rows: Sequence[Row]) -> Iterator[tuple[int, FinishedRun, Task]]:
+    """The number of each row that is a run, with the run and each of its tasks."""
+    for number, row in enumerate(rows):
+        if row.run:
+            yield from ((number, row.run, task) for task in row.run.tasks)
 
 
 def values_of(cell: str) -> list[str]:

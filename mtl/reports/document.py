@@ -28,12 +28,6 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
     detailed = sorted((row for row in board.rows if row.run), key=rank, reverse=True)[:MOST_DETAILED]
     ids = {row: f"r{number}" for number, row in enumerate(board.rows)}
     groups = board.groups if board.page_groups is None else board.page_groups
-    settings_spreads = []
-    for spread in board.settings:
-        average = None if spread.average is None else _short(spread.average, scale)
-        deviations = {id: _short(deviation, scale) for id, deviation in spread.deviations.items()}
-        shown = {"title": spread.title, "settings": spread.settings, "keys": list(spread.keys)}
-        settings_spreads.append({**shown, "average": average, "deviations": deviations})
     return {
         "name": board.name,
         "title": board.title,
@@ -75,20 +69,23 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "groups_title": board.groups_title,
         "groups_note": board.groups_note,
         "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
-        "settings": settings_spreads,
+        "settings": [
+            {
+                **{"title": spread.title, "settings": spread.settings, "keys": list(spread.keys)},
+                "average": _short(spread.average, scale),
+                "deviations": {id: _short(deviation, scale) for id, deviation in spread.deviations.items()},
+            }
+            for spread in board.settings
+        ],
         "ranked": {column: len(intervals) for column, intervals in board.tests.ranks.items()},
         "comparisons": {
             f"r{first}|r{second}": {
                 column: {
-                    "difference": _short(comparison.difference, scale),
-                    "low": _short(comparison.low, scale),
-                    "high": _short(comparison.high, scale),
-                    "p": _significant(comparison.p),
-                    "p_holm": _significant(comparison.p_holm),
-                    "verdict": comparison.verdict,
-                    "verdict_holm": comparison.verdict_holm,
+                    **{key: _short(getattr(test, key), scale) for key in ("difference", "low", "high")},
+                    **{key: _significant(getattr(test, key)) for key in ("p", "p_holm")},
+                    **{"verdict": test.verdict, "verdict_holm": test.verdict_holm},
                 }
-                for column, comparison in tests.items()
+                for column, test in tests.items()
             }
             for (first, second), tests in board.tests.comparisons.items()
         },
@@ -114,7 +111,7 @@ def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]
         "titles": dict(group.columns),
         "rows": {
             ids[line.row]: {
-                "mean": None if line.mean is None else _short(line.mean, scale),
+                "mean": _short(line.mean, scale),
                 "scores": {id: _score(score, line.row.split_of(id), scale) for id, score in line.scores.items()},
             }
             for line in group.lines
@@ -150,8 +147,8 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
         "size": summary.get("hidden_size"),
         "split": row.split,
         "average_split": row.split_of(AVERAGE),
-        "average": _short(row.average.median, scale) if row.average else None,
-        "average_interval": _pair(row.average.interval, scale) if row.average else None,
+        "average": row.average and _short(row.average.median, scale),
+        "average_interval": row.average and _pair(row.average.interval, scale),
         "partial": bool(row.missing),
         "missing": list(row.missing),
         "partial_groups": list(row.partial),
@@ -169,16 +166,14 @@ def _outline(run: FinishedRun, scale: Scale) -> dict[str, Any]:
     summary, seeds = run.summary, []
     for seed in summary["seeds"]:
         scores = {id: record["scores"][str(seed)] for id, record in summary["tasks"].items()}
-        mean = run.suite.mean(scores)
         shown = {id: _short(score, scale) for id, score in scores.items()}
-        seeds.append({"seed": seed, "scores": shown, "average": None if mean is None else _short(mean, scale)})
-    versions: dict[str, list[str]] = {}
-    for recorded in summary["versions"]:
-        for name, version in recorded.items():
-            versions.setdefault(name, []).append(version)
+        seeds.append({"seed": seed, "scores": shown, "average": _short(run.suite.mean(scores), scale)})
+    versions: dict[str, dict[str, None]] = {}
+    for name, version in (item for recorded in summary["versions"] for item in recorded.items()):
+        versions.setdefault(name, {})[version] = None
     return {
         "seeds": seeds,
-        "versions": {name: ", ".join(dict.fromkeys(values)) for name, values in versions.items()},
+        "versions": {name: ", ".join(distinct) for name, distinct in versions.items()},
         "machine": "; ".join(summary["machine"]),
         "command": summary["command"],
     }
@@ -231,13 +226,13 @@ def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
     return {"split": split, "median": median, "min": least, "max": most, "interval": _pair(score.interval, scale)}
 
 
-def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float] | None:
+def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float | None] | None:
     return None if interval is None else [_short(end, scale) for end in interval]
 
 
-def _short(score: float, scale: Scale) -> float:
+def _short(score: float | None, scale: Scale) -> float | None:
     """A score × 100 or a difference on the scale, with three more decimals than the page shows, so that it may round it again."""
-    return round(scale.value(float(score)), scale.decimals + 3)
+    return None if score is None else round(scale.value(float(score)), scale.decimals + 3)
 
 
 def _rounded(value: float) -> float:

@@ -11,7 +11,7 @@ from mtl.reports.breakdowns import breakdowns
 from mtl.reports.notes import interval_note, mark_notes, run_notes, settings_spreads
 from mtl.reports.pairs import pair_tests, tests_note
 from mtl.runs.finished import FinishedRun
-from mtl.runs.summary import splits_text
+from mtl.runs.summary import MetricScores, splits_text
 from mtl.stats.comparison import Sample, estimate
 from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
 from mtl.tasks.metrics import is_metric, lowest_score, metric_named
@@ -36,11 +36,11 @@ def leaderboard(
     suite, cache = runs[0].suite, cache or SampleCache(None)
     titles = Counter(run.summary["title"] for run in runs)
     recorded = RecordedGroups(runs)
-    rows = []
-    for run in progress(runs, "resampling", "runs"):
-        samples = samples_of(run, cache.reduced(run, recorded))
-        rows.append(_run_row(run, samples, titles[run.summary["title"]] > 1))
-    rows = by_family([*rows, *(_published_row(row, suite) for row in suite.published)])
+    ours = [
+        _run_row(run, samples_of(run, cache.reduced(run, recorded)), titles[run.summary["title"]] > 1)
+        for run in progress(runs, "resampling", "runs")
+    ]
+    rows = by_family([*ours, *(_published_row(row, suite) for row in suite.published)])
     tests = pair_tests(rows, references)
     ungrouped = [run.name for run in runs if recorded.lacks(run)]
     columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
@@ -81,12 +81,8 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) 
     scores, further = {}, {}
     for task in run.tasks:
         record = summary["tasks"][task.id]
-        interval = _interval(samples[task.id], lowest_score(task))
-        scores[task.id] = Score(record["median"], record["min"], record["max"], interval)
-        also = {name: values for name, values in record.get("also", {}).items() if is_metric(name)}
-        further[task.id] = {
-            name: Score(values["median"], values["min"], values["max"]) for name, values in also.items()
-        }
+        scores[task.id] = _score(record, _interval(samples[task.id], lowest_score(task)))
+        further[task.id] = {name: _score(also) for name, also in record.get("also", {}).items() if is_metric(name)}
     means: dict[str, Score] = {}
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
     averaged = [id for id in run.suite.averaged if id in samples]
@@ -125,6 +121,10 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) 
     )
 
 
+def _score(record: MetricScores, interval: tuple[float, float] | None = None) -> Score:
+    return Score(record["median"], record["min"], record["max"], interval)
+
+
 def _interval(sample: Sample, least: float) -> tuple[float, float]:
     """The interval of a score, cut at the least and the highest value × 100 of the metric."""
     low, high = estimate(sample).interval
@@ -161,20 +161,18 @@ def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
         also = {id for row in rows for id, scores in row.further.items() if metric in scores}
         scored = [task for task in tasks if task.metric == metric or task.id in also]
         if also or (len(main) > 1 and len(scored) > 1):
-            groups.append(_metric_group(metric, scored, rows))
+            columns = {task.id: task.title for task in scored}
+            lines = [line for row in rows if (line := _group_line(metric, scored, row)).scores]
+            groups.append(Group(metric, metric_named(metric).title, columns, lines, len(scored) > 1))
     return groups
 
 
-def _metric_group(metric: str, tasks: Sequence[Task], rows: Sequence[Row]) -> Group:
-    """The group of one metric. The mean is that of the medians; a row without all of the tasks has none."""
-    lines = []
-    for row in rows:
-        by_task = {
-            task.id: row.scores.get(task.id) if task.metric == metric else row.further.get(task.id, {}).get(metric)
-            for task in tasks
-        }
-        scores = {id: score for id, score in by_task.items() if score}
-        mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
-        if scores:
-            lines.append(GroupLine(row, scores, mean, "†" if {task.id for task in tasks} & set(row.reduced) else ""))
-    return Group(metric, metric_named(metric).title, {task.id: task.title for task in tasks}, lines, len(tasks) > 1)
+def _group_line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
+    """A row's scores by one metric. The mean is that of the medians; a row without all of the tasks has none."""
+    scores = {}
+    for task in tasks:
+        by_metric = row.scores.get(task.id) if task.metric == metric else row.further.get(task.id, {}).get(metric)
+        if by_metric:
+            scores[task.id] = by_metric
+    mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
+    return GroupLine(row, scores, mean, "†" if {task.id for task in tasks} & set(row.reduced) else "")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from mtl.base.files import counted
 from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, SettingsSpread, cost_cell
 from mtl.tasks.suite import AVERAGE
@@ -36,9 +37,8 @@ def group_section(board: Leaderboard, group: Group) -> str:
     show, body = board.scale.show, []
     for line in group.lines:
         row = line.row
-        cells = [
-            show(score.median) + row.mark(id) if (score := line.scores.get(id)) else MISSING for id in group.columns
-        ]
+        scores = [(id, line.scores.get(id)) for id in group.columns]
+        cells = [show(score.median) + row.mark(id) if score else MISSING for id, score in scores]
         if group.has_mean:
             cells.insert(0, MISSING if line.mean is None else show(line.mean) + line.mark)
         body.append([escaped(cell) for cell in (row.name, row.split, *cells)])
@@ -91,8 +91,8 @@ def _board(board: Leaderboard) -> str:
         parts += ["## Spread over settings", settings_section(board, spreads)]
     if board.tests.comparisons:
         parts += ["## Paired tests", _tests(board)]
-    if ranks := board.tests.ranks:
-        parts += ["## Ranks", _ranks(board, ranks)]
+    if board.tests.ranks:
+        parts += ["## Ranks", _ranks(board)]
     if costs := board.costs:
         titles = ["", *(COSTS[key] for key in costs)]
         cells = [[escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in costs)] for row in ours if row.cost]
@@ -107,25 +107,18 @@ def _scores(board: Leaderboard) -> str:
     columns = board.table or board.columns
     body = [["metric", "", "", *(escaped(column.metric) for column in columns.values())]]
     for row in board.rows:
-        seeds = f", {row.seeds} seed{'s' if row.seeds > 1 else ''}" if row.seeds else ""
+        seeds = f", {counted(len(row.run.summary['seeds']), 'seed')}" if row.run else ""
         cells = [escaped(row.name), escaped(row.label + seeds), escaped(row.split)]
         for column in columns:
-            cell = score_cell(board, row, column)
-            cells.append(f"**{cell}**" if board.is_best(row, column) else cell)
+            score, bold = row.score(column), "**" * board.is_best(row, column)
+            shown = escaped(board.scale.show(score.median) + row.mark(column)) if score else MISSING
+            cells.append(f"{bold}{shown}{bold}")
         body.append(cells)
     return markdown_table([["", "what", "split", *_titles(columns)], *body], left=3)
 
 
 def _titles(columns: Mapping[str, Column]) -> list[str]:
     return [escaped(column.title) for column in columns.values()]
-
-
-def score_cell(board: Leaderboard, row: Row, column: str) -> str:
-    """The median as the suite shows scores, and its marks."""
-    score = row.score(column)
-    if score is None:
-        return MISSING
-    return f"{board.scale.show(score.median)}{row.mark(column)}".replace("*", "\\*")
 
 
 def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
@@ -143,23 +136,21 @@ def _tests(board: Leaderboard) -> str:
     """A row for each pair of runs: the difference of their scores and the verdict of the test."""
     body = []
     for (first, second), tests in board.tests.comparisons.items():
-        cells = [
-            f"{board.scale.difference(test.difference)} {SIGNS[test.verdict] * (1 + test.holds)}"
-            if (test := tests.get(column))
-            else MISSING
-            for column in board.columns
-        ]
-        body.append([f"{escaped(board.rows[first].name)} − {escaped(board.rows[second].name)}", *cells])
+        cells = dict.fromkeys(board.columns, MISSING)
+        for column, test in tests.items():
+            sign = SIGNS[test.verdict] * (1 + test.holds)
+            cells[column] = f"{board.scale.difference(test.difference)} {sign}"
+        body.append([f"{escaped(board.rows[first].name)} − {escaped(board.rows[second].name)}", *cells.values()])
     return f"{TESTS_NOTE}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
 
 
-def _ranks(board: Leaderboard, ranks: Mapping[str, Mapping[int, tuple[int, int]]]) -> str:
+def _ranks(board: Leaderboard) -> str:
     """A row for each run, a column for each task: the interval of its rank."""
-    by_column = [ranks.get(column, {}) for column in board.columns]
+    by_column = [board.tests.ranks.get(column, {}) for column in board.columns]
     body = [
         [escaped(row.name), *(rank_text(intervals.get(number)) for intervals in by_column)]
         for number, row in enumerate(board.rows)
-        if any(number in intervals for intervals in ranks.values())
+        if any(number in intervals for intervals in by_column)
     ]
     return f"{RANKS_NOTE}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
 

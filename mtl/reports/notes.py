@@ -108,37 +108,30 @@ def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[Settings
     for run in runs:
         rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
         models.setdefault((run.summary["title"], rows), []).append(run)
-    spreads = (_spread(title, settings, suite) for (title, _), settings in models.items())
-    return [spread for spread in spreads if spread is not None]
-
-
-def _spread(title: str, runs: Sequence[FinishedRun], suite: Suite) -> SettingsSpread | None:
-    """The spread over the settings of these runs, which have the same tasks; None if all have the same setting."""
-    # Runs of an earlier version do not say what their method reads; without any that does, all keys count.
-    read = next((run.summary["reads"] for run in runs if "reads" in run.summary), None)
-    by_setting: dict[str, list[FinishedRun]] = {}
-    for run in runs:
-        by_setting.setdefault(repr(sorted(_setting(run, read).items())), []).append(run)
-    settings = list(by_setting.values())
-    if len(settings) < 2:
-        return None
-    configs = [_setting(runs[0], read) for runs in settings]
-    recorded = dict.fromkeys(key for config in configs for key in config)
-    keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
-    deviations = {}
-    for task in runs[0].tasks:
-        scores = [[score for run in runs for score in run.dev_scores(task)] for runs in settings]
-        if all(scores):
-            deviations[task.id] = pstdev(map(median, scores))
-    return SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations))
+    spreads = []
+    for (title, _), alike in models.items():
+        # Runs of an earlier version do not say what their method reads; without any that does, all keys count.
+        read = next((run.summary["reads"] for run in alike if "reads" in run.summary), None)
+        by_setting: dict[str, list[FinishedRun]] = {}
+        for run in alike:
+            by_setting.setdefault(repr(sorted(_setting(run, read).items())), []).append(run)
+        settings = list(by_setting.values())
+        if len(settings) < 2:
+            continue
+        configs = [_setting(runs[0], read) for runs in settings]
+        recorded = dict.fromkeys(key for config in configs for key in config)
+        keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
+        deviations = {}
+        for task in alike[0].tasks:
+            scores = [[score for run in runs for score in run.dev_scores(task)] for runs in settings]
+            if all(scores):
+                deviations[task.id] = pstdev(map(median, scores))
+        spreads.append(SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations)))
+    return spreads
 
 
 def _setting(run: FinishedRun, read: Sequence[str] | None) -> dict[str, Any]:
-    """The values that make a run's setting, by dotted key: those that its method reads and that are not null.
-
-    Args:
-        read: the keys that the method reads; None: all.
-    """
+    """The values that make a run's setting, by dotted key: those that are not null and that its method reads; None: it reads all."""
     return {
         key: value
         for key, value in run.summary["config"].items()

@@ -23,15 +23,11 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     runs = [number for number, row in enumerate(rows) if row.samples]
     named = [number for number in runs if rows[number].name in references]
     by_score = not named and len(runs) > MOST_FOR_PAIRS
-    references_tested = _best_of_each_split(rows, runs) if by_score else named
+    tested = _best_of_each_split(rows, runs) if by_score else named
     pairs = [(second, first) for first, second in combinations(runs, 2)]
-    if references_tested:
-        pairs = [
-            (run, reference)
-            for reference in references_tested
-            for run in runs
-            if run != reference and not (run in references_tested and run < reference)
-        ]
+    if tested:
+        others = [(run, reference) for reference in tested for run in runs if run != reference]
+        pairs = [(run, reference) for run, reference in others if run not in tested or run > reference]
     tests: dict[tuple[tuple[int, int], str], PairTest] = {}
     for first, second in pairs:
         run, reference = rows[first], rows[second]
@@ -44,15 +40,16 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     family_tails = all_tails(family) if by_score else None
     positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
     tails = {}
-    for (pair, column), test in tests.items():
+    for ((first, second), column), test in tests.items():
         if test.p is not None:
-            group = column, rows[pair[0]].comparable[column]
-            tails[pair, column] = float(family[group].tail[positions[group][pair[0]], positions[group][pair[1]]])
+            group = column, rows[first].comparable[column]
+            tail = family[group].tail[positions[group][first], positions[group][second]]
+            tails[(first, second), column] = float(tail)
     comparisons: dict[tuple[int, int], dict[str, PairTest]] = {}
     for (pair, column), test in with_holm(tests, tails, family_tails).items():
         comparisons.setdefault(pair, {})[column] = test
     number = len(tails) if family_tails is None else len(family_tails)
-    return PairTests(comparisons, references_tested, by_score, number, {} if named else _ranks(groups, family))
+    return PairTests(comparisons, tested, by_score, number, {} if named else _ranks(groups, family))
 
 
 def column_ranks(rows: Sequence[Row]) -> dict[str, dict[int, tuple[int, int]]]:
@@ -88,13 +85,11 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     if not tests.comparisons:
         return []
     against = ", ".join(rows[number].name for number in tests.references)
-    systems = any(sample.is_one_system for row in rows for sample in row.samples.values())
+    samples = [sample for row in rows for sample in row.samples.values()]
     single = (
         "; but an ensemble of all seeds, and imported predictions of one seed, are one system, and its tests say how it answers other rows, not"
         " how it would be with another seed"
-        if systems
-        else ""
-    )
+    ) * any(sample.is_one_system for sample in samples)
     note = (
         "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
         f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
@@ -113,11 +108,10 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
         )
     else:
         pairs = f"every run against {against}" if tests.references else "every pair of runs"
-        note += (
-            f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average),"
-        )
+        made = f"{tests.made:,} tests of this suite ({pairs}, every task and the average)"
+        note += f" With Holm's correction for the {made},"
     note += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
-    if any(sample.varies for row in rows for sample in row.samples.values()):
+    if any(sample.varies for sample in samples):
         note += (
             " For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
             "agree. With three seeds, only large differences hold."

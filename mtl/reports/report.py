@@ -14,14 +14,7 @@ from mtl.reports.document import document
 from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.reports.markdown import render_markdown
 from mtl.reports.page import render_page
-from mtl.reports.tables import (
-    render_comparisons,
-    render_costs,
-    render_latex,
-    render_ranks,
-    render_scores,
-    render_settings,
-)
+from mtl.reports.tables import render_csv, render_latex
 from mtl.runs.finished import FinishedRun, find_runs
 from mtl.stats.samples import SampleCache
 
@@ -57,11 +50,7 @@ def write_report(
     forms = {
         "report.md": render_markdown(shown, generated, command),
         "report.tex": render_latex(shown, generated, command),
-        "scores.csv": render_scores(boards),
-        "comparisons.csv": render_comparisons(boards),
-        "ranks.csv": render_ranks(boards),
-        "settings.csv": render_settings(boards),
-        "costs.csv": render_costs(boards),
+        **render_csv(boards),
         "index.html": render_page(document(shown, generated, command)),
     }
     forms |= {kind.file: kind.render(added) for kind, added in further.items() if added}
@@ -76,8 +65,6 @@ def check_references(references: Collection[str], runs: Sequence[FinishedRun]) -
     names = {run.name for run in runs}
     for name in references:
         if name not in names:
-            close = difflib.get_close_matches(name, names)
-            remedy = (
-                f"is it {' or '.join(close)}?" if close else "the first column of the table of scores has the names"
-            )
+            close = " or ".join(difflib.get_close_matches(name, names))
+            remedy = f"is it {close}?" if close else "the first column of the table of scores has the names"
             raise InputError(f"no finished run has this name; {remedy}", key="reference", value=name)

@@ -3,19 +3,25 @@ r"""The report as CSV files and as LaTeX tables (which need \usepackage{booktabs
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, product
 from typing import Any
 
 from mtl.reports.board import Group, Leaderboard, Row
 from mtl.reports.leaderboard import RUN_COSTS
 from mtl.tasks.suite import AVERAGE
 
+SCORE_COLUMNS = (
+    *("name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"),
+    *("interval_low", "interval_high", "by_seed", "partial", "reduced", "scale"),
+)
 COMPARISON_COLUMNS = (
     *("one", "other", "task", "difference", "low", "high"),
     *("p", "p_holm", "verdict", "verdict_holm", "probability"),
 )
 RANK_COLUMNS = ("name", "task", "low", "high", "runs")
+SETTINGS_COLUMNS = ("what", "settings", "keys", "task", "sd", "scale")
+COST_COLUMNS = ("name", *RUN_COSTS, "machine", "command")
 NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( [-+]?\d+(\.\d+)?(e[-+]?\d+)?)*")  # as in the column by_seed
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -115,35 +121,41 @@ def escape(text: str) -> str:
     return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
 
 
-def render_scores(boards: Sequence[Leaderboard]) -> str:
-    """A line for each row and task, for each further metric of a task, and for each row's average, on the suite's scale, not rounded."""
-    header = ["suite", "name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"]
-    lines: list[Sequence[Any]] = [[*header, "interval_low", "interval_high", "by_seed", "partial", "reduced", "scale"]]
-    for board in boards:
-        for row in board.rows:
-            for column in board.columns:
-                lines += _score_lines(board, row, column)
-    return csv_text(lines)
+def render_csv(boards: Sequence[Leaderboard]) -> dict[str, str]:
+    """The CSV files by name. A line begins with its suite; scores and differences are on the suite's scale, not rounded."""
+    Lines = Callable[[Leaderboard], Iterable[Sequence[Any]]]
+    files: dict[str, tuple[Sequence[str], Lines]] = {
+        "scores.csv": (SCORE_COLUMNS, _score_rows),
+        "comparisons.csv": ((*COMPARISON_COLUMNS, "scale"), _scaled_comparisons),
+        "ranks.csv": (RANK_COLUMNS, rank_rows),
+        "settings.csv": (SETTINGS_COLUMNS, _settings_rows),
+        "costs.csv": (COST_COLUMNS, _cost_rows),
+    }
+    return {
+        name: csv_text([["suite", *columns], *([board.name, *line] for board in boards for line in lines(board))])
+        for name, (columns, lines) in files.items()
+    }
 
 
-def _score_lines(board: Leaderboard, row: Row, column: str) -> Iterator[list[Any]]:
-    """A line for each metric of a column that the row has a score by."""
-    if (main := row.score(column)) is None:
-        return
-    value, metric_id = board.scale.value, board.columns[column].metric_id
-    recorded = row.run.summary["tasks"][column] if row.run and column != AVERAGE else None
-    for metric, score in [(metric_id, main), *row.further.get(column, {}).items()]:
-        by_metric = recorded["also"][metric] if recorded and score is not main else recorded
-        by_seed = by_metric["scores"].values() if by_metric else ()
-        yield [
-            *(board.name, row.name, row.label, row.family, "run" if row.run else "published"),
-            *(row.split_of(column), column, metric, value(score.median), value(score.min), value(score.max)),
-            *(map(value, score.interval) if score.interval else ("", "")),
-            " ".join(str(value(score)) for score in by_seed),
-            "yes" if row.missing and column == AVERAGE else "no",
-            "yes" if "†" in row.mark(column) else "no",
-            board.scale.perfect,
-        ]
+def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
+    """For each row a line for each task, for each further metric of a task, and for the average."""
+    value = board.scale.value
+    for row, (id, column) in product(board.rows, board.columns.items()):
+        if (main := row.score(id)) is None:
+            continue
+        recorded = row.run.summary["tasks"][id] if row.run and id != AVERAGE else None
+        for metric, score in [(column.metric_id, main), *row.further.get(id, {}).items()]:
+            by_metric = recorded["also"][metric] if recorded and score is not main else recorded
+            by_seed = by_metric["scores"].values() if by_metric else ()
+            yield [
+                *(row.name, row.label, row.family, "run" if row.run else "published"),
+                *(row.split_of(id), id, metric, value(score.median), value(score.min), value(score.max)),
+                *(map(value, score.interval) if score.interval else ("", "")),
+                " ".join(str(value(score)) for score in by_seed),
+                "yes" if row.missing and id == AVERAGE else "no",
+                "yes" if "†" in row.mark(id) else "no",
+                board.scale.perfect,
+            ]
 
 
 def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
@@ -157,12 +169,8 @@ def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
             yield board.rows[first].name, board.rows[second].name, column, *difference, *verdicts
 
 
-def render_comparisons(boards: Sequence[Leaderboard]) -> str:
-    """The lines of `comparison_rows`, each with its suite and the suite's scale."""
-    lines: list[Sequence[Any]] = [["suite", *COMPARISON_COLUMNS, "scale"]]
-    for board in boards:
-        lines += [[board.name, *row, board.scale.perfect] for row in comparison_rows(board)]
-    return csv_text(lines)
+def _scaled_comparisons(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
+    return ((*row, board.scale.perfect) for row in comparison_rows(board))
 
 
 def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
@@ -172,36 +180,20 @@ def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
             yield board.rows[number].name, column, low, high, len(intervals)
 
 
-def render_ranks(boards: Sequence[Leaderboard]) -> str:
-    """The lines of `rank_rows`, each with its suite."""
-    lines: list[Sequence[Any]] = [["suite", *RANK_COLUMNS]]
-    for board in boards:
-        lines += [[board.name, *row] for row in rank_rows(board)]
-    return csv_text(lines)
+def _settings_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
+    """For each model with several settings a line for each task and the average: the standard deviation."""
+    for spread in board.settings:
+        average = {} if spread.average is None else {AVERAGE: spread.average}
+        for id, deviation in {**average, **spread.deviations}.items():
+            sd = board.scale.value(deviation)
+            yield spread.title, spread.settings, " ".join(spread.keys), id, sd, board.scale.perfect
 
 
-def render_settings(boards: Sequence[Leaderboard]) -> str:
-    """A line for each model with several settings and each task or average: the standard deviation, on the suite's scale."""
-    lines: list[Sequence[Any]] = [["suite", "what", "settings", "keys", "task", "sd", "scale"]]
-    for board in boards:
-        value, perfect = board.scale.value, board.scale.perfect
-        for spread in board.settings:
-            average = {} if spread.average is None else {AVERAGE: spread.average}
-            first = board.name, spread.title, spread.settings, " ".join(spread.keys)
-            lines += [[*first, id, value(sd), perfect] for id, sd in {**average, **spread.deviations}.items()]
-    return csv_text(lines)
-
-
-def render_costs(boards: Sequence[Leaderboard]) -> str:
+def _cost_rows(board: Leaderboard) -> Iterator[list[Any]]:
     """A line for each run: parameters, seconds, bytes, texts per second."""
-    lines: list[Sequence[Any]] = [["suite", "name", *RUN_COSTS, "machine", "command"]]
-    for board in boards:
-        for row in board.rows:
-            if row.run:
-                summary = row.run.summary
-                costs = ["" if (value := summary["cost"].get(key)) is None else value for key in RUN_COSTS]
-                lines.append([board.name, row.name, *costs, "; ".join(summary["machine"]), summary["command"]])
-    return csv_text(lines)
+    for summary, name in ((row.run.summary, row.name) for row in board.rows if row.run):
+        costs = ["" if (value := summary["cost"].get(key)) is None else value for key in RUN_COSTS]
+        yield [name, *costs, "; ".join(summary["machine"]), summary["command"]]
 
 
 def csv_text(lines: Iterable[Sequence[Any]]) -> str:

@@ -135,11 +135,11 @@ class FinishedRun:
         for task in self.tasks:
             split = self.split(task)
             paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
+            marks = (mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix())))
             lines = held_out.get(task.id) if split == "dev" else None
             if recorded := self._recorded.get(task.id):
                 lines = recorded.get("lines", lines)
-            scored = (mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix())))
-            keys[task.id] = _hash((next(scored, None), lines))
+            keys[task.id] = _hash((next(marks, None), lines))
         return keys
 
     @cached_property

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, NotRequired, TypedDict
 
@@ -102,9 +102,8 @@ class RunFolder:
                     else:
                         partial.unlink(missing_ok=True)  # its folder may have been such a file
             except Busy as error:
-                raise BusyError(
-                    f"another process is running in this folder; wait until it has ended{error}", path=self.path
-                ) from None
+                problem = f"another process is running in this folder; wait until it has ended{error}"
+                raise BusyError(problem, path=self.path) from None
             except OSError as error:
                 raise InputError(f"cannot be written ({error.strerror}); set run_dir=", path=self.path) from None
             yield
@@ -130,18 +129,14 @@ class RunFolder:
 
     def check(self, config: Config) -> None:
         """Raise InputError, which names the keys, if the folder belongs to another configuration or to another version of mtl."""
-        if not self.config.exists():
-            return
-        self.read_inputs()
-        if keys := differences(self.config, config):
-            raise InputError(f"was made with another configuration ({'; '.join(keys)}); {REMEDY}", path=self.path)
+        if self.config.exists():
+            self.read_inputs()
+            if keys := differences(self.config, config):
+                raise InputError(f"was made with another configuration ({'; '.join(keys)}); {REMEDY}", path=self.path)
 
     def check_precision(self, precision: str) -> None:
         """Raise InputError if the run was begun in another precision: `trainer.precision` may mean another one on another machine."""
-        if not self.config.exists():
-            return
-        begun = self.read_inputs().get("precision")
-        if begun != precision:
+        if self.config.exists() and (begun := self.read_inputs().get("precision")) != precision:
             force = ", set trainer.force_precision=true" if begun == "bf16-mixed" else ""
             raise InputError(
                 f"{self.path}: was begun in precision {begun}, and this machine would continue in {precision}; continue on"
@@ -165,10 +160,8 @@ class RunFolder:
 
     def check_inputs(self, inputs: dict[str, str]) -> None:
         """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
-        if changed := self.changed_inputs(inputs):
-            raise InputError(
-                f"its inputs have changed since it was begun ({', '.join(changed)}); {REMEDY}", path=self.path
-            )
+        if changed := ", ".join(self.changed_inputs(inputs)):
+            raise InputError(f"its inputs have changed since it was begun ({changed}); {REMEDY}", path=self.path)
 
 
 def holder(folder: Path) -> Holder | None:
@@ -176,8 +169,6 @@ def holder(folder: Path) -> Holder | None:
     return holder_of(folder / TRAINING)
 
 
-@contextmanager
-def seed_lock(folder: Path) -> Iterator[None]:
+def seed_lock(folder: Path) -> AbstractContextManager[None]:
     """Hold the lock of a seed's folder within the block. If another process trains the seed, wait until it has ended or is lost."""
-    with named_lock(folder / TRAINING, f"{folder}: another process trains this seed"):
-        yield
+    return named_lock(folder / TRAINING, f"{folder}: another process trains this seed")

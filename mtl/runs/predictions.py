@@ -1,6 +1,7 @@
 """The rows that the predictions of a run are scored on, and the name of a file of predictions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +19,8 @@ def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredR
 
     Raises InputError if the record is damaged.
     """
-    recorded = folder.read_scored_rows().get(task.id)
-    candidates = recorded.get("candidates") if recorded else None
-    columns = recorded.get("columns", {}) if recorded else {}
+    recorded: Mapping[str, Any] = folder.read_scored_rows().get(task.id, {})
+    candidates, columns = recorded.get("candidates"), recorded.get("columns", {})
     counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
     if counts != {len(targets)} or not set(task.columns or ()) <= set(columns):
         raise InputError(f"{task.id}: not rows as mtl baseline records them", path=folder.scored_rows)
@@ -31,7 +31,5 @@ def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:
     """These rows, which all have targets, as metrics read them."""
     targets = np.array([example.target for example in examples], dtype=target_kind(task).dtype)
     candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
-    columns = {
-        name: [example.columns[number] for example in examples] for number, name in enumerate(task.further_columns)
-    }
+    columns = {name: [row.columns[number] for row in examples] for number, name in enumerate(task.further_columns)}
     return ScoredRows(targets, candidates, columns)

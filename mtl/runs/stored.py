@@ -118,7 +118,7 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
             raise InputError("must be a list", path=folder.config, key="seeds")
         return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", files)
     except (InputError, OSError, UnicodeDecodeError) as error:
-        return StoredRun(folder.path, DAMAGED if state != RUNNING else RUNNING, "", done, None, "", files, str(error))
+        return StoredRun(folder.path, state if state == RUNNING else DAMAGED, "", done, None, "", files, str(error))
 
 
 def runs_text(runs: Sequence[StoredRun]) -> str:
@@ -130,10 +130,8 @@ def runs_text(runs: Sequence[StoredRun]) -> str:
         facts = run.average or MISSING, format_age(time.time() - run.files.changed), format_bytes(run.files.size)
         rows.append(tuple(map(one_line, (str(run.folder), run.suite or MISSING, seeds, *facts, state))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join([*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]]).rstrip()
-        for row in rows
-    ]
+    placed = [[*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]] for row in rows]
+    lines = ["  ".join(cells).rstrip() for cells in placed]
     states = [run.state for run in runs]
     counts = [f"{states.count(state)} {state}" for state in (UNFINISHED, RUNNING, DAMAGED) if state in states]
     # A file with a name in two runs, as shared weights have, counts once.

@@ -89,10 +89,9 @@ def read_summary(path: Path) -> Summary:
         raise InputError(f"{problem}; {AGAIN}", path=path)
     config = {key: value for key, value in summary["config"].items() if key not in DELETED or value != DELETED[key]}
     if "is_constant" not in summary:  # of an earlier version, whose readers knew the methods
-        one_system = summary["method"] == "imported" or (
-            summary["method"] == "ensemble" and not config.get("ensemble.by_seed")
-        )
-        summary |= {"is_constant": summary["method"] == "constant", "is_one_system": one_system}
+        method, by_seed = summary["method"], config.get("ensemble.by_seed")
+        one_system = method == "imported" or (method == "ensemble" and not by_seed)
+        summary |= {"is_constant": method == "constant", "is_one_system": one_system}
     return {**summary, "config": config}
 
 
@@ -148,7 +147,10 @@ def summarize(
         }
         if further := _further(task, seeds):
             by_task[task.id]["also"] = further
-    resized = {task.id for task in tasks if task.rows and _published_rows(task) != dict(rows[task.id])}
+    published = {
+        task.id: {split: count for split, count in task.rows.items() if task.files[split] is not None} for task in tasks
+    }
+    resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
     marked = {*resized, *changed}
     one_answer = dict.fromkeys(id for seed in sorted(seeds) for id in seeds[seed]["same_answer"])
@@ -171,11 +173,6 @@ def summarize(
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }
-
-
-def _published_rows(task: Task) -> dict[str, int]:
-    """The published numbers of rows of the splits that have files."""
-    return {split: count for split, count in task.rows.items() if task.files[split] is not None}
 
 
 def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:
@@ -233,6 +230,5 @@ def same_answers(summary: Mapping[str, Any]) -> str:
     Empty if there are none, and for the constant answer itself. A trained head does this if all its hidden units are saturated.
     """
     by_task = {} if summary.get("is_constant") else summary["same_answer"]
-    return ", ".join(
-        f"{id} (seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))})" for id, seeds in by_task.items()
-    )
+    shown = {id: f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}" for id, seeds in by_task.items()}
+    return ", ".join(f"{id} ({seeds})" for id, seeds in shown.items())

@@ -18,7 +18,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
     seeds = len(summary["seeds"])
     runs = f"median of {seeds}" if seeds > 1 else "one seed"
-    ours = inert(summary["title"])
+    ours, rows = inert(summary["title"]), suite.published
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
     header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
@@ -31,11 +31,10 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
         ],
         *([name, "", *(scale.show(scores[id][name]) for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
     ]
-    rows = suite.published
     for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):
-        name = f"{_model(row)} (published{_split(row, rows)})"
-        mean = _number(row.average, scale) if comparable else MISSING
-        body.append([name, mean, *(_number(row.scores.get(id), scale) for id, _ in tasks)])
+        numbers = row.average if comparable else None, *(row.scores.get(id) for id, _ in tasks)
+        cells = [MISSING if number is None else scale.show(number) for number in numbers]
+        body.append([f"{_model(row)} (published{_split(row, rows)})", *cells])
     for row in rows:
         floors = row.family == summary["family"] == "floor"
         beside = {id for id, _ in tasks if row in _beside(rows, id, scores[id]["split"])}
@@ -62,15 +61,11 @@ def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
     metrics = dict.fromkeys(name for further in scores.values() for name in further)
     if not metrics:
         return []
-    show, header = suite.shown.show, ["further metrics", *(suite.tasks[id].title for id in scores)]
-    body = [
-        [
-            metric_named(name).title,
-            *(show(also[name]["median"]) if name in also else MISSING for also in scores.values()),
-        ]
-        for name in metrics
-    ]
-    return [markdown_table([header, *body])]
+    table, show = [["further metrics", *(suite.tasks[id].title for id in scores)]], suite.shown.show
+    for name in metrics:
+        cells = [show(also[name]["median"]) if name in also else MISSING for also in scores.values()]
+        table.append([metric_named(name).title, *cells])
+    return [markdown_table(table)]
 
 
 def _beside(rows: Sequence[Published], task: str, split: str) -> list[Published]:
@@ -86,10 +81,6 @@ def _model(row: Published) -> str:
 def _split(row: Published, rows: Sequence[Published]) -> str:
     """The split of a published row, after a comma, if the rows are on several."""
     return f", {row.split}" if len({published.split for published in rows}) > 1 else ""
-
-
-def _number(value: float | None, scale: Scale) -> str:
-    return MISSING if value is None else scale.show(value)
 
 
 def _difference(ours: float | None, published: float | None, scale: Scale) -> str:
@@ -132,9 +123,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if constant := same_answers(summary):
         notes.append(f"The same prediction for every row: {constant}.")
     if suite.generated:
-        notes.append(
-            "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."
-        )
+        sample = "This is the embedded sample: generated sentences, for trying the toolkit."
+        notes.append(f"{sample} Its scores say nothing about real texts.")
     return notes
 
 

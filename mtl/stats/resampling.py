@@ -61,13 +61,11 @@ def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, grou
     Args:
         predictions: (seeds, rows).
     """
-    scores = np.empty((len(predictions), RESAMPLES))
-    done = 0
-    for weights in row_weights(groups):
-        for seed, predicted in enumerate(predictions):
-            scores[seed, done : done + len(weights)] = weighted_scores(task, predicted, rows, weights)
-        done += len(weights)
-    return scores
+    blocks = [
+        [weighted_scores(task, predicted, rows, weights) for predicted in predictions]
+        for weights in row_weights(groups)
+    ]
+    return np.concatenate(blocks, axis=1)
 
 
 def row_weights(groups: RowGroups) -> Iterator[np.ndarray]:

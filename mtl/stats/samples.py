@@ -30,40 +30,31 @@ class Reduced:
     """What remains of a run's resamples: about 16 KB a task.
 
     Args:
-        rows: the set of scored rows of each task.
-        means: float64 (tasks, RESAMPLES), the mean over seeds of each task's score × 100 on each resample.
-        rows_in_average, means_in_average: the same where the task is a part of the average (`RowGroups.in_average`).
+        rows: the set of scored rows of each task alone, and where it is a part of the average (`RowGroups.in_average`).
+        means: float64 (2, tasks, RESAMPLES), for both the mean over seeds of each task's score × 100 on each resample.
         counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
     """
 
-    rows: Sequence[RowSet]
+    rows: Sequence[Sequence[RowSet]]
     means: np.ndarray
-    rows_in_average: Sequence[RowSet]
-    means_in_average: np.ndarray
     counted: np.ndarray
 
 
 def reduce_run(run: FinishedRun, groups: Sequence[RowGroups]) -> Reduced:
     """Resample a run, with the groups of each task's scored rows. Raises InputError for predictions that cannot be read."""
-    means, means_in_average, counted, averaged = [], [], [], []
+    means, counted, averaged = [], [], []
     for task, group in zip(run.tasks, groups, strict=True):
         predictions, rows, part = run.predictions(task), run.rows(task), group.in_average
         scores = resampled_scores(task, predictions, rows, group)
         scores_in_average = scores if part is group else resampled_scores(task, predictions, rows, part)
-        means.append(scores.mean(axis=0))
-        means_in_average.append(scores_in_average.mean(axis=0))
+        means.append([scores.mean(axis=0), scores_in_average.mean(axis=0)])
         counted.append(counted_with_rows({group.rows: scores}))
         if task.id in run.suite.averaged:
             averaged.append({part.rows: scores_in_average})
     divisors = list(run.suite.divisors({task.id for task in run.tasks}).values())
     counted.append(counted_with_rows(over_tasks(averaged, divisors)) if averaged else np.nan)
-    return Reduced(
-        [group.rows for group in groups],
-        np.array(means),
-        [group.in_average.rows for group in groups],
-        np.array(means_in_average),
-        np.array(counted),
-    )
+    row_sets = [group.rows for group in groups], [group.in_average.rows for group in groups]
+    return Reduced(row_sets, np.stack(means, axis=1), np.array(counted))
 
 
 def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
@@ -73,11 +64,11 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
     for number, task in enumerate(run.tasks):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])
-        means = {reduced.rows[number]: reduced.means[number]}
+        means = {reduced.rows[0][number]: reduced.means[0, number]}
         samples[task.id] = Sample(by_seed, means, float(reduced.counted[number]), is_one_system)
     if divisors := run.suite.divisors(samples):
         numbers = [number for number, task in enumerate(run.tasks) if task.id in divisors]
-        parts = [{reduced.rows_in_average[number]: reduced.means_in_average[number]} for number in numbers]
+        parts = [{reduced.rows[1][number]: reduced.means[1, number]} for number in numbers]
         seeds = range(len(run.summary["seeds"]))
         by_seed = np.array([run.suite.mean({id: samples[id].by_seed[seed] for id in divisors}) for seed in seeds])
         means = over_tasks(parts, list(divisors.values()))
@@ -140,7 +131,7 @@ class SampleCache:
     def reduced(self, run: FinishedRun, recorded: RecordedGroups) -> Reduced:
         """What remains of the run's resamples, of a run that was checked."""
         path, reduced = self._checked.pop(run.folder.path, (None, None))
-        if reduced is None or [rows.key for rows in reduced.rows] != recorded.keys(run):
+        if reduced is None or [rows.key for rows in reduced.rows[0]] != recorded.keys(run):
             reduced = reduce_run(run, recorded.groups(run))
             if path is not None:
                 self._write(path, reduced)
@@ -159,18 +150,17 @@ class SampleCache:
         except (OSError, ValueError, KeyError, InputError) as error:
             self._warn(path, error)
             return None
-        rows, rows_in_average = (
+        rows = [
             [RowSet(str(key), int(count)) for key, count in zip(keys, counts, strict=True)]
             for keys, counts in zip(arrays["keys"], arrays["counts"], strict=True)
-        )
-        return Reduced(rows, arrays["means"][0], rows_in_average, arrays["means"][1], arrays["counted"])
+        ]
+        return Reduced(rows, arrays["means"], arrays["counted"])
 
     def _write(self, path: Path, reduced: Reduced) -> None:
-        both = (reduced.rows, reduced.rows_in_average)
         arrays = {
-            "keys": np.array([[rows.key for rows in row_sets] for row_sets in both]),
-            "counts": np.array([[rows.count for rows in row_sets] for row_sets in both], dtype=np.int64),
-            "means": np.stack([reduced.means, reduced.means_in_average]),
+            "keys": np.array([[rows.key for rows in row_sets] for row_sets in reduced.rows]),
+            "counts": np.array([[rows.count for rows in row_sets] for row_sets in reduced.rows], dtype=np.int64),
+            "means": reduced.means,
             "counted": reduced.counted,
         }
         try:

@@ -81,34 +81,28 @@ def _folded(answer: str) -> str:
     return answer.strip().casefold()
 
 
-class Answers:
-    """The answers to one task."""
+def answer_targets(
+    task: Task, spellings: Mapping[str, str], answers: Sequence[str], gold: np.ndarray, candidates: np.ndarray | None
+) -> tuple[np.ndarray, int]:
+    """The targets (rows,) that answers mean, and how many answers fit no label. For these, the target is `TargetKind.wrong`.
 
-    def __init__(self, task: Task, spellings: Mapping[str, str]) -> None:
-        """Read answers with the task's part of what `check_labels` returns."""
-        self._cells = target_kind(task)
-        labels = task.labels or []
-        # Of labels that differ in letter case alone, only the exact spelling counts.
-        counts = Counter(map(_folded, labels))
-        self._meanings = {_folded(label): label for label in labels if counts[_folded(label)] == 1} | dict(spellings)
-
-    def targets(
-        self, answers: Sequence[str], gold: np.ndarray, candidates: np.ndarray | None
-    ) -> tuple[np.ndarray, int]:
-        """The targets (rows,) that answers mean, and how many answers fit no label. For these, the target is `TargetKind.wrong`.
-
-        Args:
-            answers: one for each row.
-            gold: (rows,), NaN or None where it is not known.
-            candidates: int64 (rows,), the number of candidates of each row of a choice.
-        """
-        targets, unfit = list[Target | None](), 0
-        for row, answer in enumerate(answers):
-            count = None if candidates is None else int(candidates[row])
-            try:
-                targets.append(self._cells.parse(self._meanings.get(_folded(answer), answer.strip()), count))
-            except ValueError:  # it fits no label
-                unfit += 1
-                known = gold[row] is not None and gold[row] == gold[row]  # NaN is not
-                targets.append(self._cells.wrong(gold[row] if known else None, count))
-        return np.array(targets, dtype=self._cells.dtype), unfit
+    Args:
+        spellings: the task's part of what `check_labels` returns.
+        answers: one for each row.
+        gold: (rows,), NaN or None where it is not known.
+        candidates: int64 (rows,), the number of candidates of each row of a choice.
+    """
+    cells, labels = target_kind(task), task.labels or []
+    # Of labels that differ in letter case alone, only the exact spelling counts.
+    counts = Counter(map(_folded, labels))
+    meanings = {_folded(label): label for label in labels if counts[_folded(label)] == 1} | dict(spellings)
+    targets, unfit = list[Target | None](), 0
+    for row, answer in enumerate(answers):
+        count = None if candidates is None else int(candidates[row])
+        try:
+            targets.append(cells.parse(meanings.get(_folded(answer), answer.strip()), count))
+        except ValueError:  # it fits no label
+            unfit += 1
+            known = gold[row] is not None and gold[row] == gold[row]  # NaN is not
+            targets.append(cells.wrong(gold[row] if known else None, count))
+    return np.array(targets, dtype=cells.dtype), unfit

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import value_of
 from mtl.data.files import split_lines
 from mtl.submissions.entry import (
     LEFT_OUT,
@@ -23,7 +22,7 @@ from mtl.submissions.entry import (
     parse_entry,
     read_template,
     show,
-    system_name,
+    system_names,
 )
 from mtl.submissions.files import SPLITS, foreign_problems, is_entry, read_files, rows_name
 from mtl.submissions.format import Checked
@@ -33,13 +32,11 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
+# How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded.
 TOLERANCE = 0.005
-"""How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded."""
-
 LARGEST = 1e15  # that a figure may be
 
-Content = Mapping[str, Any]
-"""Of an entry."""
+Content = Mapping[str, Any]  # of an entry
 
 
 def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
@@ -112,10 +109,11 @@ def _entry_problems(
         name, entry = read_entry(path, contents)
     except InputError as error:
         return [str(error)]
-    system = system_name(suite, entry)
-    problems = []
-    if system is not None and file_name(system) != name:
-        problems.append(f"{path}/{name}: is the entry of {system!r}; its name must be {file_name(system)}")
+    problems = [
+        f"{path}/{name}: is the entry of {system!r}; its name must be {file_name(system)}"
+        for system in system_names(suite, entry).values()
+        if system is not None and file_name(system) != name
+    ]
     problems += [
         f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
         for id in suite.tasks
@@ -149,22 +147,22 @@ def _row_problems(rows: Sequence[dict[str, Any]], data: RowFile) -> Iterator[tup
         free[_canonical(data_row)].append(index)
     positions = [free[key].popleft() if free[key] else None for key in map(_canonical, plain)]
     left = set(range(len(data.rows))) - set(positions)
-    furthest = expected = -1
-    in_order = True
-    for number, position in enumerate(positions, start=1):
-        expected += 1
-        if position is None and expected in left:  # stands where that row should stand
+    furthest, expected, in_order = -1, 0, True
+    for number, (row, position) in enumerate(zip(plain, positions, strict=True), start=1):
+        if position is not None:
+            if position < furthest and in_order:
+                in_order = False
+                yield (
+                    number,
+                    f"row {position + 1} of {data.name} stands here; the rows must be in the order of that file",
+                )
+            furthest, expected = max(furthest, position), position + 1
+        elif expected in left:  # stands where that row should stand
             left.remove(expected)
-            yield number, _difference(plain[number - 1], data.rows[expected])
-            continue
-        if position is None:
-            expected -= 1
+            yield number, _difference(row, data.rows[expected])
+            expected += 1
+        else:
             yield number, f"is none of the rows of {data.name}, or stands here once more"
-            continue
-        if position < furthest and in_order:
-            in_order = False
-            yield number, f"row {position + 1} of {data.name} stands here; the rows must be in the order of that file"
-        furthest, expected = max(furthest, position), position
     for position in sorted(left):
         yield position + 1, f"row {position + 1} of {data.name} is missing"
 
@@ -190,7 +188,7 @@ def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> s
     raise AssertionError("the rows are the same")
 
 
-def content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> list[str]:
+def content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:
     """The problems, as "key: message". What the empty entry has is never one, except that the system needs a name.
 
     Args:
@@ -199,31 +197,22 @@ def content_problems(suite: Suite, entry: Content, template: Content | None, fig
     """
     # Where the suite's template is not at hand, other tasks and figures may be right.
     is_open = template is None and suite.submission.template is not None
-    return [
-        *_name_problems(suite, entry),
-        *_key_problems(suite, entry, template),
-        *_left_out_problems(suite, entry, template, figures, is_open),
-        *_missing_problems(entry, template, figures),
-        *_figure_problems(suite, entry, template, figures, is_open),
-    ]
+    yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)
+    if template is not None:
+        yield from _key_problems(suite, entry, template)
+    expected = (template or {}).get(TASKS, {})
+    for id in entry.get(LEFT_OUT, []):
+        if id in figures:
+            yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
+        elif not (is_open or id in suite.tasks or id in expected):
+            yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
+    yield from _missing_problems(entry, expected, figures)
+    yield from _figure_problems(suite, entry, expected, figures, is_open)
 
 
-def _name_problems(suite: Suite, entry: Content) -> Iterator[str]:
-    for key, fact in suite.submission.fill.items():
-        if fact == "name":
-            try:
-                name = value_of(entry, key)
-            except ValueError:
-                name = None
-            if not isinstance(name, str):
-                yield f"{key}: must be the system's name"
-
-
-def _key_problems(suite: Suite, entry: Content, template: Content | None) -> Iterator[str]:
+def _key_problems(suite: Suite, entry: Content, template: Content) -> Iterator[str]:
     """Keys outside of the tasks that the empty entry does not have, and objects where it has none or the reverse."""
-    if template is None:
-        return
-    keys = {**template, **dict.fromkeys(key.split(".")[0] for key in suite.submission.fill if "." not in key)}
+    keys = {**template, **dict.fromkeys(key for key in suite.submission.fill if "." not in key)}
     for key, value in entry.items():
         if key in (TASKS, LEFT_OUT):
             continue
@@ -236,27 +225,14 @@ def _key_problems(suite: Suite, entry: Content, template: Content | None) -> Ite
             yield from (f"{key}.{name}: unknown key" for name in value if name not in {*keys[key], *filled})
 
 
-def _left_out_problems(
-    suite: Suite, entry: Content, template: Content | None, figures: Figures, is_open: bool
-) -> Iterator[str]:
-    keys = {*suite.tasks, *(template or {}).get(TASKS, {})}
-    for id in entry.get(LEFT_OUT, []):
-        if id in figures:
-            yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
-        elif id not in keys and not is_open:
-            yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
-
-
-def _missing_problems(entry: Content, template: Content | None, submitted: Figures) -> Iterator[str]:
+def _missing_problems(entry: Content, expected: Content, submitted: Figures) -> Iterator[str]:
     """What the empty entry has of the submitted tasks, and this entry has not."""
     tasks = entry.get(TASKS, {})
-    for id, splits in (template or {}).get(TASKS, {}).items():
-        if id not in submitted:
-            continue
+    for id in (id for id in expected if id in submitted):
         if id not in tasks:
             yield f"{TASKS}.{id}: is missing, though the submission has the task's files"
             continue
-        for split, figures in splits.items():
+        for split, figures in expected[id].items():
             block = tasks[id].get(split)
             if not isinstance(block, dict):
                 yield f"{TASKS}.{id}.{split}: is missing, or no object"
@@ -264,11 +240,8 @@ def _missing_problems(entry: Content, template: Content | None, submitted: Figur
                 yield from (f"{TASKS}.{id}.{split}.{name}: is missing" for name in figures or () if name not in block)
 
 
-def _figure_problems(
-    suite: Suite, entry: Content, template: Content | None, figures: Figures, is_open: bool
-) -> Iterator[str]:
+def _figure_problems(suite: Suite, entry: Content, expected: Content, figures: Figures, is_open: bool) -> Iterator[str]:
     """Tasks, splits and figures that are unknown, are no numbers, or are not those that the predictions give."""
-    expected = (template or {}).get(TASKS, {})
     for id, splits in entry.get(TASKS, {}).items():
         if id not in expected and id not in suite.tasks:
             if not is_open:

@@ -67,16 +67,12 @@ class RowFile:
     @cached_property
     def labels(self) -> list[Any]:
         """The target of each row as it stands in the file; None where it has none."""
-        return [label_of(self.task, row) for row in self.rows]
+        return [_label(self.task, row) for row in self.rows]
 
     @property
     def labelled(self) -> bool:
         """Whether every row has its target."""
         return None not in self.labels
-
-    def is_official(self, split: str) -> bool:
-        """Whether the file has the checksum and the number of rows that the suite names for this split, if it names any."""
-        return not self.changed and self.has_official_size(split)
 
     def has_official_size(self, split: str) -> bool:
         """Whether the file has the number of rows that the suite names for this split, if it names any for the task."""
@@ -85,13 +81,18 @@ class RowFile:
     @cached_property
     def read(self) -> tuple[np.ndarray, list[InputError]]:
         """The targets that the rows' predictions mean, (rows,), and what is wrong with predictions. The targets are whole if nothing is."""
-        targets, errors = list[Target](), list[InputError]()
-        for number, row in enumerate(self.rows, start=1):
+        targets, errors, cells = list[Target](), list[InputError](), target_kind(self.task)
+        for number, (row, label) in enumerate(zip(self.rows, self.labels, strict=True), start=1):
             try:
-                targets.append(prediction_target(self.task, row))
+                if PREDICTION not in row:
+                    raise ValueError(f"no key {PREDICTION!r}")
+                value = row[PREDICTION]
+                if label is not None and cells.has_type(value) and _form(value) != _form(label):
+                    raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
+                targets.append(value_target(self.task, value, _candidates(self.task, row)))
             except ValueError as error:
                 errors.append(InputError(str(error), path=self.name, line=number))
-        return np.array(targets, dtype=target_kind(self.task).dtype), errors
+        return np.array(targets, dtype=cells.dtype), errors
 
     @property
     def predictions(self) -> np.ndarray:
@@ -128,8 +129,7 @@ class RowFile:
 def read_row_file(task: Task, split: str, path: Path) -> RowFile:
     """The task's data file at this path. Raises InputError if it cannot be read."""
     content = read_bytes(path)
-    changed = is_changed(content, task.checksums.get(split))
-    return RowFile(task, str(path), split_lines(content, str(path)), changed)
+    return RowFile(task, str(path), split_lines(content, str(path)), is_changed(content, task.checksums.get(split)))
 
 
 def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
@@ -148,7 +148,7 @@ def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
     return None
 
 
-def label_of(task: Task, row: dict[str, Any]) -> Any:
+def _label(task: Task, row: dict[str, Any]) -> Any:
     """The row's target as a JSON value; None if it has none, or one that the task does not allow (as -1 in a test file)."""
     kind = target_kind(task)
     try:
@@ -164,16 +164,6 @@ def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence
     kind = target_kind(task)
     forms = {text(label): label for file in files for label in file.labels if label is not None}
     return [forms.get(kind.format(target), kind.to_json(target)) for target in predictions]
-
-
-def prediction_target(task: Task, row: dict[str, Any]) -> Target:
-    """The target that a row's prediction means. Raises ValueError, which says what is wrong with it."""
-    if PREDICTION not in row:
-        raise ValueError(f"no key {PREDICTION!r}")
-    value, label = row[PREDICTION], label_of(task, row)
-    if label is not None and target_kind(task).has_type(value) and _form(value) != _form(label):
-        raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
-    return value_target(task, value, _candidates(task, row))
 
 
 def value_target(task: Task, value: Any, candidates: int | None) -> Target:
@@ -235,27 +225,20 @@ def parse_entry(path: str, content: bytes) -> dict[str, Any]:
 def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
     """The entry's figures for a data file, by name: those of the measures that its task has, on the scale `suite.scale`; none if the rows are
     not the official ones or have no targets."""
-    if not file.labelled or not file.is_official(split):
+    if file.changed or not file.has_official_size(split) or not file.labelled:
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
     rows = scored_rows(task, read_examples(task, Path(file.name)))
     predicted = np.array(predictions, dtype=target_kind(task).dtype)
     figures: dict[str, float] = {}
-    for name, metrics in suite.submission.measures.items():
-        known = _measured(task, metrics)
-        if known == ROWS:
+    for name, (first, *substitutes) in suite.submission.measures.items():
+        if first == ROWS:
             figures[name] = len(predicted)
-        elif known is not None:
-            figures[name] = score(task.measured_by(known), predicted, rows) * suite.scale / 100
+        elif first in (task.metric, *(task.also or ())) or task.metric in substitutes:
+            # Without its first metric, a measure is only the task's own `metric`.
+            metric = first if first in (task.also or ()) else task.metric
+            figures[name] = score(task.measured_by(metric), predicted, rows) * suite.scale / 100
     return figures
-
-
-def _measured(task: Task, metrics: Sequence[str]) -> str | None:
-    """Which of a measure's metrics stands in the entry of this task: the first, or else, of the others, only the task's `metric`."""
-    first, *substitutes = metrics
-    if first in (ROWS, task.metric, *(task.also or ())):
-        return first
-    return task.metric if task.metric in substitutes else None
 
 
 def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
@@ -286,15 +269,15 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
     return filled
 
 
-def system_name(suite: Suite, entry: Mapping[str, Any]) -> str | None:
-    """The system's name in an entry; None if the suite does not say where it stands, or it is no text."""
-    for key, fact in suite.submission.fill.items():
-        if fact == "name":
-            try:
-                return str(value_of(entry, key))
-            except ValueError:
-                return None
-    return None
+def system_names(suite: Suite, entry: Mapping[str, Any]) -> dict[str, str | None]:
+    """The system's name in an entry, by each dotted key under which the suite says that it stands; None where no text stands."""
+    names: dict[str, str | None] = {}
+    for key in (key for key, fact in suite.submission.fill.items() if fact == "name"):
+        try:
+            names[key] = name if isinstance(name := value_of(entry, key), str) else None
+        except ValueError:
+            names[key] = None
+    return names
 
 
 def unfilled(value: Any, key: str = "") -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Predictions one after another, and the rows that they are put to: `.tsv`, in the order of the rows, and `.jsonl` and lists of Python, which
 may name the rows by their ids."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from mtl.data.files import split_lines
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names, read_records
 from mtl.data.sampled import RowSample
-from mtl.submissions.answers import Answers
+from mtl.submissions.answers import answer_targets
 from mtl.submissions.entry import PREDICTION, RowFile, read_row_file, show, value_target
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
@@ -155,12 +155,14 @@ class DataRows:
         """The file as rows of JSON objects; None for another format."""
         return read_row_file(self.task, self.split, self.file) if self.file.suffix == ".jsonl" else None
 
-    def put(self, lines: PredictionLines, ids: Sequence[str], answers: Answers | None) -> tuple[np.ndarray, int]:
+    def put(
+        self, lines: PredictionLines, ids: Sequence[str], spellings: Mapping[str, str] | None
+    ) -> tuple[np.ndarray, int]:
         """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label.
 
         Args:
             ids: the columns that may hold the rows' ids; the first that the data file has does. After them, `id`.
-            answers: what answers mean; None: a prediction is a target as it stands.
+            spellings: what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands.
 
         Raises:
             InputError: which names the file and the line, for predictions that are not those of the rows.
@@ -172,8 +174,9 @@ class DataRows:
         if order is None:
             rule = "; without ids, each row has one, in their order" if lines.typed else ""
             raise lines.error(f"{count} predictions for {self._described}{rule}", count - 1)
-        if answers is not None:
-            return answers.targets([lines.answer(position) for position in order], self.targets, self.candidates)
+        if spellings is not None:
+            answers = [lines.answer(position) for position in order]
+            return answer_targets(self.task, spellings, answers, self.targets, self.candidates)
         targets, errors = lines.targets(self.task, order, self.candidates)
         if errors:
             raise errors[0]
@@ -189,21 +192,17 @@ class DataRows:
     @property
     def _described(self) -> str:
         """The rows in a message."""
-        part = (
-            " that are in the sample" if self.sample else " that are held out as dev" if self.lines is not None else ""
-        )
-        return f"the {len(self)} rows of {self.file}{part}"
+        held_out = " that are held out as dev" if self.lines is not None else ""
+        return f"the {len(self)} rows of {self.file}{' that are in the sample' if self.sample else held_out}"
 
     def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
         """The number of each row by its id."""
         names = column_names(self.file)
         column = next((column for column in (*ids, ID) if column in names), None)
         if column is None:
-            problem = (
-                f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}; leave them out where"
-            )
-            remedy = "the lines are in the order of its rows, or name the column in the suite file (submission: ids)"
-            raise lines.error(f"{problem} {remedy}", 0)
+            problem = f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}"
+            remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
+            raise lines.error(f"{problem}; {remedy} (submission: ids)", 0)
         known: dict[str, int] = {}
         wanted = None if self.lines is None else set(self.lines)
         for record in read_records(self.file, [column]):

@@ -7,7 +7,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.files import split_lines
-from mtl.submissions.answers import Answers, Labels
+from mtl.submissions.answers import Labels
 from mtl.submissions.entry import RowFile
 from mtl.submissions.files import JSON_LINES, prediction_names, rows_name
 from mtl.submissions.lines import DataRows, PredictionLines, read_json_lines, read_tsv
@@ -62,15 +62,14 @@ def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> t
     predicted: Predicted = {id: {} for id in rows}
     unfit: Unfit = {id: {} for id in rows if id in labels}
     for id, splits in rows.items():
-        answers = Answers(suite.tasks[id], labels[id]) if id in labels else None
         for split, data in splits.items():
             source = sources.get((id, split))
             if isinstance(source, PredictionLines):
-                predicted[id][split], count = data.put(source, suite.submission.ids, answers)
-                if answers is not None:
+                predicted[id][split], count = data.put(source, suite.submission.ids, labels.get(id))
+                if id in labels:
                     unfit[id][split] = count
             elif source is not None:
-                if answers is not None:
+                if id in labels:
                     file = JSON_LINES.format(split=split, task=id)
                     raise InputError(f"labels map answers in {file}, not in files of rows", path=source.name, key=id)
                 predicted[id][split] = _of_rows(source, suite, data)

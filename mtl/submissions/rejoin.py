@@ -93,27 +93,21 @@ def joined_predictions(
     """
     rows = [row for rows_file in (file, *ours.values()) for row in rows_file.rows]
     id = next((id for id in suite.submission.ids if all(row.get(id) is not None for row in rows)), None)
-    keys = {name: submitted.keys(id) for name, submitted in ours.items()}
-    predictions = {
-        name: [
-            (row[PREDICTION], target)
-            for target, row in zip(submitted.predictions.tolist(), submitted.rows, strict=True)
-        ]
-        for name, submitted in ours.items()
-    }
-    wanted = file.keys(id)
-    if keys.get(split) == wanted:
-        return predictions[split], []
-    by_key: dict[str, dict[str, list[Prediction]]] = {name: defaultdict(list) for name in ours}
-    for name in ours:
-        for key, prediction in zip(keys[name], predictions[name], strict=True):
+    wanted, same, by_key = file.keys(id), None, dict[str, dict[str, list[Prediction]]]()
+    for name, submitted in ours.items():
+        keys, targets = submitted.keys(id), submitted.predictions.tolist()
+        predictions = [(row[PREDICTION], target) for row, target in zip(submitted.rows, targets, strict=True)]
+        same = predictions if name == split and keys == wanted else same
+        by_key[name] = defaultdict(list)
+        for key, prediction in zip(keys, predictions, strict=True):
             by_key[name][key].append(prediction)
+    if same is not None:
+        return same, []
     parts = "texts" if id is None else f"{id} and texts"
     joined, problems = [], []
     for number, key in enumerate(wanted, start=1):
-        candidates = by_key.get(split, {}).get(key) or [
-            match for matches in by_key.values() for match in matches.get(key, ())
-        ]
+        elsewhere = [match for matches in by_key.values() for match in matches.get(key, ())]
+        candidates = by_key.get(split, {}).get(key) or elsewhere
         if not candidates:
             problems.append(f":{number}: no row of the submission has this row's {parts}")
         elif len({json.dumps(value) for value, _ in candidates}) > 1:

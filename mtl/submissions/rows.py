@@ -27,9 +27,6 @@ from mtl.tasks.metrics import METRICS, is_metric
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 
-Files = dict[str, dict[str, RowFile]]
-"""Files of rows by task id and split."""
-
 
 def rows_problem(suite: Suite) -> str | None:
     """The error in the suite's declaration, as "key: message", or None."""
@@ -60,7 +57,7 @@ def write_rows(submitted: Submitted) -> list[str]:
     """
     suite, data_dir = submitted.suite, submitted.data_dir
     folder = submitted.folder.submission_folder(submitted.seed)
-    files: Files = {}
+    files: dict[str, dict[str, RowFile]] = {}
     figures: Figures = {}
     for task in submitted.tasks:
         files[task.id] = data_files(task, data_dir)

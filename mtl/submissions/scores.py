@@ -52,12 +52,11 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
         lines += [f"| | | {name} | | {show(value)} |" for name, value in further.items()]
         if (remark := target_kind(task).remark(predictions)) is not None:
             remarks.append(f"{id}, {split}: {remark}")
-    absent, average = suite.lacking(scores), suite.mean(scores)
-    if average is None:
-        return "\n".join([*lines, f"average: none, without {', '.join(absent)}", *remarks])
-    count = len(suite.averaged)
-    partial = f" (of {count - len(absent)} of {count} tasks; not scored: {', '.join(absent)})" if absent else ""
-    return "\n".join([*lines, f"average{partial}: {show(average)}", *remarks])
+    average, count, absent = suite.mean(scores), len(suite.averaged), suite.lacking(scores)
+    without = ", ".join(absent)
+    partial = f" (of {count - len(absent)} of {count} tasks; not scored: {without})" if absent else ""
+    shown = f"average: none, without {without}" if average is None else f"average{partial}: {show(average)}"
+    return "\n".join([*lines, shown, *remarks])
 
 
 def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> Pairs:

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import DataLoader, Dataset
 
 from mtl.base.progress import progress
 from mtl.data.dataset import Split, first_equal
@@ -70,9 +70,9 @@ class BatchDataset(Dataset[Batch]):
         tokens, lengths = self.sequences.gather(texts)
         return replace(batch, tokens=tokens, lengths=lengths, spans=taken(split.token_spans))
 
-    def loader(self, sampler: Sampler[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
-        """A loader of the sampler's batches. It runs in this process, because gathering a batch takes microseconds."""
-        return DataLoader(self, batch_size=None, sampler=sampler, pin_memory=pin_memory)
+    def loader(self, order: list[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
+        """A loader of these batches. It runs in this process, because gathering a batch takes microseconds."""
+        return DataLoader(self, batch_size=None, sampler=order, pin_memory=pin_memory)
 
 
 class Schedule:
@@ -125,6 +125,10 @@ class Schedule:
         number, place = divmod(int(self._turns[step]), batches)
         return task, self._passes(task, number)[place]
 
+    def between(self, start: int, stop: int) -> list[Chosen]:
+        """The tasks and rows of the steps from `start` to `stop`, which is excluded, or to the last step."""
+        return [self.rows(step) for step in range(start, min(stop, len(self)))]
+
     def _pass(self, task: str, number: int) -> list[np.ndarray]:
         rng = np.random.default_rng([self.seed, 1, zlib.crc32(task.encode()), number])
         return pooled_batches(self.lengths[task], self.batch_sizes[task], rng, self.pool)
@@ -152,38 +156,13 @@ def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, poo
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-class ScheduleSampler(Sampler[Chosen]):
-    """The rows of a schedule's steps from `start` to `stop`."""
-
-    def __init__(self, schedule: Schedule, start: int, stop: int) -> None:
-        self.schedule = schedule
-        self.steps = range(start, min(stop, len(schedule)))
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __iter__(self) -> Iterator[Chosen]:
-        return map(self.schedule.rows, self.steps)
-
-
-class SortedSampler(Sampler[Chosen]):
-    """Every row of every task once, in order of length, so that batches need little padding."""
-
-    def __init__(self, lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> None:
-        """The arguments are as in `Schedule`."""
-        self.batches = [
-            (task, rows)
-            for task, sizes in lengths.items()
-            for rows in np.split(
-                np.argsort(sizes, kind="stable"), range(batch_sizes[task], len(sizes), batch_sizes[task])
-            )
-        ]
-
-    def __len__(self) -> int:
-        return len(self.batches)
-
-    def __iter__(self) -> Iterator[Chosen]:
-        return iter(self.batches)
+def sorted_batches(lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> list[Chosen]:
+    """Every row of every task once, in order of length, so that batches need little padding. The arguments are as in `Schedule`."""
+    return [
+        (task, rows)
+        for task, sizes in lengths.items()
+        for rows in np.split(np.argsort(sizes, kind="stable"), range(batch_sizes[task], len(sizes), batch_sizes[task]))
+    ]
 
 
 def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
@@ -204,22 +183,18 @@ def pass_batches(split: Split, batch_size: int) -> int:
     return math.ceil(len(split) / batch_rows(split, batch_size))
 
 
-def predict_rows(
-    network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
-) -> np.ndarray:
+def predict_rows(network: TaskNetwork, batches: BatchDataset, order: list[Chosen], device: torch.device) -> np.ndarray:
     """The codes, float64 (rows,), that a network without dropout predicts for all rows of one task, in row order."""
-    codes = np.empty(sum(len(rows) for _, rows in sampler))
-    for batch, outputs in _run(network, batches, sampler, device):
+    codes = np.empty(sum(len(rows) for _, rows in order))
+    for batch, outputs in _run(network, batches, order, device):
         codes[batch.rows.numpy()] = network.predict(batch, outputs).cpu().numpy()
     return codes
 
 
-def row_outputs(
-    network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
-) -> np.ndarray:
+def row_outputs(network: TaskNetwork, batches: BatchDataset, order: list[Chosen], device: torch.device) -> np.ndarray:
     """The outputs of a network without dropout, float32 (inputs, outputs), for all rows of a task, in row order."""
     by_row: dict[int, Tensor] = {}
-    for batch, outputs in _run(network, batches, sampler, device):
+    for batch, outputs in _run(network, batches, order, device):
         sizes = [1] * len(batch.rows) if batch.sizes is None else batch.sizes.tolist()
         by_row.update(zip(batch.rows.tolist(), outputs.float().cpu().split(sizes), strict=True))
     return torch.cat([by_row[row] for row in sorted(by_row)]).numpy()
@@ -227,9 +202,9 @@ def row_outputs(
 
 @torch.no_grad()
 def _run(
-    network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
+    network: TaskNetwork, batches: BatchDataset, order: list[Chosen], device: torch.device
 ) -> Iterator[tuple[Batch, Tensor]]:
     network.eval()
-    for chosen in progress(sampler.batches, "predicting", "batches"):
+    for chosen in progress(order, "predicting", "batches"):
         batch = batches[chosen].to(device)
         yield batch, network(batch)

@@ -8,13 +8,14 @@ on the same data. Thus no score on reduced data stands beside a published one.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from mtl.base.terminal import MISSING
-from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
+from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, by_family, single
 from mtl.reports.tables import csv_text
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale
@@ -48,18 +49,14 @@ class EncoderRow(Row):
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
-    """The leaderboards of the evaluations below a folder."""
-    return encoder_leaderboards(find_evaluations(folder))
+    """The leaderboards of the evaluations below a folder.
 
-
-def encoder_leaderboards(evaluations: Sequence[Evaluation]) -> list[Leaderboard]:
-    """For each benchmark a leaderboard of the published rows and the scores comparable with them, and one of all scores of ours.
-
-    The second is left out if it would have no score that the first lacks. Evaluations with other tasks or metrics under the same name
-    have leaderboards of their own. The published rows are those of the benchmark's newest copy.
+    For each benchmark there is one of the published rows and the scores comparable with them, and one of all scores of ours, which is left
+    out if it would have no score that the first lacks. Evaluations with other tasks or metrics under the same name have leaderboards of
+    their own. The published rows are those of the benchmark's newest copy.
     """
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
-    for evaluation in evaluations:
+    for evaluation in find_evaluations(folder):
         benchmark = evaluation.benchmark
         by_benchmark.setdefault((benchmark.name, repr(benchmark.types)), []).append(evaluation)
     boards, numbers = [], Counter[str]()
@@ -75,31 +72,30 @@ def encoder_leaderboards(evaluations: Sequence[Evaluation]) -> list[Leaderboard]
 
 def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
     columns = {name: _column(benchmark, name, name) for name in benchmark.tasks}
+    layout = _Layout(benchmark, columns, complete_only=bool(benchmark.published))
     ids = {
         (evaluation.path, task): task
         for evaluation in evaluations
         for task in evaluation.summary["tasks"]
         if evaluation.is_comparable(task)
     }
-    complete_only = bool(benchmark.published)
-    ours = [row for row in _our_rows(benchmark, columns, evaluations, ids, complete_only) if row.scores]
+    rows = [row for row in layout.our_rows(evaluations, ids) if row.scores]
     facts = [
         "Scores × 100. AVG is the mean over tasks, by type the mean over the means of the types. Our rows are scored by mteb's own"
         " evaluation, on the rows that mteb describes; scores on other rows are left out here."
     ]
-    if ours:
+    if rows:
         facts += not_comparable_notes(benchmark, list(benchmark.tasks))
-    if complete_only and any(row.missing for row in ours):
+    if layout.complete_only and any(row.missing for row in rows):
         facts.append("A row of ours that lacks a task of the benchmark has no AVG beside the published ones.")
-    rows, models_by_source = list(ours), dict[str, list[str]]()
+    models_by_source: dict[str, list[str]] = {}
     for row in benchmark.published:
         scores = {id: row.scores[id] for id in columns if id in row.scores}
-        averages = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
-        printed = {key: value for key, value in averages.items() if value is not None}
-        rows.append(_row(benchmark, columns, scores, printed, name=row.model, label="published", family=row.family))
+        printed = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
+        rows.append(layout.row(scores, printed, name=row.model, label="published", family=row.family))
         models_by_source.setdefault(row.source, []).append(row.model)
     facts += [f"Published in the {source}: {', '.join(models)}." for source, models in models_by_source.items()]
-    return _leaderboard(id, benchmark.title, benchmark, columns, rows, facts, complete_only)
+    return layout.leaderboard(id, benchmark.title, rows, facts)
 
 
 def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
@@ -120,169 +116,151 @@ def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]
                 facts.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
     if len(columns) > len({column.task for column in columns.values()}):
         facts.append("Means over different versions of a task's rows cannot be compared with each other.")
-    rows = _our_rows(benchmark, columns, evaluations, ids, complete_only=False)
+    layout = _Layout(benchmark, columns, complete_only=False)
     title = f"{benchmark.title}, local data: not comparable with published scores"
-    return _leaderboard(f"{id}-local", title, benchmark, columns, rows, facts, complete_only=False)
+    return layout.leaderboard(f"{id}-local", title, layout.our_rows(evaluations, ids), facts)
 
 
 def _column(benchmark: Benchmark, task: str, title: str) -> Column:
     return Column(title, benchmark.types[benchmark.type_of(task)].metric_title, benchmark.metric(task), task)
 
 
-def _our_rows(
-    benchmark: Benchmark,
-    columns: Mapping[str, Column],
-    evaluations: Sequence[Evaluation],
-    ids: Mapping[tuple[Path, str], str],
-    complete_only: bool,
-) -> list[EncoderRow]:
-    """The rows of evaluations. Titles that several evaluations share have the seed, and names that they share are paths.
+@dataclass(frozen=True)
+class _Layout:
+    """The columns of a leaderboard, and whether only a row with all tasks of the benchmark has an average."""
 
-    Args:
-        ids: the column of an evaluation's task, by the evaluation's folder and the task; others are left out.
-        complete_only: whether only a row with all tasks of the benchmark has an average.
-    """
-    encoders, names = (Counter(map(attrgetter(key), evaluations)) for key in ("title", "name"))
-    titles = []
-    for evaluation in evaluations:
-        with_seed = encoders[evaluation.title] > 1 and evaluation.seed is not None
-        titles.append(f"{evaluation.title}, seed {evaluation.seed}" if with_seed else evaluation.title)
-    rows = []
-    for evaluation, title in zip(evaluations, titles, strict=True):
-        summary, path = evaluation.summary, evaluation.path
-        shown = {task: ids[path, task] for task in summary["tasks"] if (path, task) in ids}
-        name = evaluation.name if names[evaluation.name] == 1 else path.as_posix()
-        rows.append(
-            _row(
-                benchmark,
-                columns,
-                {id: evaluation.score(task) for task, id in shown.items()},
-                {},
-                seen=[id for task, id in shown.items() if task in summary["seen"]],
-                complete_only=complete_only,
-                name=name,
-                label=f"{title}, {name}" if titles.count(title) > 1 else title,
-                family=summary["encoder"]["family"],
-                cost={key: summary["cost"].get(key) for key in ENCODER_COSTS},
-                evaluation=evaluation,
+    benchmark: Benchmark
+    columns: Mapping[str, Column]
+    complete_only: bool
+
+    @cached_property
+    def by_type(self) -> dict[str, list[str]]:
+        """The columns of each type that has any."""
+        return {
+            name: ids
+            for name, type_ in self.benchmark.types.items()
+            if (ids := [id for id, column in self.columns.items() if column.task in type_.tasks])
+        }
+
+    def our_rows(self, evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], str]) -> list[EncoderRow]:
+        """The rows of evaluations. Titles that several evaluations share have the seed, and names that they share are paths.
+
+        Args:
+            ids: the column of an evaluation's task, by the evaluation's folder and the task; others are left out.
+        """
+        encoders, names = (Counter(map(attrgetter(key), evaluations)) for key in ("title", "name"))
+        titles = []
+        for evaluation in evaluations:
+            seed = evaluation.summary["encoder"]["seed"]
+            with_seed = encoders[evaluation.title] > 1 and seed is not None
+            titles.append(f"{evaluation.title}, seed {seed}" if with_seed else evaluation.title)
+        rows = []
+        for evaluation, title in zip(evaluations, titles, strict=True):
+            summary, path = evaluation.summary, evaluation.path
+            shown = {task: ids[path, task] for task in summary["tasks"] if (path, task) in ids}
+            name = evaluation.name if names[evaluation.name] == 1 else path.as_posix()
+            rows.append(
+                self.row(
+                    {id: evaluation.score(task) for task, id in shown.items()},
+                    seen=[id for task, id in shown.items() if task in summary["seen"]],
+                    name=name,
+                    label=f"{title}, {name}" if titles.count(title) > 1 else title,
+                    family=summary["encoder"]["family"],
+                    cost={key: summary["cost"].get(key) for key in ENCODER_COSTS},
+                    evaluation=evaluation,
+                )
             )
+        return rows
+
+    def row(
+        self,
+        scores: Mapping[str, float],
+        printed: Mapping[str, float | None] | None = None,
+        seen: Collection[str] = (),
+        **facts: Any,
+    ) -> EncoderRow:
+        """A row with its means and marks, and these facts as its other fields.
+
+        The mean of a type needs a score on each task of the type that the leaderboard has; the average over types needs all of these means.
+
+        Args:
+            scores: × 100, by column.
+            printed: the averages of a published row; None: the row is ours.
+            seen: the columns with training rows that the encoder has seen.
+        """
+        benchmark, columns, by_type = self.benchmark, self.columns, self.by_type
+        scored = {columns[id].task for id in scores}
+        missing = benchmark.missing(scored)
+        means = {
+            name: fmean(scores[id] for id in ids if id in scores)
+            for name, ids in by_type.items()
+            if {columns[id].task for id in ids} <= scored
+        }
+        averages = {id: value for id, value in (printed or {}).items() if value is not None}
+        if scores and not (self.complete_only and missing and printed is None):
+            averages.setdefault(AVERAGE, fmean(scores.values()))
+        if len(means) == len(by_type):
+            averages.setdefault(BY_TYPE, fmean(means.values()))
+        tasks = dict.fromkeys((AVERAGE, BY_TYPE), benchmark.tasks) | {
+            name: benchmark.types[name].tasks for name in by_type
+        }
+        lacking = {id for id, counted in tasks.items() if scores and not scored.issuperset(counted)}
+        seen_tasks = {columns[id].task for id in seen}
+        trained = {*seen, *(id for id, counted in tasks.items() if not seen_tasks.isdisjoint(counted))}
+        return EncoderRow(
+            split=SPLIT,
+            scores={id: single(score) for id, score in scores.items()},
+            means={id: single(mean) for id, mean in {**averages, **means}.items()},
+            missing=missing,
+            seen=[id for id in [*columns, *by_type] if id in trained],
+            partial=[name for name in by_type if name in lacking],
+            marks={id: ("*" if id in lacking else "") + ("‡" if id in trained else "") for id in [*columns, *tasks]},
+            reasons={
+                id: tuple(column for column in columns if column in scores and columns[column].task in counted)
+                for id, counted in tasks.items()
+            },
+            **facts,
         )
-    return rows
+
+    def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], facts: Sequence[str]) -> Leaderboard:
+        """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
+        rows, types = by_family(rows), {name: self.benchmark.types[name] for name in self.by_type}
+        titles = {name: type_.title for name, type_ in types.items()}
+        groups = []
+        for name, ids in self.by_type.items():
+            group_title = f"{titles[name]}, {types[name].metric_title}"
+            column_titles = {id: self.columns[id].title for id in ids}
+            groups.append(Group(name, group_title, column_titles, _lines(rows, ids, name), len(ids) > 1))
+        return Leaderboard(
+            id,
+            title,
+            SCALE,
+            {AVERAGE: Column("AVG", "mean"), **self.columns},
+            rows,
+            marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
+            facts=[*facts, *_row_notes(rows)],
+            groups=groups,
+            page_groups=[Group("types", "by type", titles, _lines(rows, titles, BY_TYPE), has_mean=True)],
+            table={
+                AVERAGE: Column("AVG, tasks", "mean"),
+                BY_TYPE: Column("AVG, types", "mean"),
+                **{name: Column(type_.title, type_.metric_title) for name, type_ in types.items()},
+            },
+            groups_title="Scores by type",
+            groups_note=GROUPS_NOTE,
+            unscored=self.benchmark.missing({column.task for column in self.columns.values()}),
+            whole_averages=self.complete_only,
+        )
 
 
-def _row(
-    benchmark: Benchmark,
-    columns: Mapping[str, Column],
-    scores: Mapping[str, float],
-    printed: Mapping[str, float],
-    *,
-    seen: Collection[str] = (),
-    complete_only: bool = False,
-    **facts: Any,
-) -> EncoderRow:
-    """A row with its means and marks, and these facts as its other fields.
-
-    The mean of a type needs a score on each task of the type that the leaderboard has; the average over types needs all of these means.
-
-    Args:
-        scores: × 100, by column.
-        printed: the averages as they were published.
-        seen: the columns with training rows that the encoder has seen.
-        complete_only: whether only a row with all tasks of the benchmark has an average.
-    """
-    scored = {columns[id].task for id in scores}
-    missing, by_type = benchmark.missing(scored), _ids_by_type(benchmark, columns)
-    means = {
-        name: fmean(scores[id] for id in ids if id in scores)
-        for name, ids in by_type.items()
-        if {columns[id].task for id in ids} <= scored
-    }
-    averages = dict(printed)
-    if scores and not (complete_only and missing):
-        averages.setdefault(AVERAGE, fmean(scores.values()))
-    if len(means) == len(by_type):
-        averages.setdefault(BY_TYPE, fmean(means.values()))
-    tasks = {AVERAGE: list(benchmark.tasks), BY_TYPE: list(benchmark.tasks)}
-    tasks |= {name: list(benchmark.types[name].tasks) for name in by_type}
-    lacking = {id for id, counted in tasks.items() if scores and not scored.issuperset(counted)}
-    seen_tasks = {columns[id].task for id in seen}
-    trained = {*seen, *(id for id, counted in tasks.items() if not seen_tasks.isdisjoint(counted))}
-    marked = [*columns, *tasks]
-    return EncoderRow(
-        split=SPLIT,
-        scores={id: single(score) for id, score in scores.items()},
-        means={id: single(mean) for id, mean in {**averages, **means}.items()},
-        missing=missing,
-        seen=[id for id in [*columns, *by_type] if id in trained],
-        partial=[name for name in by_type if name in lacking],
-        marks={id: ("*" if id in lacking else "") + ("‡" if id in trained else "") for id in marked},
-        reasons={
-            id: tuple(column for column in columns if column in scores and columns[column].task in counted)
-            for id, counted in tasks.items()
-        },
-        **facts,
-    )
-
-
-def _ids_by_type(benchmark: Benchmark, columns: Mapping[str, Column]) -> dict[str, list[str]]:
-    """The columns of each type that has any."""
-    return {
-        name: ids
-        for name, type_ in benchmark.types.items()
-        if (ids := [id for id, column in columns.items() if column.task in type_.tasks])
-    }
-
-
-def _leaderboard(
-    id: str,
-    title: str,
-    benchmark: Benchmark,
-    columns: Mapping[str, Column],
-    rows: Sequence[EncoderRow],
-    facts: Sequence[str],
-    complete_only: bool,
-) -> Leaderboard:
-    """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
-    rows = by_family(rows)
-    by_type = _ids_by_type(benchmark, columns)
-    titles = {name: benchmark.types[name].title for name in by_type}
-    groups = []
-    for name, ids in by_type.items():
-        lines = [
-            GroupLine(row, scores, _median(row, name), row.mark(name)) for row in rows if (scores := _chosen(row, ids))
-        ]
-        type_title = f"{titles[name]}, {benchmark.types[name].metric_title}"
-        groups.append(Group(name, type_title, {id: columns[id].title for id in ids}, lines, len(ids) > 1))
-    by_row = [GroupLine(row, means, _median(row, BY_TYPE)) for row in rows if (means := _chosen(row, by_type))]
-    return Leaderboard(
-        id,
-        title,
-        SCALE,
-        {AVERAGE: Column("AVG", "mean"), **columns},
-        rows,
-        marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
-        facts=[*facts, *_row_notes(rows)],
-        groups=groups,
-        page_groups=[Group("types", "by type", titles, by_row, has_mean=True)],
-        table={
-            AVERAGE: Column("AVG, tasks", "mean"),
-            BY_TYPE: Column("AVG, types", "mean"),
-            **{name: Column(title, benchmark.types[name].metric_title) for name, title in titles.items()},
-        },
-        groups_title="Scores by type",
-        groups_note=GROUPS_NOTE,
-        unscored=benchmark.missing({column.task for column in columns.values()}),
-        whole_averages=complete_only,
-    )
-
-
-def _chosen(row: Row, columns: Collection[str]) -> dict[str, Score]:
-    """The row's scores or means in these columns."""
-    return {id: score for id in columns if (score := row.score(id))}
-
-
-def _median(row: Row, column: str) -> float | None:
-    return score.median if (score := row.score(column)) else None
+def _lines(rows: Sequence[Row], columns: Collection[str], mean: str) -> list[GroupLine]:
+    """The rows with scores or means in these columns, and their mean in another one."""
+    lines = []
+    for row in rows:
+        if scores := {id: score for id in columns if (score := row.score(id))}:
+            whole = row.score(mean)
+            lines.append(GroupLine(row, scores, whole.median if whole else None, row.mark(mean)))
+    return lines
 
 
 def _row_notes(rows: Sequence[EncoderRow]) -> list[str]:
@@ -306,18 +284,16 @@ def render_vectors(boards: Sequence[Leaderboard]) -> str:
         ["board", "name", "what", "family", "source", "column", "task", "metric", "score", "data", "seen", "partial"]
     ]
     for board in boards:
-        averages = [AVERAGE, BY_TYPE]
-        tasks = [id for id in board.columns if id != AVERAGE]
-        types = [id for id in board.table or () if id not in averages]
+        tasks = {id: column for id, column in board.columns.items() if id != AVERAGE}
+        types = [id for id in board.table or () if id not in (AVERAGE, BY_TYPE)]
         for row in board.rows:
             evaluation = row.evaluation if isinstance(row, EncoderRow) else None
             source = "evaluation" if evaluation else "published"
-            for id in [*tasks, *types, *averages]:
+            for id in [*tasks, *types, AVERAGE, BY_TYPE]:
                 if (score := row.score(id)) is None:
                     continue
-                column, data = board.columns.get(id) if id != AVERAGE else None, ""
-                if column and evaluation:
-                    data = evaluation.summary["tasks"][column.task]["data"]
+                column = tasks.get(id)
+                data = evaluation.summary["tasks"][column.task]["data"] if column and evaluation else ""
                 what = (column.title, column.task, column.metric) if column else (id, "", "mean")
                 marked = ["yes" if sign in row.mark(id) else "no" for sign in "‡*"]
                 label = row.label if row.ours else row.name

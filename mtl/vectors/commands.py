@@ -68,13 +68,11 @@ def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.vectors.pretraining.tokens import PretrainingTexts
 
     device = device_of(accelerator, "accelerator")
-    job = text.job()
-    if job is None:
-        texts = PretrainingTexts(text.files, language=text.language)
-    else:
-        suite = job.suite
-        training = training_texts(suite, job.data_dir, job.config.held_out)
+    if job := text.job():
+        training, suite = training_texts(job.suite, job.data_dir, job.config.held_out), job.suite
         texts = PretrainingTexts(text.files, training, suite.language, f"training texts of suite {suite.name}")
+    else:
+        texts = PretrainingTexts(text.files, language=text.language)
     pretrain(texts, checked, Path(out), device)
     print(Path(out))
 
@@ -102,7 +100,6 @@ def _export(arguments: argparse.Namespace) -> None:
 
 def _mteb(arguments: argparse.Namespace) -> None:
     from mtl.base.device import describe_device, device_of
-    from mtl.base.extras import check_installed
     from mtl.base.version import versions
     from mtl.jobs.job import parse_settings
     from mtl.vectors.encoders import encoder_kind

@@ -12,7 +12,7 @@ from input_errors import raises_input_error
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.embedders import fasttext as module
-from mtl.embedders.fasttext import FastTextTraining, train_fasttext
+from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.interface import note_source, noted_source
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
@@ -33,7 +33,7 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int | None]]:
 
 
 def test_training_shows_its_progress(tmp_path: Path, reached: list[tuple[int, int | None]]) -> None:
-    train_fasttext(LINES, tmp_path / "v.bin", FastTextTraining(dim=4, epochs=2, min_count=1, bucket=100))
+    FastTextTraining(dim=4, epochs=2, min_count=1, bucket=100).train(LINES, tmp_path / "v.bin")
     assert reached[-1] == (2 * 90 * 4, 2 * 90 * 4)  # epochs, lines, tokens of a line with its end
 
 
@@ -52,20 +52,20 @@ def test_what_fasttext_writes_is_progress_or_the_reason_of_a_failure(
 ) -> None:
     monkeypatch.setattr(module, "TRAIN", WRITE)
     with pytest.raises(InputError, match=r"fastText could not train: ValueError: Encountered NaN. \(min_count=5\)"):
-        train_fasttext([["a"] * 39] * 5, tmp_path / "v.bin", FastTextTraining(epochs=1))
+        FastTextTraining(epochs=1).train([["a"] * 39] * 5, tmp_path / "v.bin")
     assert reached == [(3, 200), (100, 200)]
 
 
 def test_one_thread_trains_the_same_vectors_each_time(tmp_path: Path) -> None:
     for name in ("a.bin", "b.bin"):
-        train_fasttext(LINES, tmp_path / name, SMALL)
+        SMALL.train(LINES, tmp_path / name)
     assert (tmp_path / "a.bin").read_bytes() == (tmp_path / "b.bin").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bin", "a.bin.source", "b.bin", "b.bin.source"]
 
 
 def test_the_note_says_whether_the_vectors_can_be_made_again(tmp_path: Path) -> None:
     for threads, said in [(1, "threads=1: the same texts and settings give the same vectors"), (2, "each training")]:
-        train_fasttext(LINES, tmp_path / "v.bin", replace(SMALL, threads=threads), "texts 1")
+        replace(SMALL, threads=threads).train(LINES, tmp_path / "v.bin", "texts 1")
         assert noted_source(tmp_path / "v.bin") == "texts 1"
         assert said in (tmp_path / "v.bin.source").read_text(encoding="utf-8")
 
@@ -118,7 +118,7 @@ def test_with_one_thread_the_text_that_was_read_is_the_progress(
 
 def test_nothing_to_learn(tmp_path: Path) -> None:
     with raises_input_error(file="v.bin"):
-        train_fasttext([["a", "b"]], tmp_path / "v.bin", FastTextTraining(min_count=9))
+        FastTextTraining(min_count=9).train([["a", "b"]], tmp_path / "v.bin")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -145,7 +145,7 @@ def test_vectors_never_have_the_source_of_others(tmp_path: Path, monkeypatch: py
     for name in ("replace", "unlink"):
         monkeypatch.setattr(Path, name, observed(getattr(Path, name)))
     look()
-    train_fasttext(LINES, path, SMALL, "new")
+    SMALL.train(LINES, path, "new")
     monkeypatch.undo()
     trained = path.read_bytes()[:6]
     assert seen[-1] == (trained, "new") and (None, "new") in seen

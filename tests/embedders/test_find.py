@@ -62,31 +62,28 @@ def test_vectors_at_a_path_are_used(suite_file: Path, tmp_path: Path) -> None:
 
 
 def test_missing_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path, tmp_path: Path) -> None:
-    for path, problem in (
-        (None, "embeddings.path: suite liten names no fasttext vectors; set embeddings.path=PATH"),
-        (tmp_path / "none.bin", r"none\.bin: no such vectors; train your own: mtl embeddings train fasttext texts="),
-        ("elmo-sample", "embeddings.path=elmo-sample: a recipe for elmo embeddings, not for fasttext"),
+    for kind, path, problem in (
+        ("fasttext", None, "embeddings.path: suite liten names no fasttext vectors; set embeddings.path=PATH"),
+        (
+            "fasttext",
+            tmp_path / "none.bin",
+            r"none\.bin: no such vectors; train your own: mtl embeddings train fasttext te",
+        ),
+        ("fasttext", "elmo-sample", "embeddings.path=elmo-sample: a recipe for elmo embeddings, not for fasttext"),
+        ("glove", None, "names no glove vectors; set embeddings.path=PATH or embeddings.path=glove-840b$"),
+        ("glove", tmp_path / "none.zip", r"none\.zip: no such vectors; check embeddings\.path$"),
+        (
+            "glove",
+            "glove-840b",
+            r"zip: no such vectors; fetch them: mtl embeddings fetch glove recipe=glove-840b; or set",
+        ),
     ):
-        run = small_job(suite_file, *([] if path is None else [f"embeddings.path={path}"]))
+        run = small_job(suite_file, f"embeddings={kind}", *([] if path is None else [f"embeddings.path={path}"]))
         with pytest.raises(InputError, match=problem):
             build(suite_file, run)
     run = small_job(suite_file, fasttext="fasttext-pl")
     with raises_input_error(file="cc.pl.300.bin"):
         build(suite_file, run)
-
-
-def test_missing_glove_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path, tmp_path: Path) -> None:
-    for path, problem in (
-        (None, "suite liten names no glove vectors; set embeddings.path=PATH or embeddings.path=glove-840b$"),
-        (tmp_path / "none.zip", r"none\.zip: no such vectors; check embeddings\.path$"),
-        (
-            "glove-840b",
-            r"\.300d\.zip: no such vectors; fetch them: mtl embeddings fetch glove recipe=glove-840b; or set",
-        ),
-    ):
-        run = small_job(suite_file, "embeddings=glove", *([] if path is None else [f"embeddings.path={path}"]))
-        with pytest.raises(InputError, match=problem):
-            build(suite_file, run)
 
 
 def test_a_file_in_the_place_of_an_elmo_is_one_line(suite_file: Path, tmp_path: Path) -> None:
@@ -126,7 +123,7 @@ def test_a_recipe_that_another_process_trains_is_waited_for(
     made = {file: file.read_bytes() for file in (path, path.with_name(f"{path.name}.source"))}
     for file in made:
         file.unlink()
-    monkeypatch.setattr("mtl.embedders.fasttext.train_fasttext", None)  # must not be called
+    monkeypatch.setattr("mtl.embedders.fasttext.FastTextTraining.train", None)  # must not be called
     caplog.clear()
     with caplog.at_level("INFO", logger="mtl"), ThreadPoolExecutor() as pool:
         with waiting_lock(path.with_name(f".{path.name}.lock"), ""):

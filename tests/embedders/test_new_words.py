@@ -12,21 +12,23 @@ from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.interface import RunReaderRequest
 from mtl.embedders.new_words import FileSource, WordReader, run_words, source_words
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
-from mtl.embedders.words import WordEmbeddings, coverage, with_specials
+from mtl.embedders.words import WordEmbeddings, coverage
 
-VECTORS = np.array([[1, 2], [3, 6]], dtype=np.float32)
+VECTORS = np.array(
+    [[0, 0], [2, 4], [1, 2], [3, 6]], dtype=np.float32
+)  # of padding and of the unknown word, then of words
 
 
 def embeddings() -> WordEmbeddings:
     """Of the words pies and kot, in this order."""
     known = coverage(TokenizedTexts(["pies"], "pl", 10), np.ones(1, dtype=bool))
-    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, with_specials(VECTORS), known, True)
+    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, known, True)
 
 
 def reader(folder: Path, file: Path | None = None) -> WordReader:
     """Of a run whose stage 1 has doubled the vectors of `embeddings`."""
     embeddings().save(folder)
-    weights = {"table.weight": 2 * torch.from_numpy(with_specials(VECTORS))}
+    weights = {"table.weight": 2 * torch.from_numpy(VECTORS)}
     request = RunReaderRequest(None, folder, weights, embeddings().fingerprint(), file, torch.device("cpu"))
     made = run_words(request, file)
     made.embedder.load_state_dict(weights)

@@ -41,11 +41,6 @@ def test_a_path_names_itself_and_a_recipe_names_its_file(tmp_path: Path) -> None
     path, recipe = vector_path("fasttext-pl", tmp_path, 0.25)  # its vectors are fetched, and so are those of no share
     assert path == tmp_path / "cc.pl.300.bin" and recipe == load_recipe("fasttext-pl")
     assert vector_path("fasttext-sample", tmp_path, 0.25)[0] == tmp_path / "klej-sample-held-out-0.25.bin"
-
-
-def test_vectors_of_another_share_have_another_name() -> None:
-    assert trained_path(Path("a/v.bin"), 0.1) == Path("a/v.bin")
-    assert trained_path(Path("a/v.bin"), 0.3) == Path("a/v-held-out-0.3.bin")
     assert trained_path(Path("a/elmo"), 0.3) == Path("a/elmo-held-out-0.3")
 
 

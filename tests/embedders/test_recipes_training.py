@@ -55,33 +55,29 @@ def test_dev_rows_of_the_run_are_not_trained_on(suite_file: Path, trained_on: li
     assert texts["dev"] - texts["train"]
 
 
-def test_vectors_of_other_texts_are_refused(suite_file: Path, trained_on: list[set[str]], tmp_path: Path) -> None:
+def test_vectors_of_other_texts_or_another_tokenizer_are_refused(
+    suite_file: Path, trained_on: list[set[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     suite, data, path = load_suite(suite_file), suite_file.parent / "data", tmp_path / "v.bin"
     with raises_input_error(file="v.bin"):
         check_recipe(suite, data, 0.1, path)
     train_recipe(load_recipe("fasttext-sample"), suite, data, 0.1, path, CPU)
     check_recipe(suite, data, 0.1, path)
+    (tmp_path / "t.txt").write_text("ett två\n", encoding="utf-8")
+    noted = []
+    for version in ("0", "1"):
+        with monkeypatch.context() as patch:
+            patch.setattr("sacremoses.__version__", version)
+            with raises_input_error(file="v.bin"):
+                check_recipe(suite, data, 0.1, path)
+            train_on_files(FastTextTraining(), [tmp_path / "t.txt"], "sv", tmp_path / "w.bin", CPU)
+            noted.append(noted_source(tmp_path / "w.bin"))
+    assert noted[0] != noted[1]
     for share, added in ((0.2, ""), (0.1, "ny rad\tglad\n")):
         with (data / "train.tsv").open("a", encoding="utf-8") as file:
             file.write(added)
         with raises_input_error(file="v.bin"):
             check_recipe(suite, data, share, path)
-
-
-def test_vectors_of_another_tokenizer_are_refused(
-    suite_file: Path, trained_on: list[set[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    suite, data = load_suite(suite_file), suite_file.parent / "data"
-    path, texts = tmp_path / "v.bin", tmp_path / "t.txt"
-    texts.write_text("ett två\n", encoding="utf-8")
-    train_recipe(load_recipe("fasttext-sample"), suite, data, 0.1, path, CPU)
-    train_on_files(FastTextTraining(), [texts], "sv", tmp_path / "w.bin", CPU)
-    noted = noted_source(tmp_path / "w.bin")
-    monkeypatch.setattr("sacremoses.__version__", "0")
-    with raises_input_error(file="v.bin"):
-        check_recipe(suite, data, 0.1, path)
-    train_on_files(FastTextTraining(), [texts], "sv", tmp_path / "w.bin", CPU)
-    assert noted != noted_source(tmp_path / "w.bin")
 
 
 def test_without_any_data_the_missing_files_are_named(suite_file: Path, tmp_path: Path) -> None:

@@ -8,18 +8,15 @@ import fasttext
 import numpy as np
 import pytest
 import torch
-from command_line import job
 from embedding_requests import build_request
 from input_errors import raises_input_error
 from vector_words import PACKED
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders import embedder_kind
-from mtl.embedders.fasttext import FASTTEXT, FastTextTraining, train_fasttext
+from mtl.embedders.fasttext import FASTTEXT, FastTextTraining
 from mtl.embedders.find import embedder_options
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, VectorReaderRequest
 from mtl.embedders.static import GLOVE, StaticOptions, load_run, static_embeddings
-from mtl.jobs.baseline import run_baseline
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
@@ -33,7 +30,7 @@ def request(
 
 
 def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
-    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
+    SMALL.train(LINES, tmp_path / "v.bin")
     model = fasttext.load_model(str(tmp_path / "v.bin"))
     made = static_embeddings(request(suite_file, tmp_path / "v.bin"))
     weight = made.embedder().table.weight.detach()
@@ -46,18 +43,25 @@ def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
     assert made.coverage.ngram_types is not None and made.coverage.unknown == (0, 0)
 
 
-def test_min_count_counts_only_the_training_texts(suite_file: Path, tmp_path: Path) -> None:
-    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
+def test_min_count_and_max_words_count_only_the_training_texts(suite_file: Path, tmp_path: Path) -> None:
+    SMALL.train(LINES, tmp_path / "v.bin")
     given = request(suite_file, tmp_path / "v.bin")
     everything = static_embeddings(given).vocabulary.words
     assert everything == given.texts.types  # words of dev and test texts too, in the texts' order
     train = [given.texts.words(text) for text in given.training_texts]
-    for least in (2, 5):
-        counts = Counter(word for words in train for word in words)
-        expected = [word for word in given.texts.types if counts[word] >= least]
-        words = static_embeddings(request(suite_file, tmp_path / "v.bin", min_count=least)).vocabulary.words
-        assert words == expected
-        assert 0 < len(expected) < len(everything)
+    counts = Counter(word for words in train for word in words)
+    frequent = {word for word, _ in counts.most_common(5)}
+    for changes, kept in (
+        ({"min_count": 2}, {word for word in counts if counts[word] >= 2}),
+        ({"min_count": 5}, {word for word in counts if counts[word] >= 5}),
+        ({"max_words": 5}, frequent),
+    ):
+        limited = request(suite_file, tmp_path / "v.bin", **changes)  # type: ignore[arg-type]
+        words = static_embeddings(limited).vocabulary.words
+        assert words == [word for word in given.texts.types if word in kept] and 0 < len(words) < len(everything)
+        assert given.options.takes_all_words and not limited.options.takes_all_words
+    note = "fastText's vectors; words that occur fewer than 1 times in the training texts are unknown, and all but the 5 most"
+    assert FASTTEXT.audit_note(limited.options).startswith(note)
     with raises_input_error(key="embeddings.min_count"):
         static_embeddings(request(suite_file, tmp_path / "v.bin", min_count=999))
 
@@ -76,16 +80,11 @@ def test_words_that_a_text_file_lacks_are_unknown(suite_file: Path, tmp_path: Pa
         static_embeddings(request(suite_file, vec))
 
 
-@pytest.mark.parametrize("kind", ["vec", "bin"])
-def test_missing_words_may_have_random_vectors_of_their_own(suite_file: Path, tmp_path: Path, kind: str) -> None:
-    path = tmp_path / f"v.{kind}"
-    if kind == "vec":
-        path.write_text("2 6\nsolen 1 2 3 4 5 6\nnummer 3 2 1 0 1 2\n", encoding="utf-8")
-        expected = {"solen": [1, 2, 3, 4, 5, 6], "nummer": [3, 2, 1, 0, 1, 2]}
-    else:
-        train_fasttext(LINES, path, SMALL)
-        model = fasttext.load_model(str(path))
-        expected = {word: model.get_word_vector(word) for words in LINES for word in words}
+def test_missing_words_may_have_random_vectors_of_their_own(suite_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "v.bin"
+    SMALL.train(LINES, path)
+    model = fasttext.load_model(str(path))
+    expected = {word: model.get_word_vector(word) for words in LINES for word in words}
     given = request(suite_file, path, missing="random")
     made = static_embeddings(given)
     assert made.vocabulary.words == given.texts.types
@@ -120,18 +119,6 @@ def test_boundary_words_have_random_vectors_and_are_not_looked_up(suite_file: Pa
     assert made.coverage.found[0] == 2 and made.coverage.from_ngrams == (0, 0)
 
 
-def test_only_the_most_frequent_words_have_a_vector(suite_file: Path, tmp_path: Path) -> None:
-    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
-    given = request(suite_file, tmp_path / "v.bin", max_words=5)
-    counts = Counter(word for text in given.training_texts for word in given.texts.words(text))
-    made = static_embeddings(given)
-    frequent = {word for word, _ in counts.most_common(5)}
-    assert made.vocabulary.words == [word for word in given.texts.types if word in frequent]
-    assert not given.options.takes_all_words and request(suite_file, tmp_path / "v.bin").options.takes_all_words
-    note = "fastText's vectors; words that occur fewer than 1 times in the training texts are unknown, and all but the 5 most"
-    assert FASTTEXT.audit_note(given.options).startswith(note)
-
-
 @pytest.mark.parametrize(
     ("changes", "new"),
     [
@@ -144,7 +131,7 @@ def test_a_word_that_a_run_never_saw(
     suite_file: Path, tmp_path: Path, changes: dict[str, object], new: list[str]
 ) -> None:
     path = tmp_path / "v.bin"
-    train_fasttext([*LINES, *[["månen", "lyser"]] * 9], path, SMALL)
+    SMALL.train([*LINES, *[["månen", "lyser"]] * 9], path)
     given = request(suite_file, path, **changes)
     made = static_embeddings(given)
     made.save(tmp_path)
@@ -169,12 +156,9 @@ solen 7 7 7
 """
 
 
-@pytest.mark.parametrize("packing", PACKED)
-def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(
-    suite_file: Path, tmp_path: Path, packing: str
-) -> None:
+def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(suite_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
-    path.write_bytes(PACKED[packing](GLOVE_TEXT.encode()))
+    path.write_bytes(PACKED["zip"](GLOVE_TEXT.encode()))
     given = build_request(suite_file, embedder_options("glove", {"path": str(path)}), path)
     made = GLOVE.build(given)
     assert made.vocabulary.words == given.texts.types
@@ -196,29 +180,3 @@ def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(
         tokens, _ = reader.sequences(TokenizedTexts(["Solen solen SOLEN"], "sv", 9)).gather(torch.tensor([0]))
         read = reader.embedder(tokens)[0]
         assert read[:2].tolist() == [[9, 9, 9], [0.5, -1, 0.25]] and torch.equal(read[2], unknown)
-
-
-def test_a_file_of_static_vectors_gives_both_kinds_the_same(suite_file: Path, tmp_path: Path) -> None:
-    path = tmp_path / "v.txt"
-    path.write_text(GLOVE_TEXT, encoding="utf-8")
-    made = [
-        embedder_kind(name).build(build_request(suite_file, embedder_options(name, {"missing": "unknown"}), path))
-        for name in ("fasttext", "glove")
-    ]
-    assert made[0].vocabulary.words == made[1].vocabulary.words
-    np.testing.assert_array_equal(made[0].vectors, made[1].vectors)
-    assert [of.trainable for of in made] == [True, False]
-
-
-def test_a_run_on_a_zip_equals_one_on_its_text(settings: list[str], tmp_path: Path) -> None:
-    shared = [setting for setting in settings if not setting.startswith(("embeddings", "run_dir"))]
-    results = []
-    for name in ("plain", "zip"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "v.txt").write_bytes(PACKED[name](GLOVE_TEXT.encode()))
-        folder = tmp_path / name
-        given = ["embeddings=glove", f"embeddings.path={folder / 'v.txt'}", f"run_dir={folder / 'run'}"]
-        summary = run_baseline(job([*shared, *given, "seeds=[1]", "tasks=[kansla]"]))
-        assert (summary["title"], summary["embeddings"]) == ("LSTM, GloVe, frozen", "glove")
-        results.append({path.name: path.read_bytes() for path in (tmp_path / name / "run").rglob("*_pred_*.tsv")})
-    assert results[0] == results[1] and set(results[0]) == {"dev_pred_kansla.tsv", "test_pred_kansla.tsv"}

@@ -13,7 +13,7 @@ from mtl.base.progress import Progress
 from mtl.embedders import word2vec as module
 from mtl.embedders.interface import noted_source
 from mtl.embedders.vector_files.vector_file import VectorFile
-from mtl.embedders.word2vec import Word2VecTraining, train_word2vec
+from mtl.embedders.word2vec import Word2VecTraining
 
 SMALL = Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
@@ -21,9 +21,9 @@ LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", 
 TRAIN = """
 import sys
 from pathlib import Path
-from mtl.embedders.word2vec import Word2VecTraining, train_word2vec
+from mtl.embedders.word2vec import Word2VecTraining
 lines = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
-train_word2vec(lines, Path(sys.argv[1]), Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1))
+Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1).train(lines, Path(sys.argv[1]))
 """
 
 
@@ -32,17 +32,17 @@ def test_one_thread_trains_the_same_vectors_in_every_process(tmp_path: Path) -> 
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         subprocess.run([sys.executable, "-c", TRAIN, str(tmp_path / f"{seed}.bin")], env=environment, check=True)
-    train_word2vec(LINES, tmp_path / "here.bin", SMALL)
+    SMALL.train(LINES, tmp_path / "here.bin")
     contents = {path.read_bytes() for path in tmp_path.glob("*.bin")}
     assert len(contents) == 1
-    train_word2vec(LINES, tmp_path / "other.bin", Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1, seed=2))
+    Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1, seed=2).train(LINES, tmp_path / "other.bin")
     assert (tmp_path / "other.bin").read_bytes() not in contents
 
 
 @pytest.mark.parametrize("architecture", ["skipgram", "cbow"])
 def test_the_vectors_are_gensims(tmp_path: Path, architecture: str) -> None:
     settings = Word2VecTraining(architecture, 6, 3, 2, 4, 0.05, 2, 1, 3)
-    train_word2vec([*LINES, ["rare"]], tmp_path / "v.bin", settings, "texts 1")
+    settings.train([*LINES, ["rare"]], tmp_path / "v.bin", "texts 1")
     expected = Word2Vec(
         [*LINES, ["rare"]],
         sg=int(architecture == "skipgram"),
@@ -72,13 +72,13 @@ def test_training_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyP
             bars.append(self)
 
     monkeypatch.setattr(module, "Progress", Recorded)
-    train_word2vec(LINES, tmp_path / "v.bin", SMALL)
+    SMALL.train(LINES, tmp_path / "v.bin")
     assert [(bar.done, bar.total) for bar in bars] == [(4 * 90 * 3, 4 * 90 * 3)]  # passes, lines, tokens of a line
 
 
 def test_what_cannot_be_trained(tmp_path: Path) -> None:
     with raises_input_error(file="v.bin"):
-        train_word2vec([["a"]], tmp_path / "v.bin", Word2VecTraining())
+        Word2VecTraining().train([["a"]], tmp_path / "v.bin")
     assert list(tmp_path.iterdir()) == []
     with raises_input_error():
         Word2VecTraining(seed=2**32).check()

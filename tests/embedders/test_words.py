@@ -1,13 +1,16 @@
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import torch
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders.words import WordEmbedder, WordEmbeddings, coverage, frequent_words, with_drawn, with_specials
+from mtl.embedders.words import WordEmbedder, WordEmbeddings, coverage, frequent_words
 from mtl.model.encoder import Encoder
 
-VECTORS = np.array([[1, 2], [3, 6]], dtype=np.float32)
+VECTORS = np.array(
+    [[0, 0], [2, 4], [1, 2], [3, 6]], dtype=np.float32
+)  # of padding and of the unknown word, then of words
 TEXTS = TokenizedTexts(["kot pies kot", "ryba pies"], "pl", 9)
 COUNTED = TokenizedTexts(["kot kot", "kot pies", "dom dom"], "pl", 10)
 
@@ -44,29 +47,14 @@ def test_a_sparse_gradient_has_the_words_of_the_batch() -> None:
     assert gradient.to_dense()[:, 0].tolist() == [0, 0, 2, 0, 1]  # none for padding
 
 
-def test_specials() -> None:
-    np.testing.assert_array_equal(with_specials(VECTORS), [[0, 0], [2, 4], [1, 2], [3, 6]])
-
-
 def test_some_rows_keep_their_random_values() -> None:
     drawn = np.array([False, True, False, True])
-    vectors, rows = with_drawn(np.array([[0, 0], [9, 9], [1, 2]], dtype=np.float32), drawn[2:], unknown=False)
-    assert rows is not None and rows.tolist() == [False, False, False, True]
-    np.testing.assert_array_equal(vectors[:3], [[0, 0], [9, 9], [1, 2]])
-    vectors, rows = with_drawn(np.array([[0, 0], [9, 9], [1, 2]], dtype=np.float32), drawn[2:], unknown=True)
-    assert rows is not None and rows.tolist() == drawn.tolist()
     torch.manual_seed(3)
     before = WordEmbedder(4, 2, trainable=True).table.weight.detach().clone()
     torch.manual_seed(3)
-    embedder = WordEmbeddings(
-        Vocabulary(["kot", "pies"]), 2, vectors, embeddings().coverage, True, drawn=rows
-    ).embedder()
-    weight = embedder.table.weight.detach()
+    weight = replace(embeddings(), drawn=drawn).embedder().table.weight.detach()
     assert torch.equal(weight[drawn], before[drawn])  # N(0, 1), from the current random state
     assert weight[~drawn].tolist() == [[0, 0], [1, 2]]
-    assert embedder.table.weight.requires_grad
-    same, none = with_drawn(VECTORS, np.array([], dtype=bool), unknown=False)
-    assert same is VECTORS and none is None
 
 
 def test_the_most_frequent_words_of_the_training_texts() -> None:
@@ -110,24 +98,16 @@ def test_tasks_share_the_vectors_and_train_them_no_more() -> None:
 def embeddings() -> WordEmbeddings:
     """Of the words pies and kot, in this order."""
     known = np.array([word in ("kot", "pies") for word in TEXTS.types])
-    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, with_specials(VECTORS), coverage(TEXTS, known), True)
-
-
-def test_texts_are_numbers_of_the_vocabulary() -> None:
-    tokens, lengths = embeddings().sequences(TEXTS).gather(torch.tensor([1, 0]))
-    assert lengths.tolist() == [2, 3]
-    assert tokens.tolist() == [[Vocabulary.UNKNOWN, 2, 0], [3, 2, 3]]
+    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, coverage(TEXTS, known), True)
 
 
 def test_the_fingerprint_follows_words_and_vectors() -> None:
     made = embeddings()
     others = [
-        WordEmbeddings(Vocabulary(["kot", "pies"]), 2, made.vectors, made.coverage, True),
-        WordEmbeddings(made.vocabulary, 2, with_specials(2 * VECTORS), made.coverage, True),
-        WordEmbeddings(made.vocabulary, 2, None, made.coverage, True),
-        WordEmbeddings(
-            made.vocabulary, 2, made.vectors, made.coverage, True, drawn=np.array([False, True, True, True])
-        ),
+        replace(made, vocabulary=Vocabulary(["kot", "pies"])),
+        replace(made, vectors=2 * VECTORS),
+        replace(made, vectors=None),
+        replace(made, drawn=np.array([False, True, True, True])),
     ]
     assert made.fingerprint() == embeddings().fingerprint()
     assert len({made.fingerprint(), *(other.fingerprint() for other in others)}) == 5

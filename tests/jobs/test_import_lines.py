@@ -13,7 +13,7 @@ from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.imports import import_job
 from mtl.runs.finished import find_runs
-from mtl.submissions.answers import Answers
+from mtl.submissions.answers import answer_targets
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import target_kind
 
@@ -286,7 +286,7 @@ def test_what_answers_mean(home: Path) -> None:
         ("grad", {}, ["-1", "x", "inf"], [5, 5, 0], 3),
     ):
         candidates = np.array([2, 2, 1]) if id == "val" else None
-        read, count = Answers(tasks[id], spellings).targets(answers, gold, candidates)
+        read, count = answer_targets(tasks[id], spellings, answers, gold, candidates)
         assert (read.tolist(), count) == (targets, unfit), id
     assert target_kind(tasks["val"]).wrong(0.0, 1) == 0  # a row with one candidate has no other
 
@@ -294,7 +294,7 @@ def test_what_answers_mean(home: Path) -> None:
 def test_labels_that_differ_in_letter_case_alone_are_told_apart(home: Path) -> None:
     task = load_suite(Path("rader.yaml")).tasks["par"]
     task.labels = ["Org", "org", "Per"]
-    read, count = Answers(task, {}).targets(["org", "Org", "ORG", "per"], np.array([2.0] * 4), None)
+    read, count = answer_targets(task, {}, ["org", "Org", "ORG", "per"], np.array([2.0] * 4), None)
     assert (read.tolist(), count) == ([1, 0, 0, 2], 1)
 
 

@@ -14,7 +14,7 @@ from small_suite import small_settings
 import mtl
 from mtl.data.splits import read_task
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.fasttext import FastTextTraining, train_fasttext
+from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
@@ -34,9 +34,7 @@ def vectors(tmp_path_factory: pytest.TempPathFactory, elmo_files: tuple[Path, Pa
     rng = np.random.default_rng(0)
     text = "".join(f"{word} {' '.join(map(str, rng.normal(size=6)))}\n" for word in WORDS)
     (folder / "v.vec").write_text(text, encoding="utf-8")
-    train_fasttext(
-        [WORDS] * 20, folder / "v.bin", FastTextTraining(dim=6, epochs=1, min_count=1, bucket=200, threads=1)
-    )
+    FastTextTraining(dim=6, epochs=1, min_count=1, bucket=200, threads=1).train([WORDS] * 20, folder / "v.bin")
     return {
         "random": ["embeddings=random", "embeddings.dim=6"],
         "vec": ["embeddings=fasttext", f"embeddings.path={folder / 'v.vec'}"],

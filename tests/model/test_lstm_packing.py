@@ -24,9 +24,3 @@ def test_unpack_restores_the_batch_with_zeros_past_each_end(lengths: torch.Tenso
     assert packing.sizes == [int((lengths > step).sum()) for step in range(int(lengths.max()))]
     inside = torch.arange(values.shape[1]) < lengths[:, None]
     assert torch.equal(packing.unpack(packing.pack(values)), values * inside[:, :, None])
-
-
-def test_gradients_equal_numerical_differences() -> None:
-    packing = Packing(torch.tensor([2, 3]), 4)
-    values = torch.randn(2, 4, 2, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x: packing.unpack(packing.pack(x) ** 2), values)

@@ -54,12 +54,3 @@ def test_equals_allennlp_in_outputs_and_gradients(
     ordered = [grad.roll(7, 0) for grad in grads]
     for parameter, grad in zip(mine, [*ordered, cell.state_projection.weight.grad], strict=True):
         torch.testing.assert_close(parameter.grad, grad, atol=1e-11, rtol=0)
-
-
-@pytest.mark.parametrize("clips", CLIPS)
-def test_gradients_equal_numerical_differences(clips: tuple[float | None, float | None]) -> None:
-    mine = weights(2, 3, 2)
-    data = torch.randn(6, 2, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(
-        lambda x, *w: ProjectedLSTMLayer.apply(x, [3, 2, 1], True, *w, *clips), (data, *mine)
-    )

@@ -1,4 +1,6 @@
+import numpy as np
 import pytest
+from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 
@@ -14,4 +16,16 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
     make_run(path / "runs/svm", right(0.4), [f"suite={suite}", "method=svm"])
     make_run(path / "runs/words", right(0.4), [f"suite={suite}", "method=tree"], tasks=["answer", "opposite"])
+    return leaderboard(find_runs(path / "runs"))
+
+
+@pytest.fixture(scope="session")
+def alphas(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    """Two settings of a model and a floor, on a suite with further metrics, breakdowns, and scores that are not × 100."""
+    path = tmp_path_factory.mktemp("alphas")
+    suite = f"suite={write_alpha_suite(path)}"
+    make_run(path / "runs/one", right(0.9), [suite])
+    make_run(path / "runs/two", right(0.4), [suite, "pretrain.batch_size=7"])
+    # Other answers than the right ones, so that α is below 0.
+    make_run(path / "runs/wrong", lambda task, gold, rng: np.roll(gold, 1), [suite, "method=svm"])
     return leaderboard(find_runs(path / "runs"))

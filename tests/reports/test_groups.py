@@ -83,9 +83,3 @@ def test_a_suite_with_one_metric_has_no_groups(tmp_path: Path) -> None:
         del run.suite.tasks[id]
     rows = [dataclasses.replace(row, further={}) for row in leaderboard([run]).rows]
     assert metric_groups(run.suite, rows) == []
-
-
-def test_klej_s_groups(tmp_path: Path) -> None:
-    make_run(tmp_path / "a", right(0.9))
-    groups = {group.title: list(group.columns) for group in leaderboard(find_runs(tmp_path)).groups}
-    assert groups == {"accuracy": ["nkjp-ner", "cdsc-e", "polemo2.0-in", "polemo2.0-out"], "F1": ["cbd", "dyk", "psc"]}

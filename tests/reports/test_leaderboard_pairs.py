@@ -38,17 +38,6 @@ def pairs_of(board: Leaderboard) -> set[tuple[str, str]]:
     return {(board.rows[one].name, board.rows[other].name) for one, other in board.tests.comparisons}
 
 
-def differences(board: Leaderboard) -> dict[tuple[str, str, str], tuple[float, float | None]]:
-    """The difference and p of each test, by both names in alphabetical order and column."""
-    found = {}
-    for (one, other), tests in board.tests.comparisons.items():
-        names = board.rows[one].name, board.rows[other].name
-        for column, test in tests.items():
-            sign = 1 if names[0] < names[1] else -1
-            found[*sorted(names), column] = (sign * test.difference, test.p)
-    return found
-
-
 def expected_holm(board: Leaderboard, every: bool) -> list[float]:
     """Holm's correction of the board's tests, in their order, and never below their p.
 
@@ -77,8 +66,6 @@ def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkey
     # Every run lacks tasks of KLEJ's average, so that the best partial average counts. Only cbd is a task of that run.
     assert [board.rows[place].name for place in board.tests.references] == ["partial"]
     assert pairs_of(board) == {(name, "partial") for name in ("best", "middle", "worst", "short")}
-    found, expected = differences(board), differences(every)
-    assert {key: expected[key][0] for key in found} == pytest.approx({key: value for key, (value, _) in found.items()})
     # Holm's correction is for all tests of every pair that have a verdict.
     whole = [test.p for tests in every.tests.comparisons.values() for test in tests.values() if test.p is not None]
     made = [test for tests in board.tests.comparisons.values() for test in tests.values() if test.p is not None]
@@ -116,11 +103,8 @@ def test_too_few_seeds_leave_no_verdict_and_their_note_names_no_correction(tmp_p
     make_run(tmp_path / "two", right(0.3), tasks=TASKS, seeds=[1, 2])
     board = leaderboard(find_runs(tmp_path))
     (found,) = board.tests.comparisons.values()
-    verdicts = {(test.verdict, test.verdict_holm, test.p_holm) for test in found.values()}
-    assert verdicts == {("too few seeds", "too few seeds", None)}
-    assert all(test.low < test.difference < test.high for test in found.values())
+    assert {test.verdict_holm for test in found.values()} == {"too few seeds"} and board.tests.made == 0
     note = " ".join(board.facts)
-    assert board.tests.made == 0
     assert "there is no verdict" in note and "Holm" not in note
 
 

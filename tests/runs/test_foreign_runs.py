@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -63,29 +64,15 @@ def test_a_damaged_text_file_never_ends_the_search_for_runs(runs: Path) -> None:
             assert {run.name for run in find_runs(runs)} >= {"b"}
 
 
-def as_folder(file: Path) -> None:
-    file.unlink()
-    file.mkdir()
-
-
-def as_pipe(file: Path) -> None:
-    file.unlink()
-    os.mkfifo(file)
-
-
-def as_link(file: Path) -> None:
-    file.unlink()
-    file.symlink_to("/dev/zero")
-
-
-@pytest.mark.parametrize("replace", [as_folder, as_pipe, as_link])
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda file: file.symlink_to("/dev/zero")])
 @pytest.mark.parametrize("name", ["summary.json", "suite.yaml", "gold/dev_cbd.tsv", "seed-1/pretrain/done.json"])
 def test_what_is_no_file_is_not_read(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, replace: Callable[[Path], None]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, make: Callable[[Path], None]
 ) -> None:
     make_run(tmp_path / "klej/good", right(0.5), tasks=["cbd"], seeds=[1])
     folder = make_run(tmp_path / "klej/bad", right(0.5), tasks=["cbd"], seeds=[1])
-    replace(folder.path / name)
+    (folder.path / name).unlink()
+    make(folder.path / name)
     with caplog.at_level(logging.WARNING):
         assert [run.name for run in find_runs(tmp_path)] == ["good"]
     assert str(folder.path / name) in caplog.messages[0] and "bad is left out" in caplog.messages[0]
@@ -116,11 +103,8 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_spent(trained: P
     config = trained / "config.yaml"
     content = config.read_text(encoding="utf-8")
     for key in ("hidden_size", "num_layers", "dim", "attention_size"):
-        lines = [
-            f"{line.partition(':')[0]}: 1000000000" if line.strip().startswith(f"{key}:") else line
-            for line in content.splitlines()
-        ]
-        config.write_text("\n".join(lines), encoding="utf-8")
+        changed = re.sub(rf"^( *{key}:).*", r"\1 1000000000", content, flags=re.MULTILINE)
+        config.write_text(changed, encoding="utf-8")
         with pytest.raises(InputError, match=rf"config\.yaml: not a run's configuration: .*{key}=1000000000: must lie"):
             mtl.load(trained)
     config.write_text(content, encoding="utf-8")

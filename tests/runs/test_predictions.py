@@ -1,5 +1,5 @@
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -10,8 +10,6 @@ from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 
 from mtl.api.cli import main
-from mtl.base.errors import InputError
-from mtl.data.examples import read_targets
 from mtl.jobs.baseline import run_baseline
 from mtl.submissions.format import check_zip
 from mtl.tasks.suite import Suite, load_suite
@@ -38,7 +36,7 @@ def score(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
 Score = Callable[..., list[str]]
 
 
-def pack(path: Path, files: dict[str, str]) -> Path:
+def pack(path: Path, files: Mapping[str, str | bytes]) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in files.items():
             archive.writestr(name, text)
@@ -53,10 +51,6 @@ def whole(rows: int = 10) -> dict[str, str]:
     }
 
 
-def test_a_whole_submission_has_no_problems(suite: Suite, tmp_path: Path) -> None:
-    assert check_zip(pack(tmp_path / "s.zip", whole()), suite, tmp_path / "data").problems == []
-
-
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
@@ -66,8 +60,6 @@ def test_a_whole_submission_has_no_problems(suite: Suite, tmp_path: Path) -> Non
         ("test_pred_kansla.tsv", "kansla\n" + "glad\n" * 10, "kansla.tsv:1: the header is 'kansla'"),
         ("test_pred_kansla.tsv", "label\n" + "glad\n" * 9, "kansla.tsv:10: 9 predictions for 10 test rows"),
         ("test_pred_kansla.tsv", "label\nGlad\n" + "arg\n" * 9, "kansla.tsv:2: unknown label 'Glad'"),
-        ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "nan\n", "betyg.tsv:11: target nan is not finite, or beyond"),
-        ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "-1e101\n", "betyg.tsv:11: target -1e101 is not finite, or"),
         ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "fyra\n", "betyg.tsv:11: target 'fyra' is not a number"),
     ],
 )
@@ -84,36 +76,19 @@ def test_every_problem_is_named_with_file_and_line(
     assert printed.err == f"mtl: error: {path}: the leaderboard of suite liten would refuse it (1 problem)\n"
 
 
-@pytest.mark.parametrize(
-    ("content", "complaint"), [(None, "no such file"), (b"not a zip", "not a zip"), ("latin", "not UTF-8")]
-)
-def test_what_cannot_be_read_is_one_line(
-    content: object, complaint: str, suite_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("complaint", ["no such file", "not a zip", "not UTF-8"])
+def test_what_cannot_be_read_is_one_line(complaint: str, suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = suite_file.parent / "s.zip"
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    elif content:
-        with zipfile.ZipFile(path, "w") as archive:
-            for name in ("test_pred_kansla.tsv", "dev_pred_kansla.tsv"):
-                archive.writestr(name, "label\nglad\n\xe4\n".encode("latin-1"))
+    if complaint == "not a zip":
+        path.write_bytes(b"text")
+    elif complaint == "not UTF-8":
+        latin = "label\nglad\n\xe4\n".encode("latin-1")
+        pack(path, {"test_pred_kansla.tsv": latin, "dev_pred_kansla.tsv": latin})
     for command in (["check-submission", str(path)], ["score", str(path), "--gold", str(suite_file.parent / "data")]):
         assert main([*command, f"suite={suite_file}"]) == 2
         printed = capsys.readouterr()
         # What is wrong with a file of a submission is one of its problems.
         assert len(printed.err.splitlines()) == 1 and complaint in printed.out + printed.err
-
-
-def test_a_damaged_zip_is_one_line(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = suite_file.parent / "s.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("test_pred_kansla.tsv", whole()["test_pred_kansla.tsv"] * 50)
-    content = bytearray(path.read_bytes())
-    content[52] ^= 255
-    path.write_bytes(content)
-    assert main(["check-submission", str(path), f"suite={suite_file}"]) == 2
-    errors = capsys.readouterr().err.splitlines()
-    assert len(errors) == 1 and "not a zip, or a damaged one" in errors[0]
 
 
 def test_files_in_a_folder_of_the_zip_are_one_problem(suite: Suite, tmp_path: Path) -> None:
@@ -195,13 +170,6 @@ def test_a_gold_file_needs_no_columns_of_a_breakdown(tmp_path: Path, score: Scor
     assert "| Entailment | test | alpha_nominal | 1 | 1.000 |" in lines
 
 
-def test_test_predictions_of_a_task_scored_on_test(tmp_path: Path, score: Score) -> None:
-    suite = write_kinds_suite(tmp_path)
-    path = pack(tmp_path / "s.zip", {"test_pred_opposite.tsv": "opposite\n" + "cold\nsmall\nslow\n" * 4})
-    # The rows' opposites are cold, small, slow, new, dark, dry, and so on.
-    assert score(path, tmp_path / "data", suite)[2] == "| opposite | test | accuracy | 12 | 50.0 |"
-
-
 def test_numbers_outside_the_range_are_scored_and_counted(
     suite_file: Path, tmp_path: Path, score: Score, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -221,18 +189,3 @@ def test_numbers_outside_the_range_are_scored_and_counted(
     for scored in (path, tmp_path / "folder"):
         lines = score(scored, gold, suite_file)
         assert lines[2] == "| betyg | test | spearman | 10 | 100.0 |" and lines[-1] == f"betyg, test: {remark}"
-
-
-@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity"])
-def test_numbers_that_are_not_finite_are_refused_with_file_and_line(
-    suite: Suite, suite_file: Path, score: Score, cell: str
-) -> None:
-    gold = suite_file.parent / "gold"
-    gold.mkdir()
-    (gold / "dev_betyg.tsv").write_text("score\n" + "1\n2\n3\n", encoding="utf-8")
-    path = pack(suite_file.parent / "s.zip", {"dev_pred_betyg.tsv": f"score\n1\n{cell}\n3\n"})
-    (error,) = score(path, gold, suite_file, status=2)
-    assert error == f"mtl: error: {path}/dev_pred_betyg.tsv:3: target {cell} is not finite, or beyond 1e+100"
-    (gold / "dev_betyg.tsv").write_text(f"score\n1\n2\n{cell}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=f"dev_betyg.tsv:4: target {cell} is outside 0 to 10"):
-        read_targets(suite.tasks["betyg"], gold / "dev_betyg.tsv")

@@ -34,16 +34,6 @@ def test_ranks_of_an_order_with_a_tie() -> None:
     assert ranks({"task": runs}) == {"task": {"a": (1, 1), "b": (2, 3), "c": (2, 3), "d": (4, 4)}}
 
 
-def test_equal_runs_share_all_ranks() -> None:
-    runs = {name: drawn(70 + number / 100, number) for number, name in enumerate("xyz")}
-    assert ranks({"task": runs}) == {"task": dict.fromkeys("xyz", (1, 3))}
-
-
-def test_a_chain_whose_ends_alone_are_separated() -> None:
-    runs = {"a": drawn(73, 1), "b": drawn(70, 2), "c": drawn(67, 3)}
-    assert ranks({"task": runs}) == {"task": {"a": (1, 2), "b": (1, 3), "c": (2, 3)}}
-
-
 def test_ranks_are_those_of_the_tests_of_every_pair_in_all_columns() -> None:
     columns = {
         "one": {number: drawn(70 + number, number, seeds=2 + number % 3 + 1) for number in range(12)},
@@ -65,17 +55,6 @@ def test_ranks_are_those_of_the_tests_of_every_pair_in_all_columns() -> None:
                     is_better = (test.difference > 0) == (run == first)
                     won, lost = won + is_better, lost + (not is_better)
             assert interval == (1 + lost, 12 - won)
-
-
-def test_a_holm_correction_for_more_tests_leaves_more_ranks_open() -> None:
-    pair = {"a": drawn(73.2, 1), "b": drawn(69.8, 2)}
-    equal = {number: drawn(70, number) for number in range(30)}
-    assert ranks({"task": pair})["task"] == {"a": (1, 1), "b": (2, 2)}
-    assert ranks({"task": pair, "other": equal})["task"] == {"a": (1, 2), "b": (1, 2)}
-
-
-def test_no_columns_have_no_ranks() -> None:
-    assert ranks({}) == {}
 
 
 def test_one_system_has_a_verdict_and_two_seeds_have_none() -> None:

@@ -34,22 +34,6 @@ def test_a_resample_s_score_is_that_of_the_rows_drawn(task: Task, block: int, mo
         assert found[:, resample] == pytest.approx(expected, abs=1e-6)
 
 
-def test_words_are_resampled() -> None:
-    task = Task("t", kind="word", text=["x"], target="y", metric="accuracy")
-    gold = np.array(["sol", "regn"] * 50, dtype=object)
-    predictions = np.array([["sol"] * 100, ["snö"] * 100], dtype=object)
-    found = resampled_scores(task, predictions, ScoredRows(gold), apart(100))
-    assert found.shape == (2, RESAMPLES) and (found[1] == 0).all()
-    assert found[0].mean() == pytest.approx(50, abs=1) and found[0].std() == pytest.approx(5, rel=0.1)
-
-
-def test_the_spread_of_an_accuracy_is_the_binomial_s() -> None:
-    predictions = (np.arange(400) < 120).astype(float)[None]  # 70 % right
-    scores = resampled_scores(ACCURACY, predictions, ScoredRows(np.zeros(400)), apart(400))
-    assert scores.shape == (1, RESAMPLES)
-    assert scores.std() == pytest.approx(100 * (0.7 * 0.3 / 400) ** 0.5, rel=0.1)
-
-
 def test_groups_are_drawn_whole() -> None:
     groups = np.array([0, 1, 1, 2, 0, 2, 1])
     weights = np.concatenate(list(row_weights(row_groups("t", groups))))
@@ -64,11 +48,10 @@ def test_rows_of_a_group_that_are_right_together_vary_as_groups_do() -> None:
     groups = np.repeat(np.arange(50), 4)
     predictions = (groups % 2).astype(float)[None]
     rows = ScoredRows(np.zeros(200))
-    grouped = resampled_scores(ACCURACY, predictions, rows, row_groups("t", groups))
-    assert grouped.std() == pytest.approx(100 * (0.25 / 50) ** 0.5, rel=0.1)
-    assert resampled_scores(ACCURACY, predictions, rows, apart(200)).std() == pytest.approx(
-        100 * (0.25 / 200) ** 0.5, rel=0.1
-    )
+    for drawn, count in ((row_groups("t", groups), 50), (apart(200), 200)):
+        scores = resampled_scores(ACCURACY, predictions, rows, drawn)
+        assert scores.shape == (1, RESAMPLES)
+        assert scores.std() == pytest.approx(100 * (0.25 / count) ** 0.5, rel=0.1)  # the binomial's
 
 
 def test_equal_rows_are_drawn_alike_and_others_apart() -> None:

@@ -98,24 +98,11 @@ def test_a_title_is_not_part_of_what_resamples_follow_from(runs_dir: Path) -> No
     assert [content_key(run) for run in find_runs(runs_dir)] == before
 
 
-def empty(file: Path) -> None:
-    file.write_bytes(b"")
-
-
-def cut(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:-200])
-
-
 def flip(file: Path) -> None:
     """Change a byte in the middle of the means."""
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
-
-
-def pickled(file: Path) -> None:
-    with file.open("wb") as opened:
-        np.savez(opened, keys=np.array([{}]), counts=np.array([{}]), means=np.array([{}]), counted=np.array([{}]))
 
 
 def fewer(file: Path) -> None:
@@ -124,12 +111,7 @@ def fewer(file: Path) -> None:
     file.with_suffix(".new").replace(file)
 
 
-def single(file: Path) -> None:
-    with file.open("wb") as opened:
-        np.save(opened, np.zeros(3))
-
-
-@pytest.mark.parametrize("damage", [empty, cut, flip, pickled, fewer, single])
+@pytest.mark.parametrize("damage", [lambda file: file.write_bytes(b""), flip, fewer])
 def test_damaged_files_are_replaced(
     runs_dir: Path, tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:

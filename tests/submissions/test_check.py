@@ -96,38 +96,25 @@ def test_numbers_outside_the_range_are_valid_and_counted(check: Check, made: Pat
     ("name", "edit", "problem"),
     [
         ("grad/dev", lambda rows: rows.pop(1), ":2: row 2 of DATA/grad/dev.jsonl is missing"),
-        ("grad/dev", lambda rows: rows.pop(), ":4: row 4 of DATA/grad/dev.jsonl is missing"),
         ("grad/dev", lambda rows: rows.insert(2, rows[0]), ":3: is none of the rows of DATA/grad/dev.jsonl, or stands here"),
         ("grad/dev", lambda rows: rows.insert(0, rows.pop(1)), ":2: row 1 of DATA/grad/dev.jsonl stands here; the rows must"),
         ("grad/dev", replaced(0, "1e-5", "1e-4"), ":1: key 'meta.weight' is 0.0001, and in the data's row 1e-05"),
-        ("grad/dev", replaced(0, "3.0", "3"), ":1: key 'label' is 3, and in the data's row 3.0"),
         ("grad/dev", replaced(0, "\x85", " "), ':1: key \'text\' is "å ö 1", and in the data\'s row "\\u00e5\\u0085\\u00f6 1"'),
         ("grad/dev", replaced(1, '"a":2', '"a":2,"c":3'), ":2: key 'meta.c' is not in the data's row"),
         ("grad/dev", replaced(1, ',"a":2', ""), ":2: key 'meta.a' of the data's row is missing"),
         ("grad/test", replaced(1, "null", "2.0"), ":2: key 'label' is 2.0, and in the data's row null"),
         ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": "3"}'), ':3: prediction "3" must be a number'),
-        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": true}'), ":3: prediction true must be a number"),
         ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": 1e101}'), ":3: prediction: target 1e+101 is not finite"),
         ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": NaN}'), ":3: not a row: NaN is not a JSON number"),
         ("grad/dev", replaced(2, ', "prediction": .*}', "}"), ":3: no key 'prediction'"),
-        ("grad/dev", replaced(2, "}$", ""), ":3: not a row: "),
         ("grad/dev", lambda rows: rows.insert(1, ""), ":2: not a row: the line is empty; one JSON object a line"),
-        ("grad/dev", lambda rows: rows.append(""), ":5: not a row: the line is empty; one JSON object a line"),
         ("val/test", replaced(3, '"prediction": 0', '"prediction": 0.0'), ":4: prediction 0.0 must be an integer"),
-        ("val/test", replaced(3, '"prediction": 0', '"prediction": false'), ":4: prediction false must be an integer"),
         ("val/test", replaced(3, '"prediction": 0', '"prediction": 2'), ":4: prediction: target 2 is not the index of one of the row's 2"),
-        ("val/test", replaced(3, '"prediction": 0', '"prediction": -1'), ":4: prediction: target '-1' is not the index"),
         ("par/test", replaced(0, '"ja"}', '"Ja"}'), ":1: prediction: unknown label 'Ja', expected one of ja, nej"),
-        ("par/test", replaced(0, '"ja"}', "null}"), ":1: prediction null must be a string"),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_one_line_with_file_and_line(
-    name: str,
-    edit: Callable[[Rows], None],
-    problem: str,
-    check: Check,
-    made: Path,
-    tmp_path: Path,
+    name: str, edit: Callable[[Rows], None], problem: str, check: Check, made: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / f"copy/{name}.jsonl"
     rows = read(file)
@@ -188,10 +175,7 @@ def edit_entry(folder: Path, edit: Callable[[Entry], None]) -> Path:
         (edited("tasks", "grad", "dev", "alpha", value=0.99), "tasks.grad.dev.alpha: is 0.99, but the predictions give 0.117647"),
         (edited("tasks", "grad", "dev", "N", value=5), "tasks.grad.dev.N: is 5, but the predictions give 4"),
         (edited("tasks", "grad", "dev", "alpha", value="0.3"), 'tasks.grad.dev.alpha: "0.3" must be a number or null'),
-        (edited("tasks", "val", "test", "N", value=True), "tasks.val.test.N: true must be a number or null"),
-        (edited("tasks", "val", "test", "N", value=10**400), "tasks.val.test.N: 10000"),
         (edited("tasks", "val", "test", "N", value=float("nan")), "not JSON: JSON is malformed: invalid character"),
-        (edited("tasks", "val", "test", "beta", value=0.1), "tasks.val.test.beta: unknown key"),
         (edited("tasks", "val", "tset", value={}), "tasks.val.tset: unknown split, expected dev or test"),
         (edited("tasks", "ny", value={}), "tasks.ny: unknown task"),
         (edited("tasks", "grad"), "tasks.grad: is missing, though the submission has the task's files"),
@@ -223,27 +207,22 @@ def test_a_rounded_figure_and_what_the_template_leaves_empty_are_no_problems(che
     assert check()[0] == 0
 
 
-@pytest.mark.parametrize("name", ["grad/dev.jsonl", "Majority or mean.json"])
-def test_a_byte_order_mark_is_one_line(name: str, check: Check, tmp_path: Path) -> None:
-    file = tmp_path / "copy" / name
-    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
-    status, lines, _ = check()
-    assert status == 2 and lines == [f"{name}:1: begins with a byte order mark; save the file as UTF-8 without one"]
+def test_a_byte_order_mark_is_one_line(check: Check, tmp_path: Path) -> None:
+    names = ["Majority or mean.json", "grad/dev.jsonl"]
+    for file in (tmp_path / "copy" / name for name in names):
+        file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+    problem = "begins with a byte order mark; save the file as UTF-8 without one"
+    assert check()[:2] == (2, [f"{name}:1: {problem}" for name in names])
 
 
-@pytest.mark.parametrize("content", [None, "{"])
-def test_without_an_entry_that_can_be_read_left_out_tasks_are_not_called_missing(
-    content: str | None, check: Check, tmp_path: Path
-) -> None:
-    (file,) = (tmp_path / "copy").glob("*.json")
-    file.unlink() if content is None else file.write_text(content, encoding="utf-8")
+def test_without_an_entry_left_out_tasks_are_not_called_missing(check: Check, tmp_path: Path) -> None:
+    next((tmp_path / "copy").glob("*.json")).unlink()
     shutil.rmtree(tmp_path / "copy/val")
     assert len(check()[1]) == 1
 
 
-def test_a_file_with_many_problems_lists_ten(check: Check, made: Path, tmp_path: Path) -> None:
-    file = tmp_path / "copy/grad/dev.jsonl"
-    write_lines(file, ["{}"] * 12)
+def test_a_file_with_many_problems_lists_ten(check: Check, tmp_path: Path) -> None:
+    write_lines(tmp_path / "copy/grad/dev.jsonl", ["{}"] * 12)
     lines = check()[1]
     assert len(lines) == 11 and lines[-1].startswith("grad/dev.jsonl: ") and "further problems" in lines[-1]
 

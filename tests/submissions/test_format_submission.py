@@ -1,5 +1,6 @@
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,29 +8,23 @@ import pytest
 from mtl.submissions.format import write_predictions, write_zip_of
 from mtl.tasks.task import Task
 
-LABELS = Task(id="t", kind="labels", text=["x"], target="ocena", labels=["tak", "nie"], metric="accuracy")
-NUMBERS = Task(id="r", kind="number", text=["x"], target="wynik", range=[0, 5], metric="spearman")
 
-
-@pytest.mark.parametrize(("header", "first"), [("task", "ocena"), ("target", "target")])
-def test_one_column_with_a_header(tmp_path: Path, header: str, first: str) -> None:
-    write_predictions(tmp_path / "p.tsv", LABELS, np.array([1.0, 0.0, 1.0]), header)
-    assert (tmp_path / "p.tsv").read_text(encoding="utf-8") == f"{first}\nnie\ntak\nnie\n"
-
-
-def test_numbers_read_back_as_they_were(tmp_path: Path) -> None:
-    values = [0.1, 1 / 3, 5.0]
-    write_predictions(tmp_path / "p.tsv", NUMBERS, np.array(values), "task")
-    assert [float(line) for line in (tmp_path / "p.tsv").read_text(encoding="utf-8").split()[1:]] == values
-
-
-def test_candidates_and_words(tmp_path: Path) -> None:
-    choice = Task(id="c", kind="choice", text=["x"], candidates=["y[]"], target="right", metric="accuracy")
-    write_predictions(tmp_path / "c.tsv", choice, np.array([3.0, 0.0]), "task")
-    assert (tmp_path / "c.tsv").read_text(encoding="utf-8") == "right\n3\n0\n"
-    word = Task(id="w", kind="word", text=["x"], target="ord", metric="accuracy")
-    write_predictions(tmp_path / "w.tsv", word, np.array(["sol", "\u00e5ska"], dtype=object), "target")
-    assert (tmp_path / "w.tsv").read_text(encoding="utf-8") == "target\nsol\n\u00e5ska\n"
+@pytest.mark.parametrize(
+    ("kind", "declared", "predictions", "lines"),
+    [
+        ("labels", {"labels": ["tak", "nie"]}, np.array([1.0, 0.0, 1.0]), ["nie", "tak", "nie"]),
+        ("number", {"range": [0, 5]}, np.array([0.1, 1 / 3]), ["0.1", str(1 / 3)]),  # read back as they were
+        ("choice", {"candidates": ["y[]"]}, np.array([3.0, 0.0]), ["3", "0"]),
+        ("word", {}, np.array(["sol", "\u00e5ska"], dtype=object), ["sol", "\u00e5ska"]),
+    ],
+)
+def test_one_column_with_a_header(
+    tmp_path: Path, kind: str, declared: dict[str, Any], predictions: np.ndarray, lines: list[str]
+) -> None:
+    task = Task(id="t", kind=kind, text=["x"], target="ocena", metric="accuracy", **declared)
+    for header, first in (("task", "ocena"), ("target", "target")):
+        write_predictions(tmp_path / "p.tsv", task, predictions, header)
+        assert (tmp_path / "p.tsv").read_text(encoding="utf-8") == "\n".join([first, *lines, ""])
 
 
 def test_the_zip_has_the_files_side_by_side_and_the_same_bytes_each_time(tmp_path: Path) -> None:

@@ -3,16 +3,18 @@
 import json
 import random
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
+from data_files import write_table
 
 from mtl.api.cli import main
 from mtl.settings.layers import find_suite
 from mtl.submissions.glue import glue_problem
 from mtl.tasks.suite import load_suite
 
+MRPC = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
 WORDS = ["good", "bad", "film", "plot", "actor", "scene", "music", "story", "light", "house", "river", "stone"]
 
 
@@ -23,32 +25,22 @@ def write_data(folder: Path) -> None:
     def text() -> str:
         return " ".join(rng.choices(WORDS, k=5))
 
-    def write(name: str, header: str, rows: list[list[object]]) -> None:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = ["\t".join(map(str, row)) for row in rows]
-        path.write_text("\n".join([*([header] if header else []), *lines]) + "\n", encoding="utf-8")
+    def write(name: str, header: str, rows: Iterable[Sequence[object]]) -> None:
+        write_table(folder / f"{name}.tsv", header.split("\t"), rows)
 
-    for split, count in (("train", 40), ("dev", 20)):
-        write(f"CoLA/{split}.tsv", "", [["gj04", n % 2, "" if n % 2 else "*", text()] for n in range(count)])
-        write(
-            f"MRPC/{split}.tsv",
-            "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String",
-            [[n % 2, n, n, text(), text()] for n in range(count)],
-        )
-        write(
-            f"STS-B/{split}.tsv",
-            "index\tsentence1\tsentence2\tscore",
-            [[n, text(), text(), n % 6] for n in range(count)],
-        )
+    pairs = "index\tsentence1\tsentence2"
     names = ["entailment", "neutral", "contradiction"]
-    mnli = "index\tgenre\tsentence1\tsentence2\tgold_label"
+    for split, count in (("train", 40), ("dev", 20)):
+        first, *rows = [("gj04", n % 2, "" if n % 2 else "*", text()) for n in range(count)]
+        write(f"CoLA/{split}", "\t".join(map(str, first)), rows)
+        write(f"MRPC/{split}", MRPC, [(n % 2, n, n, text(), text()) for n in range(count)])
+        write(f"STS-B/{split}", f"{pairs}\tscore", [(n, text(), text(), n % 6) for n in range(count)])
     for name, count in (("train", 40), ("dev_matched", 12), ("dev_mismatched", 9)):
-        write(f"MNLI/{name}.tsv", mnli, [[n, "", text(), text(), names[n % 3]] for n in range(count)])
-    write("CoLA/test.tsv", "index\tsentence", [[n, text()] for n in range(5)])
-    write("MRPC/test.tsv", "index\t#1 ID\t#2 ID\t#1 String\t#2 String", [[n, n, n, text(), text()] for n in range(6)])
+        write(f"MNLI/{name}", f"{pairs}\tgold_label", [(n, text(), text(), names[n % 3]) for n in range(count)])
+    write("CoLA/test", "index\tsentence", [(n, text()) for n in range(5)])
+    write("MRPC/test", MRPC.replace("Quality", "index"), [(n, n, n, text(), text()) for n in range(6)])
     for name, count in (("MNLI/test_matched", 7), ("MNLI/test_mismatched", 8), ("AX/AX", 4)):
-        write(f"{name}.tsv", "index\tsentence1\tsentence2", [[n, text(), text()] for n in range(count)])
+        write(name, pairs, [(n, text(), text()) for n in range(count)])
 
 
 @pytest.fixture(scope="module")
@@ -123,16 +115,10 @@ def test_a_whole_submission_is_valid(whole: Path, capsys: pytest.CaptureFixture[
 
 
 BAD: dict[str, tuple[Callable[[str], str], str]] = {
-    "header": (
-        lambda text: text.replace("index", "id", 1),
-        "WNLI.tsv:1: the header is 'id\\tprediction'; it must be 'index",
-    ),
-    "order": (lambda text: text.replace("\n7\t", "\n8\t"), "WNLI.tsv:9: the index is '8'"),
+    "header": (lambda text: text.replace("index", "id", 1), "WNLI.tsv:1: the header is 'id\\tprediction'; it must be"),
     "twice": (lambda text: text.replace("\n7\t1\n", "\n7\t1\n7\t1\n"), "WNLI.tsv:10: the index is '7'"),
-    "label": (lambda text: text.replace("\n7\t1\n", "\n7\t2\n"), "WNLI.tsv:9: "),
     "no tab": (lambda text: text.replace("\n7\t1\n", "\n7\n"), "WNLI.tsv:9: the index is '7'"),
     "missing": (lambda text: text.removesuffix("145\t1\n"), "145 predictions for 146 test rows"),
-    "empty": (lambda text: "", "WNLI.tsv:1: "),
 }
 
 
@@ -161,7 +147,7 @@ def test_a_zip_comes_back_as_a_submission_to_a_leaderboard_and_as_scores(
     (tmp_path / "all/svm/predictions.zip").write_bytes(path.read_bytes())
     (tmp_path / "gold/MRPC").mkdir(parents=True)
     _, *rows = (home / "data/MRPC/test.tsv").read_text(encoding="utf-8").splitlines()
-    lines = ["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", *(f"1\t{row.partition(chr(9))[2]}" for row in rows)]
+    lines = [MRPC, *(f"1\t{row.partition(chr(9))[2]}" for row in rows)]
     (tmp_path / "gold/MRPC/test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     arguments = [f"gold={tmp_path}/gold", f"out={tmp_path}/site", f"cache={tmp_path}/cache"]
     assert main(["leaderboard", "glue", f"{tmp_path}/all", *arguments]) == 0

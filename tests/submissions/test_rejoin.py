@@ -78,9 +78,8 @@ def test_rows_with_the_same_texts_and_different_predictions_are_refused(rejoin: 
 
 def test_the_same_rows_in_the_same_order_are_not_ambiguous(rejoin: Rejoin, tmp_path: Path) -> None:
     write_lines(tmp_path / "official/par/test.jsonl", [PAR_TEST[1]] * 2)
-    write_lines(
-        tmp_path / "copy/par/test.jsonl", [f'{PAR_TEST[1][:-1]}, "prediction": "{value}"}}' for value in ("ja", "nej")]
-    )
+    rows = [f'{PAR_TEST[1][:-1]}, "prediction": "{value}"}}' for value in ("ja", "nej")]
+    write_lines(tmp_path / "copy/par/test.jsonl", rows)
     assert rejoin()[0] == 0
     assert predicted(tmp_path / "out/par/test.jsonl") == ["ja", "nej"]
 
@@ -89,7 +88,6 @@ def test_the_same_rows_in_the_same_order_are_not_ambiguous(rejoin: Rejoin, tmp_p
     ("row", "problem"),
     [
         (VAL_TEST[0].replace('"idx": 0', '"idx": 7'), "no row of the submission has this row's idx and texts"),
-        (VAL_TEST[0].replace("vad 0", "vad?"), "no row of the submission has this row's idx and texts"),
         (
             VAL_TEST[0].replace('"idx": 0, ', "").replace("vad 0", "vad?"),
             "no row of the submission has this row's texts",

@@ -11,13 +11,12 @@ from mtl.tasks.task import Task
 from mtl.training.batches import (
     BatchDataset,
     Schedule,
-    ScheduleSampler,
-    SortedSampler,
     batch_rows,
     pass_batches,
     pool_size,
     predict_rows,
     row_lengths,
+    sorted_batches,
 )
 
 
@@ -49,13 +48,13 @@ def test_each_pass_sees_every_row_once() -> None:
 
 
 def test_any_step_can_be_asked_for_alone() -> None:
-    whole = list(ScheduleSampler(Schedule(lengths(), batch_sizes(32), 300, seed=5), 0, 300))
-    part = list(ScheduleSampler(Schedule(lengths(), batch_sizes(32), 300, seed=5), 217, 1000))
+    whole = Schedule(lengths(), batch_sizes(32), 300, seed=5).between(0, 300)
+    part = Schedule(lengths(), batch_sizes(32), 300, seed=5).between(217, 1000)
     assert len(part) == 83
     for (task, rows), (other_task, other_rows) in zip(whole[217:], part, strict=True):
         assert task == other_task
         np.testing.assert_array_equal(rows, other_rows)
-    other = list(ScheduleSampler(Schedule(lengths(), batch_sizes(32), 300, seed=6), 0, 300))
+    other = Schedule(lengths(), batch_sizes(32), 300, seed=6).between(0, 300)
     assert [task for task, _ in whole] != [task for task, _ in other]
 
 
@@ -75,9 +74,9 @@ def test_each_task_has_its_batch_size() -> None:
     assert {name: max(size for task, size in seen if task == name) for name in sizes} == sizes
 
 
-def test_sorted_sampler_gives_every_row_once() -> None:
+def test_sorted_batches_give_every_row_once() -> None:
     seen: dict[str, list[int]] = {"big": [], "small": [], "tiny": []}
-    for task, rows in SortedSampler(lengths(), batch_sizes(64)):
+    for task, rows in sorted_batches(lengths(), batch_sizes(64)):
         seen[task] += rows.tolist()
         assert (np.diff(lengths()[task][rows]) >= 0).all()
     assert {task: sorted(rows) for task, rows in seen.items()} == {t: list(range(len(x))) for t, x in lengths().items()}
@@ -137,7 +136,7 @@ def test_predictions_are_in_the_order_of_the_rows(batch: int) -> None:
     torch.manual_seed(0)
     network = Network([task], Heads([task], {"c": 1}, 4, 8, 0.5), None)
     vectors = torch.randn(6, 4)
-    order = SortedSampler({"c": np.array([4, 3, 6])}, {"c": batch})
+    order = sorted_batches({"c": np.array([4, 3, 6])}, {"c": batch})
     codes = predict_rows(network, BatchDataset({"c": CHOICE}, vectors=vectors), order, torch.device("cpu"))
     assert not network.training
     head = network.heads["c"]

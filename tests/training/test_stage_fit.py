@@ -59,9 +59,11 @@ def test_resumed_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: s
     plain, begun = module(), time.monotonic()
     run(plain, "plain")
     assert 0 < plain.curve[0]["seconds"] <= plain.curve[-1]["seconds"] <= time.monotonic() - begun
-    for cut in cuts:
+    for number, cut in enumerate(cuts):
         with pytest.raises(Cut):
-            run(module(), "cut", cut)
+            run(module(), f"cut{number}", cut)
+        (tmp_path / f"cut{number}").rename(tmp_path / f"cut{number + 1}")  # a folder may move
+    (tmp_path / f"cut{len(cuts)}").rename(tmp_path / "cut")
     resumed = module()
     run(resumed, "cut")
     assert average_of(tmp_path / "cut/stage") == average_of(tmp_path / "plain/stage")
@@ -210,14 +212,6 @@ class NoLoss(MultitaskModule):
         return super().training_step(batch, batch_idx)
 
 
-def test_a_step_in_parts_is_counted_once(tmp_path: Path) -> None:
-    diverging = module(kind=NoLoss)
-    diverging.parts = 2
-    with pytest.raises(DivergedError, match=r"task t, step 14: the loss is nan"):
-        fit(diverging, stage(tmp_path / "stage"), CPU)
-    assert [row["step"] for row in diverging.curve] == [4, 8, 12]
-
-
 class NoWeights(MultitaskModule):
     """One of whose weights is infinite after the last step before a validation, whatever the loss was."""
 
@@ -236,16 +230,17 @@ class NoOutputs(MultitaskModule):
 
 
 @pytest.mark.parametrize(
-    ("kind", "problem"),
+    ("kind", "parts", "problem"),
     [
-        (NoLoss, "task t, step 14: the loss is nan"),
-        (NoWeights, "task t, step 16: weights are not finite"),
-        (NoOutputs, "task t, step 16: the outputs for dev rows are not finite"),
+        (NoLoss, 1, "task t, step 14: the loss is nan"),
+        (NoLoss, 2, "task t, step 14: the loss is nan"),  # a step in parts is counted once
+        (NoWeights, 1, "task t, step 16: weights are not finite"),
+        (NoOutputs, 1, "task t, step 16: the outputs for dev rows are not finite"),
     ],
 )
 @pytest.mark.parametrize("checkpoint", ["best", "last"])
 def test_divergence_ends_a_stage_and_the_last_good_weights_stay(
-    tmp_path: Path, kind: type[MultitaskModule], problem: str, checkpoint: str
+    tmp_path: Path, kind: type[MultitaskModule], parts: int, problem: str, checkpoint: str
 ) -> None:
     folder = tmp_path / "stage"
     weights = folder / WEIGHTS[checkpoint]
@@ -255,8 +250,10 @@ def test_divergence_ends_a_stage_and_the_last_good_weights_stay(
     )
     for _ in range(2):  # given again, it resumes and ends in the same place
         diverging = module(kind=kind)
+        diverging.parts = parts
         with pytest.raises(DivergedError, match=f"^{message}$"):
             fit(diverging, stage(folder, checkpoint=checkpoint), CPU)
+        assert [row["step"] for row in diverging.curve] == [4, 8, 12]
         for path in (weights, folder / "last.ckpt"):
             kept = torch.load(path, weights_only=True)
             assert kept["epoch"] <= 2 and all(value.isfinite().all() for value in kept["state_dict"].values())
@@ -278,14 +275,6 @@ def cut_off(folder: Path, cut: int = 2) -> Path:
     with pytest.raises(Cut):
         fitted(stage(folder, cut=cut))
     return folder
-
-
-def test_a_moved_folder_keeps_its_best(plain: MultitaskModule, tmp_path: Path) -> None:
-    cut_off(tmp_path / "before/stage", 8)
-    (tmp_path / "before").rename(tmp_path / "after")
-    resumed = fitted(stage(tmp_path / "after/stage"))
-    assert average_of(tmp_path / "after/stage") == pytest.approx(max(row["dev/average"] for row in plain.curve))
-    assert_same_weights(plain, resumed)
 
 
 def test_what_a_stage_that_has_not_finished_leaves(tmp_path: Path) -> None:
@@ -318,8 +307,9 @@ def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(
     assert_same_weights(fitted(stage(folder)), plain)
 
 
-def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> None:
-    trained = fitted(stage(tmp_path / "stage"))
+@pytest.mark.parametrize("resumable", [False, True])
+def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path, resumable: bool) -> None:
+    trained = fitted(replace(stage(tmp_path / "stage"), resumable=resumable))
     assert [path.name for path in tmp_path.rglob("*.ckpt")] == ["best.ckpt"]
     best = max(row["dev/average"] for row in trained.curve)
     assert average_of(tmp_path / "stage") == pytest.approx(best)
@@ -343,11 +333,6 @@ def test_dropout_is_on_in_training_whatever_was_before(tmp_path: Path) -> None:
     assert not evaluated.training
 
 
-def test_a_stage_that_cannot_be_resumed_leaves_its_weights_alone(tmp_path: Path) -> None:
-    fitted(replace(stage(tmp_path / "stage"), resumable=False))
-    assert [path.name for path in tmp_path.rglob("*.ckpt")] == ["best.ckpt"]
-
-
 class Watched(MultitaskModule):
     """Remembers its weights at every validation."""
 
@@ -360,28 +345,19 @@ class Watched(MultitaskModule):
 def test_the_last_weights_are_those_of_the_last_validation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int, validations: int
 ) -> None:
-    # The second validation is the best one.
-    scores = [50.0, 60.0, *[40.0] * 8]
-    runs = [iter(scores), iter(scores)]
-    trained = module(kind=Watched)
-    assert isinstance(trained, Watched)
-    monkeypatch.setattr("mtl.training.module.score", lambda *_: next(runs[0]))
-    fit(trained, stage(tmp_path / "stage", patience, checkpoint="last"), CPU)
-    assert [row["dev/average"] for row in trained.curve] == scores[:validations]
-    assert average_of(tmp_path / "stage") == 40
-    kept = torch.load(tmp_path / "stage/final.ckpt", weights_only=True)
-    assert (kept["epoch"], kept["average"]) == (validations - 1, 40)
-    for name, tensor in trained.seen[-1].items():
-        assert torch.equal(tensor, kept["state_dict"][name]) and torch.equal(tensor, trained.network.state_dict()[name])
-    assert not (tmp_path / "stage/best.ckpt").exists()
-    # It trains as a stage does that keeps the best.
-    best = module()
-    monkeypatch.setattr("mtl.training.module.score", lambda *_: next(runs[1]))
-    fit(best, stage(tmp_path / "best" / "stage", patience), CPU)
-    assert average_of(tmp_path / "best/stage") == 60
-    assert without_seconds(best) == without_seconds(trained)
-    assert all(torch.equal(t, trained.seen[1][name]) for name, t in best.network.state_dict().items())
-    assert not any(torch.equal(t, trained.seen[-1][name]) for name, t in best.network.state_dict().items())
+    scores = [50.0, 60.0, *[40.0] * 8]  # the second validation is the best one
+    for checkpoint, name, number in (("last", "final.ckpt", validations - 1), ("best", "best.ckpt", 1)):
+        trained, folder, given = module(kind=Watched), tmp_path / checkpoint / "stage", iter(scores)
+        assert isinstance(trained, Watched)
+        monkeypatch.setattr("mtl.training.module.score", lambda *_, given=given: next(given))
+        fit(trained, stage(folder, patience, checkpoint=checkpoint), CPU)
+        assert [row["dev/average"] for row in trained.curve] == scores[:validations]
+        assert [path.name for path in folder.glob("*.ckpt")] == [name]
+        kept = torch.load(folder / name, weights_only=True)
+        assert (kept["epoch"], kept["average"], average_of(folder)) == (number, scores[number], scores[number])
+        for weights, tensor in trained.seen[number].items():
+            assert torch.equal(tensor, kept["state_dict"][weights])
+            assert torch.equal(tensor, trained.network.state_dict()[weights])
 
 
 def test_without_a_terminal_lines_appear_from_time_to_time_and_one_at_the_end(

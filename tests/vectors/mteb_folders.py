@@ -1,24 +1,22 @@
 """Small local folders of mteb's tasks, an encoder for them, and finished evaluations without mteb."""
 
 import hashlib
-import json
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from mtl.base.files import write_json, write_text
 from mtl.vectors.encoders.encoder import Description
 from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.vectors.mteb.results import EXACT, EvaluationFolder, summarize
 
+DIM = 32
 WORDS = re.findall(r"\w+", "kot pies dom las góra ptak ryba chleb woda dzień noc wiatr śnieg deszcz")
-
 SWEDISH = """
 name: sv-test
 title: Two Swedish tasks
@@ -33,9 +31,6 @@ types:
       SweRecClassification: {}
       DalajClassification: {}
 """
-
-
-DIM = 32
 
 
 @dataclass
@@ -53,20 +48,9 @@ class HashedEncoder:
 
     @property
     def description(self) -> Description:
-        return Description(
-            name=self.name,
-            title=f"Hashed words, {self.pooling}",
-            family="average",
-            dim=DIM,
-            language="pl",
-            parameters=0,
-            parameters_without_embeddings=0,
-            memory=0,
-            max_length=None,
-            trained_on=self.trained_on,
-            suite=None,
-            seed=self.seed,
-        )
+        sizes = (DIM, "pl", 1200, 200, 4_000_000, None)
+        title = f"Hashed words, {self.pooling}"
+        return Description(self.name, title, "average", *sizes, self.trained_on, None, self.seed)
 
     def learn(self, texts: Sequence[str]) -> None:
         self.learnt += texts
@@ -88,23 +72,6 @@ class HashedEncoder:
 def _vector(word: str) -> np.ndarray:
     seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
     return np.random.default_rng(seed).standard_normal(DIM)
-
-
-def stay_offline(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Within a test, mteb and datasets do not read the hub, and write only below a folder."""
-    import datasets
-
-    monkeypatch.setenv("MTEB_CACHE", str(folder / "mteb"))
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "datasets")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-
-
-def write_rows(folder: Path, split: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write the rows of a split of a task as JSON lines."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    (folder / f"{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def pairs(count: int, target: str, seed: int = 0) -> list[dict[str, Any]]:
@@ -131,16 +98,8 @@ def labelled(count: int, seed: int = 0) -> list[dict[str, Any]]:
 
 def record(score: float, data: str = EXACT, /, **changes: Any) -> dict[str, Any]:
     """What is recorded of an evaluation of a task."""
-    return {
-        **{"versions": {"mteb": "2"}, "revision": "r1", "split": "test", "type": "", "metric": "m", "score": score},
-        **{
-            "main_metric": "m",
-            "main_score": score,
-            "data": data,
-            "differences": [] if data == EXACT else ["test: few"],
-        },
-        **{"seconds": 2.0, "encoding_seconds": 1.0, "sentences": 100, **changes},
-    }
+    said = {"data": data, "differences": [] if data == EXACT else ["test: few"], "revision": "r1", "metric": "m"}
+    return {"score": score, **said, "seconds": 2.0, "encoding_seconds": 1.0, "sentences": 100, **changes}
 
 
 def make_evaluation(
@@ -155,7 +114,6 @@ def make_evaluation(
     benchmark = load_benchmark(path)
     folder = EvaluationFolder.of(str(runs_dir), benchmark.name, encoder)
     write_text(folder.benchmark, path.read_text(encoding="utf-8"))
-    description = replace(encoder.description, parameters=1200, parameters_without_embeddings=200, memory=4_000_000)
-    summary = summarize(benchmark, description, encoder.fingerprint(), {}, records, choice)
+    summary = summarize(benchmark, encoder.description, encoder.fingerprint(), {}, records, choice)
     write_json(folder.summary, {**summary, "command": "mtl mteb x"})
     return folder

@@ -25,6 +25,7 @@ SMALL = PretrainingSettings(
     threads=1,
 )
 GIVEN = {key: value for key, value in vars(SMALL).items() if value is not None}
+ARGUMENTS = [f"{key}={str(value).lower()}" for key, value in GIVEN.items()]
 WORDS = ["żółw", "żółwie", "ślimak", "ślimaki", "idzie", "idą", "drogą", "Łódź", "zażółcenie", "kot", "kotek", "kotki"]
 
 

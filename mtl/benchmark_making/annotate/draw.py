@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.files import new_folder, sha256, write_json, write_text
+from mtl.base.typed import typed
 from mtl.benchmark_making.annotate.form import render_form
 from mtl.data.examples import Example
 from mtl.data.fetching.fetch import write_generated
@@ -20,7 +22,6 @@ from mtl.jobs.job import Job
 from mtl.tasks.task import Task
 
 KINDS = ("labels", "number", "choice")  # of target, that a form can ask for
-MOST_ROWS = 5000  # of a form
 KEY = "key.json"
 
 
@@ -29,11 +30,11 @@ class Wanted:
     """What sample is drawn: of these tasks, as many rows of each, from the split that scores them, and with instructions in place of the suite's.
     The seed is of the draw and of the order in which rows, and candidates of a row, are shown."""
 
-    tasks: Sequence[str]
-    rows: int = 50
+    task: list[str]
+    rows: Annotated[int, Meta(ge=2, le=5000)] = 50
     split: str | None = None
-    seed: int = 1
-    instructions: Path | None = None
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
+    instructions: str | None = None
 
 
 def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
@@ -44,14 +45,14 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             written then.
     """
     try:
-        tasks = job.suite.choose(wanted.tasks)
+        tasks = job.suite.choose(wanted.task)
     except InputError as error:
         raise error.located(key="task") from None
     for task in tasks:
         _check_task(task, wanted)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
-    instructions = None if wanted.instructions is None else read_text(wanted.instructions)
+    instructions = None if wanted.instructions is None else read_text(Path(wanted.instructions))
     write_generated(job.suite, job.data_dir)
     missing = missing_tasks(job.suite, job.data_dir)
     if lacking := [task.id for task in tasks if task.id in missing]:
@@ -151,13 +152,6 @@ def default_instructions(task: Task) -> str:
 def read_wanted(settings: Mapping[str, Any]) -> Wanted:
     """The sample that settings `task`, `rows`, `split`, `seed` and `instructions` describe. Raises InputError for a bad value."""
     task = settings.get("task")
-    ids = task if isinstance(task, list) else [task]
-    if task is None or not ids:
+    if not task:
         raise InputError("name the task to ask about, or several as in [cbd,dyk]", key="task")
-    numbers = {"rows": settings.get("rows", 50), "seed": settings.get("seed", 1)}
-    for (name, value), (low, high) in zip(numbers.items(), ((2, MOST_ROWS), (0, 2**32 - 1)), strict=True):
-        if type(value) is not int or not low <= value <= high:
-            raise InputError(f"must be a whole number from {low} to {high}", key=name, value=value)
-    instructions, split = settings.get("instructions"), settings.get("split")
-    path = None if instructions is None else Path(str(instructions))
-    return Wanted([str(id) for id in ids], **numbers, split=split and str(split), instructions=path)
+    return typed(Wanted, {**settings, "task": task if isinstance(task, list) else [task]})

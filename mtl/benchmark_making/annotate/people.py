@@ -60,11 +60,13 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
     answered = {id: [person for person in people if id in person.answers] for id in job.suite.tasks}
     groups = {id: group for id, group in answered.items() if len(group) > 1}
-    agreement = [
-        agreement_text(job.suite.tasks[id], [person.name for person in group], _stacked(id, group))
-        for id, group in groups.items()
-    ]
-    together, made = _majority(job, groups)
+    together, made, agreement = Person(MAJORITY), list[str](), list[str]()
+    for id, group in groups.items():
+        task, answers = job.suite.tasks[id], np.array([person.answers[id] for person in group])
+        agreement.append(agreement_text(task, [person.name for person in group], answers))
+        if len(group) >= LEAST_FOR_MAJORITY:
+            together.answers[id], tied = majority(answers, level_of(task))
+            made.append(majority_text(task, tied, len(group)))
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
         for person in people:
@@ -77,22 +79,6 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
         for person_job in jobs:
             person_job.folder.check(person_job.config)
         yield jobs, [*agreement, *made]
-
-
-def _stacked(id: str, group: Sequence[Person]) -> np.ndarray:
-    """The answers of a group to a task, float64 (people, rows)."""
-    return np.array([person.answers[id] for person in group])
-
-
-def _majority(job: Job, groups: Mapping[str, Sequence[Person]]) -> tuple[Person, list[str]]:
-    """The majority as a person, without answers where there is none, and how it was made, one line a task."""
-    together, lines = Person(MAJORITY), []
-    for id, group in groups.items():
-        if len(group) >= LEAST_FOR_MAJORITY:
-            task = job.suite.tasks[id]
-            together.answers[id], tied = majority(_stacked(id, group), level_of(task))
-            lines.append(majority_text(task, tied, len(group)))
-    return together, lines
 
 
 def _job(

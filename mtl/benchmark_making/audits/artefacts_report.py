@@ -48,16 +48,15 @@ ONE_TEXT = (
 def audit_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> Audit:
     """What the tasks of a job give away. Arguments and errors are those of `find_artefacts`."""
     artefacts = find_artefacts(job, floors)
-    return Audit(_all_findings(job.suite, artefacts), render_artefacts(job.suite, artefacts))
+    return Audit(artefact_findings(artefacts, job.suite.shown), render_artefacts(job.suite, artefacts))
 
 
-def _all_findings(suite: Suite, artefacts: Sequence[Artefacts]) -> list[Finding]:
-    return [finding for of_task in artefacts for finding in artefact_findings(of_task, suite.shown)]
-
-
-def artefact_findings(artefacts: Artefacts, scale: Scale) -> list[Finding]:
-    """What a task gives away clearly."""
-    return [*_part_findings(artefacts, scale), *_word_findings(artefacts), *_split_findings(artefacts, scale)]
+def artefact_findings(artefacts: Sequence[Artefacts], scale: Scale) -> list[Finding]:
+    """What tasks give away clearly."""
+    findings = list[Finding]()
+    for of_task in artefacts:
+        findings += [*_part_findings(of_task, scale), *_word_findings(of_task), *_split_findings(of_task, scale)]
+    return findings
 
 
 def _part_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
@@ -89,9 +88,10 @@ def _word_findings(artefacts: Artefacts) -> Iterator[Finding]:
     task, words = artefacts.task, artefacts.words
     if words is None or not words.telling or not (task.is_pair or task.candidates):
         return
-    named = []
-    for word in words.telling[:MOST_WORDS]:
-        named.append(f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})")
+    named = [
+        f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})"
+        for word in words.telling[:MOST_WORDS]
+    ]
     what = f"{len(words.telling)} of {words.tested:,} words of one text tell the class: {', '.join(named)}"
     meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words (step sample)"
     yield Finding("artefact: words", task.id, "train", len(words.telling), what, meaning)
@@ -133,7 +133,7 @@ def _split_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
 
 def artefact_summary(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
     """The findings alone, in Markdown."""
-    findings = _all_findings(suite, artefacts)
+    findings = artefact_findings(artefacts, suite.shown)
     return "\n".join([*(f"- {inert(str(finding))}" for finding in findings), verdict(findings)])
 
 
@@ -150,7 +150,7 @@ def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
         _shift_table(artefacts),
         _gap_table(artefacts, suite.shown),
     ]
-    return with_findings(sections, _all_findings(suite, artefacts))
+    return with_findings(sections, artefact_findings(artefacts, suite.shown))
 
 
 def _score_table(artefacts: Sequence[Artefacts], scale: Scale) -> str:

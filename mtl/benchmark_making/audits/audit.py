@@ -1,7 +1,7 @@
 """Check a suite's data for errors, duplicates and leaks between splits, and write a report."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,8 +72,7 @@ def audit(job: Job) -> Audit:
             notes += _note_other_pairs(files)
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
-    notes += _note_outer_whitespace(read)
-    notes += _note_quoting_reader(read, folder)
+    notes += _note_files(read, folder)
     all_findings = [finding for of_task in findings.values() for finding in of_task]
     tables = []
     for files in read:
@@ -149,8 +148,7 @@ def _held_out(files: TaskFiles) -> dict[str, Part]:
     return {} if "dev" in files.files or "dev" not in files.parts else {HELD_OUT: files.parts["dev"]}
 
 
-def _row_counts(files: TaskFiles) -> list[Finding]:
-    findings = []
+def _row_counts(files: TaskFiles) -> Iterator[Finding]:
     for split, part in files.files.items():
         published = files.task.rows.get(split)
         if published is not None and published != len(part.rows):
@@ -160,47 +158,41 @@ def _row_counts(files: TaskFiles) -> list[Finding]:
             if fewer:
                 why = "rows were left out, or a program lost them by reading quotation marks as CSV quoting"
             meaning = f"{why}; scores cannot be compared with published ones"
-            findings.append(part.finding("row count", abs(len(part.rows) - published), what, meaning, part.file))
-    return findings
+            yield part.finding("row count", abs(len(part.rows) - published), what, meaning, part.file)
 
 
-def _changed_files(files: TaskFiles, folder: Path) -> list[Finding]:
+def _changed_files(files: TaskFiles, folder: Path) -> Iterator[Finding]:
     """The files that differ from those whose checksums the suite names, if their numbers of rows do not say so already."""
-    findings = []
     for split in changed_splits(hash_files([files.task], folder)).get(files.task.id, ()):
         part = files.files.get(split)
         if part is not None and files.task.rows.get(split) in (None, len(part.rows)):
             what = "the file differs from the one whose checksum the suite names"
             meaning = "tables mark the task as changed; scores cannot be compared with published ones"
-            findings.append(part.finding("checksum", 1, what, meaning, part.file))
-    return findings
+            yield part.finding("checksum", 1, what, meaning, part.file)
 
 
 def _row_findings(
     files: TaskFiles, tokens: TokenCounts, max_length: int, earlier: dict[str, TaskFiles]
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """The findings in each file; those about texts are not repeated where an earlier task has the same ones in this split."""
-    findings = []
     for split, part in files.files.items():
         if split not in earlier:
-            findings += [*text_findings(part), *token_findings(part, tokens, max_length)]
+            yield from text_findings(part)
+            yield from token_findings(part, tokens, max_length)
         if split not in earlier or not same_targets(part, earlier[split].files[split]):
-            findings += target_findings(part)
+            yield from target_findings(part)
     for part in _held_out(files).values():
-        findings += targets(part)
-    return findings
+        yield from targets(part)
 
 
-def _note_same_texts(files: TaskFiles, alike: Sequence[tuple[str, TaskFiles]]) -> list[str]:
+def _note_same_texts(files: TaskFiles, alike: Sequence[tuple[str, TaskFiles]]) -> Iterator[str]:
     """Notes on files with the same texts as those of an earlier task."""
-    notes = []
     for earlier in {id(task_files): task_files for _, task_files in alike}.values():
         splits = [split for split, task_files in alike if task_files is earlier]
         differing = [split for split in splits if not same_targets(files.files[split], earlier.files[split])]
         targets_note = f", but other targets in {_enumerate(differing)}" if differing else ""
         where = f"{earlier.task.id} in {_enumerate(splits)}{targets_note}"
-        notes.append(f"{files.task.id} has the same texts as {where}; findings about the texts are not repeated.")
-    return notes
+        yield f"{files.task.id} has the same texts as {where}; findings about the texts are not repeated."
 
 
 def _enumerate(words: Sequence[str]) -> str:
@@ -208,33 +200,29 @@ def _enumerate(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def _note_other_pairs(files: TaskFiles) -> list[str]:
+def _note_other_pairs(files: TaskFiles) -> Iterator[str]:
     """A note on texts of dev and test that also occur in train, in another pair."""
     counts = [f"{count} of {rows} rows of {split}" for split, count, rows in texts_in_other_pairs(files.parts)]
-    shown = f"{files.task.id}: in {_enumerate(counts)}, one of the texts also occurs in train, in another pair."
-    return [shown] if counts else []
+    if counts:
+        yield f"{files.task.id}: in {_enumerate(counts)}, one of the texts also occurs in train, in another pair."
 
 
-def _note_outer_whitespace(read: Sequence[TaskFiles]) -> list[str]:
-    """A note on texts that begin or end with whitespace. It is no finding, since the tokenizer drops the whitespace."""
-    counts = []
+def _note_files(read: Sequence[TaskFiles], folder: Path) -> Iterator[str]:
+    """Notes on texts that begin or end with whitespace, which are no finding, since the tokenizer drops it; and on files in which a reader with
+    CSV quoting finds another number of rows."""
+    padded, different = [], []
     for part in (part for files in read for part in files.files.values()):
         if rows := sum(any(text != text.strip() and not is_blank(text) for text in row.texts) for row in part.rows):
-            counts.append(f"{rows} of {part.task.id} {part.split}")
-    note = f"Rows with a text that begins or ends with whitespace: {_enumerate(counts)}. The tokenizer drops it."
-    return [note] if counts else []
-
-
-def _note_quoting_reader(read: Sequence[TaskFiles], folder: Path) -> list[str]:
-    """A note on files in which a reader with CSV quoting, such as pandas with its defaults, finds another number of rows."""
-    different = []
-    for part in (part for files in read for part in files.files.values() if part.file.endswith(".tsv")):
-        lines = (f"{line}\n" for line in read_lines(folder / part.file))
-        try:
-            rows = sum(1 for _ in csv.reader(lines, delimiter="\t")) - 1
-        except csv.Error:
-            rows = 0
-        if rows != len(part.rows):
-            different.append(f"{rows} of {len(part.rows)} rows of {part.task.id} {part.split}")
-    note = f"A reader with CSV quoting (pandas with its defaults) would find {_enumerate(different)}."
-    return [note] if different else []
+            padded.append(f"{rows} of {part.task.id} {part.split}")
+        if part.file.endswith(".tsv"):
+            lines = (f"{line}\n" for line in read_lines(folder / part.file))
+            try:
+                rows = sum(1 for _ in csv.reader(lines, delimiter="\t")) - 1
+            except csv.Error:
+                rows = 0
+            if rows != len(part.rows):
+                different.append(f"{rows} of {len(part.rows)} rows of {part.task.id} {part.split}")
+    if padded:
+        yield f"Rows with a text that begins or ends with whitespace: {_enumerate(padded)}. The tokenizer drops it."
+    if different:
+        yield f"A reader with CSV quoting (pandas with its defaults) would find {_enumerate(different)}."

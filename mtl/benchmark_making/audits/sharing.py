@@ -14,10 +14,8 @@ Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows co
 def shared_within(parts: Parts) -> list[Finding]:
     """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev."""
     pairs = (("dev", "train"), ("test", "train"), ("test", "dev"))
-    findings = [
-        _within(parts[split], parts[source], source) for split, source in pairs if {split, source} <= set(parts)
-    ]
-    return [finding for finding in findings if finding]
+    there = [(parts[split], parts[source], source) for split, source in pairs if {split, source} <= set(parts)]
+    return [finding for pair in there if (finding := _within(*pair))]
 
 
 def _within(part: Part, source: Part, source_split: str) -> Finding | None:

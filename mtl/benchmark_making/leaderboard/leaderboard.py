@@ -5,14 +5,16 @@ The labels stay hidden: messages are about the submissions alone, scores are rou
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.files import counted
 from mtl.base.progress import progress
-from mtl.benchmark_making.leaderboard.rows import TaskRows, read_labelled_rows, read_public_rows
+from mtl.base.typed import AT_LEAST_ONE
+from mtl.benchmark_making.leaderboard.rows import LabelledRows, read_labelled_rows, read_public_rows
 from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission, Scorer
 from mtl.benchmark_making.leaderboard.site import write_site
 from mtl.benchmark_making.leaderboard.submission import (
@@ -44,12 +46,12 @@ class Rules:
     """What a leaderboard asks of submissions.
 
     Args:
-        split: the split that they predict, dev or test.
-        limit: the most submissions of a team in a month; None: any number.
+        split: the split that they predict.
+        limit: the most submissions of a team in a month; None: any number. Those that are refused do not count.
     """
 
-    split: str = "test"
-    limit: int | None = None
+    split: Literal["dev", "test"] = "test"
+    limit: Annotated[int, AT_LEAST_ONE] | None = None
 
 
 def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) -> dict[str, str]:
@@ -62,16 +64,11 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
         InputError: if there is no submission, or no data to compare with.
     """
     tasks = read_public_rows(suite, data_dir, rules.split)
-    described, refused = _describe(folder)
-    limit = _Limit(rules.limit)
-    for path, about in progress(described, "checking", "submissions"):
-        try:
-            limit.check(path, about)
-            read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
-            limit.count(about)
-        except InputError as error:
-            refused[path.name] = str(error)
-    return {path.name: refused.get(path.name, "") for path in find_submissions(folder)}
+
+    def check(path: Path, about: Entrant) -> None:
+        read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
+
+    return _judge(folder, rules, check, "checking")
 
 
 def make_leaderboard(
@@ -95,77 +92,57 @@ def make_leaderboard(
     """
     for what, path in (("gold", gold), ("cache", cache)):
         if path is not None and path.resolve().is_relative_to(out.resolve()):
-            raise InputError(
-                f"{path} is in the folder of the site, {out}, which is published; name another one", key=what
-            )
+            problem = f"{path} is in the folder of the site, {out}, which is published; name another one"
+            raise InputError(problem, key=what)
     tasks = read_labelled_rows(suite, gold, rules.split)
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
     scorer = Scorer(suite, rules.split, tasks, cache)
-    described, refused = _describe(folder)
-    limit = _Limit(rules.limit)
-    scored = []
-    for path, about in progress(described, "scoring", "submissions"):
-        try:
-            limit.check(path, about)
-            scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
-            limit.count(about)
-        except InputError as error:
-            refused[path.name] = str(error)
+    scored = list[ScoredSubmission]()
+
+    def score(path: Path, about: Entrant) -> None:
+        scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
+
+    refused = _judge(folder, rules, score, "scoring")
     scored.sort(key=lambda each: each.name)
     board = build_board(suite, tasks, scored, rules.split)
-    write_site(f"{suite.title} leaderboard", board, scored, refused, out, url)
-    return {path.name: refused.get(path.name, "") for path in find_submissions(folder)}
+    reasons = {name: reason for name, reason in refused.items() if reason}
+    write_site(f"{suite.title} leaderboard", board, scored, reasons, out, url)
+    return refused
 
 
-def _describe(folder: Path) -> tuple[list[tuple[Path, Entrant]], dict[str, str]]:
-    """The submissions whose descriptions can be read, the earliest first; and by name, why the others are refused."""
-    refused: dict[str, str] = {}
-    described: list[tuple[Path, Entrant]] = []
-    for path in find_submissions(folder):
+def _judge(folder: Path, rules: Rules, take: Callable[[Path, Entrant], None], title: str) -> dict[str, str]:
+    """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text."""
+    paths, described = find_submissions(folder), list[tuple[Path, Entrant]]()
+    refused = {path.name: "" for path in paths}
+    for path in paths:
         try:
             described.append((path, read_about(path)))
         except InputError as error:
             refused[path.name] = str(error)
-    return sorted(described, key=lambda each: (each[1].date or "", each[0].name)), refused
-
-
-class _Limit:
-    """How many submissions of each team in a month are on the board. Those that are refused do not count."""
-
-    def __init__(self, most: int | None) -> None:
-        """
-        Args:
-            most: of a team in a month; None: any number.
-        """
-        self.most = most
-        self.made: Counter[tuple[str, str]] = Counter()
-
-    def check(self, path: Path, about: Entrant) -> None:
-        """Raise InputError if the submission is one too many, or does not say whose and when it is."""
-        if self.most is None:
-            return
-        if about.team is None or about.date is None:
-            raise InputError("needs team and date, as this leaderboard limits a team's submissions", path=path / ABOUT)
-        if self.made[self._key(about)] >= self.most:
-            limit = counted(self.most, "submission")
-            raise InputError(
-                f"team {about.team} may make {limit} a month, and this is one more in {about.date[:7]}", path=path
-            )
-
-    def count(self, about: Entrant) -> None:
-        """Count a submission that is not refused."""
-        self.made[self._key(about)] += 1
-
-    def _key(self, about: Entrant) -> tuple[str, str]:
-        return (about.team or "").strip().casefold(), (about.date or "")[:7]
+    described.sort(key=lambda each: (each[1].date or "", each[0].name))
+    taken = Counter[tuple[str, str]]()  # by team and month
+    for path, about in progress(described, title, "submissions"):
+        own = (about.team or "").strip().casefold(), (about.date or "")[:7]
+        try:
+            if rules.limit is not None and not (about.team and about.date):
+                problem = "needs team and date, as this leaderboard limits a team's submissions"
+                raise InputError(problem, path=path / ABOUT)
+            if rules.limit is not None and taken[own] >= rules.limit:
+                limit = f"team {about.team} may make {counted(rules.limit, 'submission')} a month"
+                raise InputError(f"{limit}, and this is one more in {own[1]}", path=path)
+            take(path, about)
+            taken[own] += 1
+        except InputError as error:
+            refused[path.name] = str(error)
+    return refused
 
 
 def build_board(
-    suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[ScoredSubmission], split: str
+    suite: Suite, tasks: Mapping[str, LabelledRows], scored: Sequence[ScoredSubmission], split: str
 ) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
-    rows = [_row(suite, each, split) for each in scored]
+    rows = by_family(_row(suite, each, split) for each in scored)
     scale = suite.shown
     ranks = column_ranks(rows)
     for column in (AVERAGE, *tasks):  # a single system has the first rank
@@ -178,35 +155,22 @@ def build_board(
         "A system without one of these has no average."
     ]
     marks += [f"* AVG is without {', '.join(partial)}, which have no labels here."] if partial else []
-    columns = {id: each.task for id, each in tasks.items() if any(id in row.scores for row in rows)}
+    columns = {AVERAGE: Column("AVG", "mean")}
+    for id, each in tasks.items():
+        if any(id in row.scores for row in rows):
+            metric = each.task.metric
+            columns[id] = Column(each.task.title, metric_named(metric).title, metric, id, id in suite.averaged)
     return Leaderboard(
         suite.name,
         f"{suite.title}, {split}",
         scale,
-        {
-            AVERAGE: Column("AVG", "mean"),
-            **{
-                id: Column(task.title, metric_named(task.metric).title, task.metric, id, id in suite.averaged)
-                for id, task in columns.items()
-            },
-        },
-        by_family(rows),
+        columns,
+        rows,
         marks=marks,
         facts=[SYSTEMS_NOTE],
-        tests=PairTests(ranks=_reordered(rows, ranks)),
+        tests=PairTests(ranks=ranks),
         noun="system",
     )
-
-
-def _reordered(
-    rows: Sequence[Row], ranks: Mapping[str, Mapping[int, tuple[int, int]]]
-) -> dict[str, dict[int, tuple[int, int]]]:
-    """Ranks by the index of a row in the order of families."""
-    index = {row: number for number, row in enumerate(by_family(rows))}
-    return {
-        column: {index[rows[number]]: interval for number, interval in intervals.items()}
-        for column, intervals in ranks.items()
-    }
 
 
 def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:

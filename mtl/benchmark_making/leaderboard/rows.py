@@ -20,8 +20,21 @@ from mtl.tasks.task import ScoredRows, Task
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledRows:
-    """The gold targets of a task's rows.
+class TaskRows:
+    """The rows of one task that a submission predicts.
+
+    Args:
+        task: the task, scored on the leaderboard's split.
+        data: the rows as predictions are put to them, without targets.
+    """
+
+    task: Task
+    data: DataRows
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows(TaskRows):
+    """The same with their gold targets.
 
     Args:
         rows: what metrics read.
@@ -34,22 +47,7 @@ class LabelledRows:
     key: str
 
 
-@dataclass(frozen=True, eq=False)
-class TaskRows:
-    """The rows of one task that a submission predicts.
-
-    Args:
-        task: the task, scored on the leaderboard's split.
-        data: the rows as predictions are put to them, without targets.
-        labelled: None if the labels are not at hand.
-    """
-
-    task: Task
-    data: DataRows
-    labelled: LabelledRows | None = None
-
-
-def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRows]:
+def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, LabelledRows]:
     """The rows of the tasks that the folder has labels of, by task id.
 
     Args:
@@ -62,8 +60,7 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRo
     for task in suite.tasks.values():
         if (path := labelled_file(task, split, gold)) is not None:
             scored = replace(task, scored="test" if split == "test" else "dev", breakdown=None)
-            examples = read_split(scored, path, split)
-            tasks[task.id] = TaskRows(scored, _rows(scored, split, path, examples), _labelled(scored, examples))
+            tasks[task.id] = _labelled(scored, split, path, read_split(scored, path, split))
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name} with a label in every row", path=gold)
     return tasks
@@ -87,7 +84,7 @@ def _rows(task: Task, split: str, path: Path, examples: Sequence[Example]) -> Da
     return DataRows(task, split, path, np.full(len(examples), np.nan), candidates)
 
 
-def _labelled(task: Task, examples: Sequence[Example]) -> LabelledRows:
+def _labelled(task: Task, split: str, path: Path, examples: Sequence[Example]) -> LabelledRows:
     described = describe_rows(task, examples)
     groups = described["groups"]
     # With only one group, groups cannot be resampled, so each row counts as a group.
@@ -95,5 +92,5 @@ def _labelled(task: Task, examples: Sequence[Example]) -> LabelledRows:
     numbers = np.unique(np.arange(len(examples)) if apart else np.array(groups), return_inverse=True)[1]
     rows = scored_rows(task, examples)
     set_of_rows = hashlib.sha256(repr((described["texts"], groups)).encode()).hexdigest()
-    targets = hashlib.sha256(repr((set_of_rows, rows.targets.tolist(), task.fingerprint())).encode()).hexdigest()
-    return LabelledRows(rows, row_groups(set_of_rows, numbers), targets)
+    key = hashlib.sha256(repr((set_of_rows, rows.targets.tolist(), task.fingerprint())).encode()).hexdigest()
+    return LabelledRows(task, _rows(task, split, path, examples), rows, row_groups(set_of_rows, numbers), key)

@@ -11,7 +11,7 @@ import numpy as np
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.version import VERSION
-from mtl.benchmark_making.leaderboard.rows import LabelledRows, TaskRows
+from mtl.benchmark_making.leaderboard.rows import LabelledRows
 from mtl.benchmark_making.leaderboard.submission import Entrant, UnreadSubmission, read_predictions
 from mtl.stats.comparison import Sample, over_tasks
 from mtl.stats.resampling import RESAMPLES, resampled_scores
@@ -40,25 +40,20 @@ class ScoredSubmission:
     scores: Mapping[str, float]
     samples: Mapping[str, Sample]
 
-    @property
-    def average(self) -> float | None:
-        """The mean × 100 over the averaged tasks; None if the submission lacks one that others have."""
-        return float(self.samples[AVERAGE].by_seed[0]) if AVERAGE in self.samples else None
-
 
 class Scorer:
     """Scores submissions on the same labelled rows."""
 
-    def __init__(self, suite: Suite, split: str, tasks: Mapping[str, TaskRows], cache: Path | None) -> None:
+    def __init__(self, suite: Suite, split: str, tasks: Mapping[str, LabelledRows], cache: Path | None) -> None:
         """
         Args:
-            tasks: by task id, with their labels.
+            tasks: by task id.
             cache: the folder of the files; None: nothing is remembered.
         """
         self._suite, self._split, self._tasks, self._cache = suite, split, tasks, cache
-        keys = [(id, rows.task.fingerprint(), _labels(rows).key) for id, rows in tasks.items()]
+        keys = [(id, rows.task.fingerprint(), rows.key) for id, rows in tasks.items()]
         self._key = repr((FORMAT, VERSION, np.__version__, RESAMPLES, split, suite.submission.ids, keys))
-        self.averaged = [id for id in suite.averaged if id in tasks]
+        self._averaged = [id for id in suite.averaged if id in tasks]
 
     def score(self, submission: UnreadSubmission) -> ScoredSubmission:
         """The submission's scores. Raises InputError as `read_predictions`; it says nothing of labels."""
@@ -71,15 +66,15 @@ class Scorer:
             except OSError as error:
                 logger.warning("%s: cannot be kept: %s", path, error)
         samples = {
-            str(id): Sample(np.array([value]), {_labels(self._tasks[str(id)]).groups.rows: means}, 0.0, True)
+            str(id): Sample(np.array([value]), {self._tasks[str(id)].groups.rows: means}, 0.0, True)
             for id, value, means in zip(stored["tasks"], stored["scores"], stored["means"][0], strict=True)
         }
         scores = {id: float(sample.by_seed[0]) for id, sample in samples.items()}
-        if self.averaged and all(id in samples for id in self.averaged):
+        if self._averaged and all(id in samples for id in self._averaged):
             of_task = dict(zip(stored["tasks"].tolist(), stored["means"][1], strict=True))
-            parts = [{_labels(self._tasks[id]).groups.in_average.rows: of_task[id]} for id in self.averaged]
+            parts = [{self._tasks[id].groups.in_average.rows: of_task[id]} for id in self._averaged]
             mean = np.array([self._suite.mean(scores)])
-            divisors = list(self._suite.divisors(self.averaged).values())
+            divisors = list(self._suite.divisors(self._averaged).values())
             samples[AVERAGE] = Sample(mean, over_tasks(parts, divisors), 0.0, True)
         return ScoredSubmission(submission.name, submission.system, str(stored["digest"]), scores, samples)
 
@@ -90,13 +85,12 @@ class Scorer:
         ids = [id for id in self._tasks if id in predicted]
         scores, means, means_in_average = [], [], []
         for id in ids:
-            task, labelled = self._tasks[id].task, _labels(self._tasks[id])
-            scores.append(score(task, predicted[id], labelled.rows))
-            groups, predictions = labelled.groups, predicted[id][None]
-            means.append(resampled_scores(task, predictions, labelled.rows, groups)[0])
-            part = groups.in_average
-            same = part is groups
-            means_in_average.append(means[-1] if same else resampled_scores(task, predictions, labelled.rows, part)[0])
+            task, rows, groups = self._tasks[id].task, self._tasks[id].rows, self._tasks[id].groups
+            scores.append(score(task, predicted[id], rows))
+            means.append(resampled_scores(task, predicted[id][None], rows, groups)[0])
+            means_in_average.append(means[-1])
+            if groups.in_average is not groups:
+                means_in_average[-1] = resampled_scores(task, predicted[id][None], rows, groups.in_average)[0]
         answers = repr([(id, predicted[id].tolist()) for id in ids])
         digest = hashlib.sha256(answers.encode()).hexdigest()
         return {
@@ -128,8 +122,3 @@ class Scorer:
             path.unlink(missing_ok=True)
             return None
         return arrays
-
-
-def _labels(rows: TaskRows) -> LabelledRows:
-    assert rows.labelled is not None
-    return rows.labelled

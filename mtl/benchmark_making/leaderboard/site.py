@@ -118,9 +118,8 @@ def _shown(board: Leaderboard, score: float) -> float:
 
 def _lines(board: Leaderboard, entries: Sequence[Entry]) -> list[Sequence[Any]]:
     """The lines of leaderboard.csv: one for each system and task, and for its average."""
-    lines: list[Sequence[Any]] = [
-        ["name", "title", "team", "date", "task", "score", "low", "high", "rank_low", "rank_high"]
-    ]
+    header = ("name", "title", "team", "date", "task", "score", "low", "high", "rank_low", "rank_high")
+    lines: list[Sequence[Any]] = [header]
     for entry in entries:
         system = entry.scored.system
         about = [entry.row.name, entry.row.label, system.team or "", system.date or ""]
@@ -160,9 +159,8 @@ def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> 
         f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
     ]
     if own := entry.ranks.get(AVERAGE):
-        body.append(
-            f"<p>Systems whose ranks by the average overlap with {rank_text(own)}: {_tied(entries, entry, own)}.</p>"
-        )
+        tied = _tied(entries, entry, own)
+        body.append(f"<p>Systems whose ranks by the average overlap with {rank_text(own)}: {tied}.</p>")
     body += ["<h2>The system</h2>", _table(None, facts)]
     return render_static(row.label, "\n".join(body))
 
@@ -175,7 +173,8 @@ def _tied(entries: Sequence[Entry], entry: Entry, own: tuple[int, int]) -> str:
         if other is not entry and (ranks := other.ranks.get(AVERAGE)) and ranks[0] <= own[1] and own[0] <= ranks[1]
     ]
     links = [f'<a href="{row.name}.html">{html.escape(row.label)}</a>' for row in tied[:MOST_TIED]]
-    return ", ".join([*links, *([f"{len(tied) - MOST_TIED} more"] if len(tied) > MOST_TIED else [])]) or "none"
+    links += [f"{len(tied) - MOST_TIED} more"] if len(tied) > MOST_TIED else []
+    return ", ".join(links) or "none"
 
 
 def _cells(board: Leaderboard, entry: Entry, column: str) -> tuple[str, ...]:
@@ -190,13 +189,11 @@ def _cells(board: Leaderboard, entry: Entry, column: str) -> tuple[str, ...]:
 
 def _table(header: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:
     """A table whose cells are HTML; the first cell of each line is its header."""
-    head = (
-        "<thead><tr>" + "".join(f'<th scope="col">{cell}</th>' for cell in header) + "</tr></thead>" if header else ""
-    )
-    body = "".join(
-        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-        for first, *cells in lines
-    )
+    titles = "".join(f'<th scope="col">{cell}</th>' for cell in header or ())
+    head = f"<thead><tr>{titles}</tr></thead>" if header else ""
+    body = ""
+    for first, *cells in lines:
+        body += f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
     return f'<div class="scroller"><table class="static">{head}<tbody>{body}</tbody></table></div>'
 
 

@@ -1,6 +1,7 @@
 """Steps that choose, repeat and join rows: keep, duplicates, sample, top, explode, stack and shuffle."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -29,9 +30,16 @@ def check_range(name: str, ends: Range | None) -> None:
         raise InputError("must be the smallest and the largest, as in [3, 50] or [3, null]", key=name, value=ends)
 
 
-def has_word(part: str) -> bool:
-    """Whether a part of a text between white space has a letter or a digit: punctuation alone is no word."""
-    return any(map(str.isalnum, part))
+# By option of `keep`, what is measured of a row's value in a column, and how it is said. Punctuation alone is no word.
+MEASURES: dict[str, tuple[Callable[[SourceRow, str], float], str]] = {
+    "words": (
+        lambda row, column: sum(any(map(str.isalnum, part)) for part in row.cell(column).split()),
+        "has {:g} words",
+    ),
+    "characters": (lambda row, column: len(row.cell(column)), "has {:g} characters"),
+    "items": (lambda row, column: len(row.items(column)), "has {:g} items"),
+    "number": (SourceRow.number, "is {:g}"),
+}
 
 
 @dataclass
@@ -57,8 +65,8 @@ class Keep:
     number: Range | None = None
 
     def check(self) -> None:
-        check_one_of(self, "values", "without", "words", "characters", "items", "number")
-        for name in ("words", "characters", "items", "number"):
+        check_one_of(self, "values", "without", *MEASURES)
+        for name in MEASURES:
             check_range(name, getattr(self, name))
 
 
@@ -70,23 +78,16 @@ def keep(work: Work, options: Keep, table: Table) -> Table:
 
 def _reason(options: Keep, row: SourceRow) -> str | None:
     """Why a row is dropped, or None."""
-    if options.values is not None or options.without is not None:
-        items = row.items(options.column)
-        if options.without is not None:
-            unwanted = [item for item in items if item in options.without]
-            return f"{options.column} is {unwanted[0]!r}" if unwanted else None
-        return None if set(items) & set(options.values or ()) else f"{options.column} is {', '.join(items)!r}"
-    if options.words is not None:
-        size, ends, unit = float(sum(map(has_word, row.cell(options.column).split()))), options.words, " words"
-    elif options.characters is not None:
-        size, ends, unit = float(len(row.cell(options.column))), options.characters, " characters"
-    elif options.items is not None:
-        size, ends, unit = float(len(row.items(options.column))), options.items, " items"
-    else:
-        size, ends, unit = row.number(options.column), options.number or [], ""
-    low, high = ends
+    column, items = options.column, row.items(options.column)
+    if options.values is not None:
+        return None if set(items) & set(options.values) else f"{column} is {', '.join(items)!r}"
+    if options.without is not None:
+        return next((f"{column} is {item!r}" for item in items if item in options.without), None)
+    (name,) = (name for name in MEASURES if getattr(options, name) is not None)
+    measured, said = MEASURES[name]
+    size, (low, high) = measured(row, column), getattr(options, name)
     inside = (low is None or size >= low) and (high is None or size <= high)
-    return None if inside else f"{options.column} has {size:g}{unit}" if unit else f"{options.column} is {size:g}"
+    return None if inside else f"{column} {said.format(size)}"
 
 
 @dataclass
@@ -113,7 +114,7 @@ def duplicates(work: Work, options: Duplicates, table: Table) -> Table:
     reasons: list[str | None] = [None] * len(texts)
     for number, text in enumerate(texts):
         if first.setdefault(text, number) != number:
-            reasons[number] = f"the same as {_place(table.rows[first[text]])}"
+            reasons[number] = f"the same as {table.rows[first[text]].place}"
     if options.near is not None:
         numbers = list(first.values())
         for earlier, later, value in near_duplicates(
@@ -121,12 +122,8 @@ def duplicates(work: Work, options: Duplicates, table: Table) -> Table:
         ):
             before, after = numbers[earlier], numbers[later]
             if reasons[before] is None and reasons[after] is None:
-                reasons[after] = f"{value:.2f} like {_place(table.rows[before])}"
+                reasons[after] = f"{value:.2f} like {table.rows[before].place}"
     return table.with_rows(work.chosen(table.rows, reasons))
-
-
-def _place(row: SourceRow) -> str:
-    return " and ".join(f"{origin.file}:{origin.line}" for origin in row.origins)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.benchmark_making.make.filtering import Range, check_range
 from mtl.benchmark_making.make.sources import TAGS, TOKENS
-from mtl.benchmark_making.make.table import SPLIT, SourceRow, Table, Work
+from mtl.benchmark_making.make.table import SPLIT, Table, Work
 from mtl.data.columns import LIST
 from mtl.tasks.task import SPLITS
 
@@ -124,8 +124,7 @@ def map_values(work: Work, options: Map, table: Table) -> Table:
             raise row.error(
                 f"{options.column} is {old!r}, which step {work.number}, map, does not name; name it, or set others: keep or drop"
             )
-    unused = sorted(set(options.values) - {row.cell(options.column) for row in table.rows})
-    if unused:
+    if unused := sorted(set(options.values) - set(table.texts(options.column))):
         raise work.error(f"no row of table {table.name} has {unused[0]!r} in column {options.column!r}", "values")
     return table.with_rows(rows, into)
 
@@ -208,18 +207,10 @@ def number(work: Work, options: Number, table: Table) -> Table:
             value = row.number(column)
             if (low is not None and value < low) or (high is not None and value > high):
                 raise row.error(f"{value:g} in column {column!r} is outside the range of step {work.number}, number")
-        mean = sum(_decimal(row, column) for column in options.columns) / Decimal(len(options.columns))
         try:
+            mean = sum(Decimal(row.cell(column)) for column in options.columns) / Decimal(len(options.columns))
             rows.append(row.with_values(**{options.into: float(mean.quantize(step, ROUND_HALF_EVEN))}))
         except InvalidOperation:
-            raise row.error(
-                f"a mean of {float(mean):g} has too many digits to round; correct the row, or set range:"
-            ) from None
+            problem = "the mean has too many digits to round; correct the row, or set range:"
+            raise row.error(problem) from None
     return table.with_rows(rows, options.into)
-
-
-def _decimal(row: SourceRow, column: str) -> Decimal:
-    try:
-        return Decimal(row.cell(column))
-    except InvalidOperation:
-        return Decimal(repr(row.number(column)))

@@ -1,7 +1,7 @@
 """`mtl make`: run a recipe, from its sources to a folder with data, suite file, sheets and provenance."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -68,12 +68,12 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
     path = find_yaml("recipe", name, shipped("configs") / "recipe")
     recipe = load_recipe(path)
     check_new_folder(out)
-    folder = _data_dir(recipe, data_dir)
-    tables = {each: read_source(each, source, folder) for each, source in recipe.sources.items()}
+    folder, declared = _data_dir(recipe, data_dir), recipe.form.sources
+    tables = {each: read_source(each, source, folder) for each, source in declared.items()}
     rows = [row for table in tables.values() for row in table.rows]
     sources = {
         each: {"file": source.file, "rows": len(tables[each].rows), "sha256": sha256(folder / source.file)}
-        for each, source in recipe.sources.items()
+        for each, source in declared.items()
     }
     try:
         done = _run_steps(recipe, tables)
@@ -81,7 +81,7 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
             suite = write_all(recipe, tables, done, sources, rows, partial)
     except InputError as error:
         # Rows know the names of their files below the data folder; people see the paths.
-        if error.path in {source.file for source in recipe.sources.values()}:
+        if error.path in {source.file for source in declared.values()}:
             raise error.located(path=folder / str(error.path)) from None
         raise
     return Made(out, suite, done)
@@ -103,19 +103,19 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
     done, last = list[Done](), ""
     for place, use in enumerate(recipe.uses):
         taken = [tables[name] for name in use.tables]
-        if len(taken) == 1 and use.tables[0] in recipe.sources and use.tables[0] != last:
+        if len(taken) == 1 and use.tables[0] in recipe.form.sources and use.tables[0] != last:
             _note_changes(use, done)
         last = use.into
         work = Work(recipe.path, use.number, use.name, recipe.form.seed)
         table = use.step.run(work, use.options, *taken)
+        rows = {name: len(tables[name].rows) for name in use.tables}
         if not table.rows:
-            raise work.error(
-                f"no row is left of {_rows(use.tables, tables)}; give other options, or check the step before"
-            )
+            given = " and ".join(f"{counted(number, 'row')} of {name}" for name, number in rows.items())
+            raise work.error(f"no row is left of {given}; give other options, or check the step before")
         tables[use.into] = Table(use.into, table.columns, table.rows)
-        rows = dict(zip(use.tables, (len(each.rows) for each in taken), strict=False))
         # Rows that a step does not choose for a new table are dropped only if nothing reads their own table later.
-        readers = [*(name for later in recipe.uses[place + 1 :] for name in later.tables), *recipe.task_tables]
+        readers = {name for later in recipe.uses[place + 1 :] for name in later.tables}
+        readers |= {own.table for own in recipe.written.values()}
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
         done.append(Done(use, rows, len(table.rows), [] if stays else work.dropped, work.facts))
     return done
@@ -131,7 +131,3 @@ def _note_changes(use: Use, done: Sequence[Done]) -> None:
             "step %d, %s: reads %s after %s replaced it; give %s into_table: to keep the source",
             *(use.number, use.name, source, steps, steps),
         )
-
-
-def _rows(names: list[str], tables: Mapping[str, Table]) -> str:
-    return " and ".join(f"{counted(len(tables[name].rows), 'row')} of {name}" for name in names)

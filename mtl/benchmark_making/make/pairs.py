@@ -1,7 +1,7 @@
 """Steps about two texts: pairs, similarity and cut."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Annotated, Literal
@@ -16,6 +16,8 @@ from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextCo
 from mtl.benchmark_making.similarity.mining import Pairs, joined, most_similar, within_groups
 
 MOST_PAIRS = 10_000_000
+
+Sides = Sequence[np.ndarray]  # of the first and of the second table, one number a row
 
 
 @dataclass(kw_only=True)
@@ -64,21 +66,22 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
     for table, text, group in zip((first, second), options.texts, options.groups, strict=True):
         work.check_columns(table, "texts", text, lists=False)
         work.check_columns(table, "groups", group, lists=False)
-    names = [
-        list(zip(_same_values(work, options, table), table.texts(group), strict=True))
-        for table, group in zip((first, second), options.groups, strict=True)
+    tables = first, second
+    same = [_same_values(work, options, table) for table in tables]
+    ids = dict[tuple[str, str], int]()
+    groups = [
+        np.array([ids.setdefault(name, len(ids)) for name in zip(own, table.texts(group), strict=True)])
+        for own, table, group in zip(same, tables, options.groups, strict=True)
     ]
-    ids = {name: number for number, name in enumerate(dict.fromkeys([*names[0], *names[1]]))}
-    groups = (np.array([ids[name] for name in names[0]]), np.array([ids[name] for name in names[1]]))
-    found = joined(
-        [_found(work, options, (first, second), groups, block) for block in _blocks(work, options, first, second)]
-    )
+    found = joined([_found(work, options, tables, groups, block) for block in _blocks(*same)])
     if len(found.lefts) > MOST_PAIRS:
         raise work.error(f"makes {len(found.lefts):,} pairs; ask for fewer, at most {MOST_PAIRS:,}", "most")
     columns = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
-    rows = [
-        _pair(pair, first, second, columns, options.into) for pair in zip(*map(np.ndarray.tolist, found), strict=True)
-    ]
+    rows = []
+    for left, right, value in zip(*map(np.ndarray.tolist, found), strict=True):
+        one, other = first.rows[left], second.rows[right]
+        further = {new: other.values.get(old) for old, new in columns.items()}
+        rows.append(SourceRow({**one.values, **further, options.into: value}, (*one.origins, *other.origins)))
     if options.one_per_groups:
         rows = work.chosen(rows, _repeated(found, groups))
     for table, used in ((first, found.lefts), (second, found.rights)):
@@ -86,15 +89,6 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
             work.drop(table.rows[number], "in no pair")
     work.facts |= {"pairs": len(rows), "similarity": _range([row.number(options.into) for row in rows])}
     return Table(first.name, [*first.columns, *columns.values(), options.into], rows)
-
-
-def _blocks(work: Work, options: PairOptions, first: Table, second: Table) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The numbers of the rows of both tables that are compared: all with all, or those with one value of the column `same`."""
-    ours, theirs = (defaultdict[str, list[int]](list) for _ in range(2))
-    for numbers, table in ((ours, first), (theirs, second)):
-        for number, value in enumerate(_same_values(work, options, table)):
-            numbers[value].append(number)
-    return [(np.array(own), np.array(theirs[value])) for value, own in ours.items() if value in theirs]
 
 
 def _same_values(work: Work, options: PairOptions, table: Table) -> list[str]:
@@ -105,20 +99,25 @@ def _same_values(work: Work, options: PairOptions, table: Table) -> list[str]:
     return table.texts(options.same)
 
 
-def _found(
-    work: Work,
-    options: PairOptions,
-    tables: tuple[Table, Table],
-    groups: tuple[np.ndarray, np.ndarray],
-    block: tuple[np.ndarray, np.ndarray],
-) -> Pairs:
+def _blocks(first: Sequence[str], second: Sequence[str]) -> Iterator[Sides]:
+    """The numbers of the rows of both tables that have one value of the column `same`, by these values of all rows."""
+    ours, theirs = (defaultdict[str, list[int]](list) for _ in range(2))
+    for numbers, values in ((ours, first), (theirs, second)):
+        for number, value in enumerate(values):
+            numbers[value].append(number)
+    for value, own in ours.items():
+        if value in theirs:
+            yield np.array(own), np.array(theirs[value])
+
+
+def _found(work: Work, options: PairOptions, tables: tuple[Table, Table], groups: Sides, block: Sides) -> Pairs:
     """The pairs among some rows. block: their numbers in both tables."""
     title = f"step {work.number}, pairs"
     lefts, rights = (
         [table.rows[number].cell(column) for number in numbers.tolist()]
         for table, column, numbers in zip(tables, options.texts, block, strict=True)
     )
-    own_groups = (groups[0][block[0]], groups[1][block[1]])
+    own_groups = groups[0][block[0]], groups[1][block[1]]
     comparison = TextComparison(lefts, rights, options, title)
     low = -np.inf if options.at_least is None else options.at_least
     high = np.inf if options.at_most is None else options.at_most
@@ -140,30 +139,20 @@ def _once(found: Pairs) -> Pairs:
     return Pairs(*(each[np.sort(first)] for each in found))
 
 
-def _pair(pair: Sequence[float], first: Table, second: Table, columns: dict[str, str], into: str) -> SourceRow:
-    one, other = first.rows[int(pair[0])], second.rows[int(pair[1])]
-    further = {new: other.values.get(old) for old, new in columns.items()}
-    return SourceRow({**one.values, **further, into: pair[2]}, (*one.origins, *other.origins))
-
-
-def _repeated(found: Pairs, groups: tuple[np.ndarray, np.ndarray]) -> list[str | None]:
+def _repeated(found: Pairs, groups: Sides) -> list[str | None]:
     """Why a pair is dropped: a more similar pair, or an earlier one that is as similar, has the same two groups."""
     ours, theirs = groups[0][found.lefts], groups[1][found.rights]
     both = list(zip(np.minimum(ours, theirs).tolist(), np.maximum(ours, theirs).tolist(), strict=True))
     best: dict[tuple[int, int], int] = {}
     for number in np.argsort(-found.values, kind="stable").tolist():
         best.setdefault(both[number], number)
-    return [
-        None if best[pair] == number else "a more similar pair has the same two groups"
-        for number, pair in enumerate(both)
-    ]
+    reason = "a more similar pair has the same two groups"
+    return [None if best[pair] == number else reason for number, pair in enumerate(both)]
 
 
 def _range(values: Sequence[float]) -> dict[str, float]:
     """The smallest, the middle and the largest value, for the provenance."""
-    if not values:
-        return {}
-    return {"min": min(values), "median": float(median(values)), "max": max(values)}
+    return {"min": min(values), "median": float(median(values)), "max": max(values)} if values else {}
 
 
 @dataclass(kw_only=True)

@@ -15,8 +15,6 @@ from mtl.benchmark_making.make.steps import STEPS, Step
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import SPLITS
 
-__all__ = ["TaskRecipe", "Use", "Written", "load_recipe"]
-
 
 @dataclass
 class Form:
@@ -60,6 +58,11 @@ class Use:
     tables: list[str]
     into: str
 
+    @property
+    def key(self) -> str:
+        """Where the step stands in the recipe."""
+        return f"steps.{self.number}.{self.name}"
+
 
 @dataclass
 class Written:
@@ -81,36 +84,33 @@ class TaskRecipe:
     """A recipe whose keys are checked.
 
     Args:
-        keys: of each task's declaration in the suite file, but for its files.
+        form: its tasks have what their declarations in the suite file have, but for their files.
         written: by task, what its files hold.
         sheets: by task, the fields of its documentation sheet that the recipe fills.
     """
 
     path: Path
     form: Form
-    sources: dict[str, RecipeSource]
     uses: list[Use]
-    keys: dict[str, dict[str, Any]]
     written: dict[str, Written]
     sheets: dict[str, dict[str, str]]
 
-    @property
-    def task_tables(self) -> list[str]:
-        """The tables whose rows are written."""
-        return [own.table for own in self.written.values()]
-
-    def suite(self, files: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-        """The content of the suite file.
+    def suite(self, files: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
+        """The content of the suite file, and the suite that it declares.
 
         Args:
             files: by task and split, the number of rows.
+
+        Raises:
+            InputError: for what `mtl.tasks.suite.load_suite` refuses, with the recipe's path.
         """
         tasks = {}
-        for id, keys in self.keys.items():
+        for id, keys in self.form.tasks.items():
             names = {name: f"{name}.{self.written[id].format}" if name in files[id] else None for name in SPLITS}
             tasks[id] = {"folder": id, **keys, "files": names, "rows": dict(files[id])}
         head = {"name": self.form.name, "title": self.form.title or self.form.name, "language": self.form.language}
-        return {**head, "data": "data", **self.form.suite, "tasks": tasks}
+        content = {**head, "data": "data", **self.form.suite, "tasks": tasks}
+        return content, suite_from(content, self.path)
 
 
 def load_recipe(path: Path) -> TaskRecipe:
@@ -125,31 +125,23 @@ def load_recipe(path: Path) -> TaskRecipe:
         form = typed(Form, raw)
         if not form.sources or not form.tasks:
             raise InputError("must name at least one", key="sources" if not form.sources else "tasks")
-        uses = _uses(form, list(form.sources))
-        last = uses[-1].into if uses else next(iter(form.sources))
-        written = {id: _written(id, dict(keys), last) for id, keys in form.tasks.items()}
-        sheets = {id: _sheet(id, keys.get("sheet", {})) for id, keys in form.tasks.items()}
+        uses = _uses(form)
+        table = uses[-1].into if uses else next(iter(form.sources))
+        written, sheets = {}, {}
+        for id, own in form.tasks.items():
+            section = f"tasks.{id}"
+            written[id] = typed(
+                Written, {"table": table, **_section(own.pop("data", {}), f"{section}.data")}, f"{section}.data."
+            )
+            sheets[id] = _sheet(own.pop("sheet", {}), f"{section}.sheet")
+            if own_files := sorted({"files", "rows", "folder", "source", "hub"} & set(own)):
+                raise InputError("is written by mtl make; leave it out", key=f"{section}.{own_files[0]}")
         _check_tables(form.sources, uses, written)
     except InputError as error:
         raise error.located(path=path) from None
-    keys = {
-        id: {key: value for key, value in own.items() if key not in ("data", "sheet")} for id, own in form.tasks.items()
-    }
-    for id, own in keys.items():
-        if own_files := sorted({"files", "rows", "folder", "source", "hub"} & set(own)):
-            raise InputError("is written by mtl make; leave it out", path=path, key=f"tasks.{id}.{own_files[0]}")
-    recipe = TaskRecipe(path, form, form.sources, uses, keys, written, sheets)
-    suite_of(recipe, dict.fromkeys(recipe.keys, dict.fromkeys(SPLITS, 0)))
+    recipe = TaskRecipe(path, form, uses, written, sheets)
+    recipe.suite(dict.fromkeys(form.tasks, dict.fromkeys(SPLITS, 0)))
     return recipe
-
-
-def suite_of(recipe: TaskRecipe, files: Mapping[str, Mapping[str, int]]) -> Suite:
-    """The suite that a recipe makes. Raises InputError for what `mtl.tasks.suite.load_suite` refuses, with the recipe's path.
-
-    Args:
-        files: by task and split, the number of rows.
-    """
-    return suite_from(recipe.suite(files), recipe.path)
 
 
 def _section(given: Any, key: str) -> dict[str, Any]:
@@ -158,18 +150,20 @@ def _section(given: Any, key: str) -> dict[str, Any]:
     return given
 
 
-def _uses(form: Form, tables: list[str]) -> list[Use]:
-    """The steps, whose options are checked. tables: the names of the sources."""
-    uses, known = list[Use](), list(tables)
+def _uses(form: Form) -> list[Use]:
+    """The steps, whose options are checked."""
+    uses, known = list[Use](), list(form.sources)
+    last = known[0] if len(known) == 1 else None  # the table of the step before
     for number, raw in enumerate(form.steps, start=1):
-        given = dict(_section(raw, f"steps.{number}"))
-        name = str(given.pop("step", None))
         key = f"steps.{number}"
+        given = dict(_section(raw, key))
+        name = str(given.pop("step", None))
         if name not in STEPS:
-            raise InputError(unknown_step(name), key=f"{key}.step")
+            close = difflib.get_close_matches(name, STEPS, 1)
+            advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(STEPS)}"
+            raise InputError(f"no step {name!r}; {advice}", key=f"{key}.step")
         step, section = STEPS[name], f"{key}.{name}."
-        last = uses[-1].into if uses else tables[0]
-        inputs = _inputs(given, step, last, section, bool(uses) or len(tables) == 1)
+        inputs = _inputs(given, step, last, section)
         if unknown := [table for table in inputs if table not in known]:
             raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}table")
         into = str(given.pop("into_table", inputs[0] if len(inputs) == 1 else ""))
@@ -178,20 +172,14 @@ def _uses(form: Form, tables: list[str]) -> list[Use]:
         options = typed(step.options, given, section)
         uses.append(Use(number, name, step, options, given, inputs, into))
         known.append(into)
+        last = into
     return uses
 
 
-def unknown_step(name: str) -> str:
-    """What to say of a step that does not exist: the one that is most like it; if none is, all."""
-    close = difflib.get_close_matches(name, STEPS, 1)
-    return f"no step {name!r}; " + (f"did you mean {close[0]}?" if close else f"there are {', '.join(STEPS)}")
-
-
-def _inputs(given: dict[str, Any], step: Step, last: str, section: str, has_last: bool) -> list[str]:
-    """The tables that a step takes, which its key `table` or `tables` names. last: the table of the step before."""
-    key = "table" if step.tables == 1 else "tables"
-    if key == "table":
-        if "table" not in given and not has_last:
+def _inputs(given: dict[str, Any], step: Step, last: str | None, section: str) -> list[str]:
+    """The tables that a step takes, which its key `table` or `tables` names. last: the one that it takes if it names none."""
+    if step.tables == 1:
+        if "table" not in given and last is None:
             raise InputError("there are several sources: name the table", key=f"{section}table")
         return [str(given.pop("table", last))]
     named = given.pop("tables", None)
@@ -200,17 +188,12 @@ def _inputs(given: dict[str, Any], step: Step, last: str, section: str, has_last
     return [str(name) for name in named]
 
 
-def _written(id: str, keys: dict[str, Any], last: str) -> Written:
-    given = {"table": last, **_section(keys.get("data", {}), f"tasks.{id}.data")}
-    return typed(Written, given, f"tasks.{id}.data.")
-
-
-def _sheet(id: str, given: Any) -> dict[str, str]:
-    fields = _section(given, f"tasks.{id}.sheet")
+def _sheet(given: Any, key: str) -> dict[str, str]:
+    fields = _section(given, key)
     starred = {str(name): f"{name}*" if f"{name}*" in ORDER else str(name) for name in fields}
-    check_known(starred.values(), set(ORDER) - set(TEMPLATE), f"tasks.{id}.sheet.")
+    check_known(starred.values(), set(ORDER) - set(TEMPLATE), f"{key}.")
     if len(set(starred.values())) < len(starred):
-        raise InputError("names a field twice, with and without the star", key=f"tasks.{id}.sheet")
+        raise InputError("names a field twice, with and without the star", key=key)
     return {starred[str(name)]: str(value) for name, value in fields.items()}
 
 
@@ -221,10 +204,8 @@ def _check_tables(sources: Mapping[str, RecipeSource], uses: list[Use], written:
     for use in uses:
         unread -= set(use.tables)
         if use.into in unread:
-            raise InputError(
-                f"replaces table {use.into!r}, which nothing has read", key=f"steps.{use.number}.{use.name}"
-            )
-        made[use.into] = f"steps.{use.number}.{use.name}"
+            raise InputError(f"replaces table {use.into!r}, which nothing has read", key=use.key)
+        made[use.into] = use.key
         unread.add(use.into)
     for id, own in written.items():
         if own.table not in made:

@@ -5,6 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
 from mtl.base.errors import InputError
 from mtl.benchmark_making.make.filtering import check_one_of
 from mtl.benchmark_making.make.table import SPLIT, SourceRow, Table, Work
@@ -75,10 +79,21 @@ def split(work: Work, options: SplitOptions, table: Table) -> Table:
         raise work.error(
             f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys", "keys" if keys else None
         )
-    _note(work, asked, reached, groups, places, strata if options.stratify else None)
+    work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
+    work.facts |= {"groups": len(groups), "largest_group": len(order[0])}
+    if options.stratify is not None:
+        counts = Counter(zip(places, strata, strict=True))
+        work.facts["strata"] = {name: {s: counts[name, s] for s in sorted(set(strata))} for name in asked}
+    for name, rows in asked.items():
+        if abs(reached[name] - rows) > MOST_OFF * rows:
+            logger.warning(
+                "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
+                " divide texts before they are paired (pairs with same: split)",
+                *(work.number, name, reached[name], rows, len(groups), len(order[0])),
+            )
     reasons = ["beyond the rows asked for" if place == REST else None for place in places]
-    rows = [row.with_values(**{SPLIT: place}) for row, place in zip(table.rows, places, strict=True)]
-    return table.with_rows(work.chosen(rows, reasons), SPLIT)
+    divided = [row.with_values(**{SPLIT: place}) for row, place in zip(table.rows, places, strict=True)]
+    return table.with_rows(work.chosen(divided, reasons), SPLIT)
 
 
 def _asked(work: Work, options: SplitOptions, table: Table) -> dict[str, int]:
@@ -91,7 +106,7 @@ def _asked(work: Work, options: SplitOptions, table: Table) -> dict[str, int]:
             asked[name] = round(share * total) - ends
             ends += asked[name]
     else:
-        asked = {name: (options.numbers or {})[name] for name in SPLITS if name in (options.numbers or {})}
+        asked = {name: rows for name in SPLITS if (rows := (options.numbers or {}).get(name))}
     rest = total - sum(asked.values())
     if rest < 0:
         raise work.error(f"asks for {total - rest} rows of {total} in table {table.name}", "numbers")
@@ -102,24 +117,19 @@ def _asked(work: Work, options: SplitOptions, table: Table) -> dict[str, int]:
 
 def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
     """The numbers of the rows that stay together, in the order of each group's first row."""
-    if not keys:
-        return [[number] for number in range(len(rows))]
-    parents = list(range(len(rows)))
-
-    def root(number: int) -> int:
-        while parents[number] != number:
-            parents[number] = parents[parents[number]]
-            number = parents[number]
-        return number
-
-    first: dict[str, int] = {}
-    for number, row in enumerate(rows):
-        for value in filter(None, (value for key in keys for value in row.items(key))):
-            one, other = root(first.setdefault(value, number)), root(number)
-            parents[max(one, other)] = min(one, other)
+    first: dict[str, int] = {}  # by value, the first row that has it
+    pairs = [
+        (first.setdefault(value, number), number)
+        for number, row in enumerate(rows)
+        for key in keys
+        for value in row.items(key)
+        if value
+    ]
+    edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_matrix((np.ones(edges.shape[1]), edges), shape=(len(rows), len(rows)))
     groups = defaultdict[int, list[int]](list)
-    for number in range(len(rows)):
-        groups[root(number)].append(number)
+    for number, group in enumerate(connected_components(graph, directed=False)[1].tolist()):
+        groups[group].append(number)
     return list(groups.values())
 
 
@@ -151,29 +161,6 @@ def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dic
         for number in group:
             places[number] = best
     return places
-
-
-def _note(
-    work: Work,
-    asked: dict[str, int],
-    reached: Counter[str],
-    groups: Sequence[Sequence[int]],
-    places: Sequence[str],
-    strata: Sequence[str] | None,
-) -> None:
-    """Note the numbers reached and asked for, and warn where they are far apart."""
-    work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
-    work.facts |= {"groups": len(groups), "largest_group": max(map(len, groups))}
-    if strata is not None:
-        counts = Counter(zip(places, strata, strict=True))
-        work.facts["strata"] = {name: {s: counts[name, s] for s in sorted(set(strata))} for name in asked}
-    for name, rows in asked.items():
-        if abs(reached[name] - rows) > MOST_OFF * rows:
-            logger.warning(
-                "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
-                " divide texts before they are paired (pairs with same: split)",
-                *(work.number, name, reached[name], rows, len(groups), work.facts["largest_group"]),
-            )
 
 
 @dataclass

@@ -20,6 +20,9 @@ class Origin(NamedTuple):
     file: str
     line: int
 
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
@@ -30,6 +33,11 @@ class SourceRow:
 
     values: Values
     origins: tuple[Origin, ...]
+
+    @property
+    def place(self) -> str:
+        """Where the row comes from."""
+        return " and ".join(map(str, self.origins))
 
     def with_values(self, **values: Value | None) -> "SourceRow":
         """The same row with these values, new or in place of others."""

@@ -5,18 +5,21 @@ from statistics import median
 
 from mtl.base.terminal import MISSING
 from mtl.benchmark_making.power.design import NEVER, POWER, Design, same_rows
-from mtl.reports.board import Column, PairTests, Row
+from mtl.reports.board import Column, PairTest, PairTests, Row
 from mtl.stats.comparison import LEVEL, NEGLIGIBLE
 from mtl.tasks.task import Scale
+
+Tested = dict[str, list[tuple[tuple[int, int], PairTest]]]
 
 
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
     """A note that names the tasks that cannot tell the runs apart, each with its smallest difference, if there are any."""
+    tested = tests_by_column(tests)
     named = []
-    for column in undecided_columns(columns, tests):
-        pairs = tested_pairs(rows, tests, column)
-        designs = [same_rows(first.samples[column], second.samples[column]) for first, second in pairs]
-        named.append(f"{columns[column].title} {shown_difference(median_smallest(designs), scale)}")
+    for column in undecided_columns(columns, tested):
+        samples = [[rows[number].samples[column] for number in pair] for pair, _ in tested[column]]
+        smallest = median_smallest([same_rows(*pair) for pair in samples])
+        named.append(f"{columns[column].title} {shown_difference(smallest, scale)}")
     if not named:
         return []
     return [
@@ -26,30 +29,19 @@ def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTe
     ]
 
 
-def undecided_columns(columns: Iterable[str], tests: PairTests) -> list[str]:
-    """The columns, by task id and AVERAGE, that have tests of which no verdict holds with Holm's correction."""
-    counts = told_apart(tests)
-    return [column for column in columns if column in counts and not counts[column][0]]
-
-
-def told_apart(tests: PairTests) -> dict[str, tuple[int, int]]:
-    """For each column with tests, the number of those with a verdict that holds with Holm's correction, and of all."""
-    counts: dict[str, tuple[int, int]] = {}
-    for by_column in tests.comparisons.values():
+def tests_by_column(tests: PairTests) -> Tested:
+    """By task id and AVERAGE, the tests that were made, each with the indices of the two runs."""
+    tested: Tested = {}
+    for pair, by_column in tests.comparisons.items():
         for column, test in by_column.items():
             if test.p is not None:
-                apart, made = counts.get(column, (0, 0))
-                counts[column] = apart + test.holds, made + 1
-    return counts
+                tested.setdefault(column, []).append((pair, test))
+    return tested
 
 
-def tested_pairs(rows: Sequence[Row], tests: PairTests, column: str) -> list[tuple[Row, Row]]:
-    """The pairs of runs that a column's tests compare."""
-    return [
-        (rows[first], rows[second])
-        for (first, second), by_column in tests.comparisons.items()
-        if column in by_column and by_column[column].p is not None
-    ]
+def undecided_columns(columns: Iterable[str], tested: Tested) -> list[str]:
+    """The columns that have tests of which no verdict holds with Holm's correction."""
+    return [column for column in columns if column in tested and not any(test.holds for _, test in tested[column])]
 
 
 def varying_designs(designs: Sequence[Design]) -> list[Design]:

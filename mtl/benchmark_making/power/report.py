@@ -14,11 +14,11 @@ from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.typed import POSITIVE, check_known, typed
 from mtl.benchmark_making.power.design import NEVER, POWER, Expectation, held_difference, other_rows, same_rows
 from mtl.benchmark_making.power.note import (
+    Tested,
     median_of,
     median_smallest,
     shown_difference,
-    tested_pairs,
-    told_apart,
+    tests_by_column,
     undecided_columns,
     varying_designs,
 )
@@ -62,15 +62,13 @@ def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
     if not runs:
-        raise InputError(
-            "holds no finished run; make one with mtl baseline, or give rows=, accuracy= and agreement=", path=runs_dir
-        )
+        problem = "holds no finished run; make one with mtl baseline, or give rows=, accuracy= and agreement="
+        raise InputError(problem, path=runs_dir)
     chosen = [run for run in runs if settings.suite in (None, run.suite.name)]
     if not chosen:
         names = ", ".join(sorted({run.suite.name for run in runs}))
-        raise InputError(
-            f"no finished run below {runs_dir}; there are runs of {names}", key="suite", value=settings.suite
-        )
+        problem = f"no finished run below {runs_dir}; there are runs of {names}"
+        raise InputError(problem, key="suite", value=settings.suite)
     return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(chosen))
 
 
@@ -85,9 +83,8 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
     if not (expected - set(SHARED)) & set(given):
         return typed(PowerSettings, given), None
     if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
-        raise InputError(
-            f"a benchmark that does not exist yet needs rows=, accuracy= and agreement=; add {' and '.join(missing)}"
-        )
+        problem = "a benchmark that does not exist yet needs rows=, accuracy= and agreement="
+        raise InputError(f"{problem}; add {' and '.join(missing)}")
     if "suite" in given:
         raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="suite")
     shares = given["accuracy"]
@@ -99,45 +96,25 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
 def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     """The table of a suite in Markdown, with a line for the average and each task that runs were tested on, and the tasks that cannot tell
     them apart."""
-    title, counts = f"# {escaped(board.title)}", told_apart(board.tests)
-    if not counts:
-        return (
-            f"{title}\n\nNo two runs have {LEAST_SEEDS} seeds or more and the same scored rows, so there are no tests."
-        )
+    title, tested = f"# {escaped(board.title)}", tests_by_column(board.tests)
+    if not tested:
+        problem = f"No two runs have {LEAST_SEEDS} seeds or more and the same scored rows, so there are no tests."
+        return f"{title}\n\n{problem}"
     wanted = board.scale.show(settings.difference)
-    header = [
-        "",
-        "metric",
-        "rows",
-        "seeds",
-        "same rows",
-        "corrected",
-        "other rows",
-        f"rows for {wanted}",
-        f"seeds for {wanted}",
-    ]
+    header = ["", "metric", "rows", "seeds", "same rows", "corrected", "other rows"]
+    header += [f"rows for {wanted}", f"seeds for {wanted}", "told apart"]
     held = held_differences(board, settings.seeds)
-    body = [
-        [*_line(board, column, settings, held.get(column)), f"{apart} of {made}"]
-        for column in board.columns
-        for apart, made in [counts.get(column, (0, 0))]
-        if made
-    ]
-    undecided = [board.columns[column].title for column in undecided_columns(board.columns, board.tests)]
+    body = [_line(board, column, tested, settings, held.get(column)) for column in board.columns if column in tested]
+    undecided = [board.columns[column].title for column in undecided_columns(board.columns, tested)]
     verdict = "Every task tells some of the runs apart."
     if undecided:
         verdict = f"Tasks that cannot tell the runs apart: {', '.join(undecided)}."
-    table = markdown_table([[*header, "told apart"], *body], left=2)
-    return "\n\n".join([title, table, legend(board.scale, wanted, board.tests.family), escaped(verdict)])
+    table = markdown_table([header, *body], left=2)
+    return "\n\n".join([title, table, _legend(board.scale, wanted, board.tests.family), escaped(verdict)])
 
 
-def legend(scale: Scale, wanted: str, tests: int) -> str:
-    """What the columns of the table mean.
-
-    Args:
-        wanted: the difference that rows and seeds are counted for, as shown.
-        tests: the number of tests that Holm's correction is for.
-    """
+def _legend(scale: Scale, wanted: str, tests: int) -> str:
+    """What the columns of the table mean. wanted: the difference that rows and seeds are counted for, as shown; tests: of the correction."""
     return (
         f"Same rows, other rows: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, "
         "where two runs are scored on the same rows, or each on as many other rows. Corrected: one on the same rows that holds with Holm's "
@@ -186,29 +163,26 @@ def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, 
     asked = present
     if seeds is not None:
         asked = {group: own.with_seeds(seeds).of_pairs() for group, own in parts.items()}
-    differences: dict[str, list[float]] = {}
-    for pair, by_column in board.tests.comparisons.items():
-        one, other = (board.rows[number] for number in pair)
-        for column, test in by_column.items():
-            if test.p is not None:
-                group = column, one.comparable[column]
-                i, j = (places[group][number] for number in pair)
-                variance, freedom, counted = (float(part[i, j]) for part in asked[group])
-                found = held_difference(
-                    one.samples[column],
-                    other.samples[column],
-                    (variance, freedom, counted),
-                    board.tests.family,
-                    float(present[group][2][i, j]) - counted,
-                )
-                if found > NEGLIGIBLE:  # runs with equal answers say nothing about others
-                    differences.setdefault(column, []).append(found)
-    return {column: median(each) for column, each in differences.items()}
+    medians = {}
+    for column, made in tests_by_column(board.tests).items():
+        differences = []
+        for pair, _ in made:
+            one, other = (board.rows[number] for number in pair)
+            group = column, one.comparable[column]
+            i, j = (places[group][number] for number in pair)
+            variance, freedom, counted = (float(part[i, j]) for part in asked[group])
+            fewer = float(present[group][2][i, j]) - counted
+            samples, seed_part = (one.samples[column], other.samples[column]), (variance, freedom, counted)
+            differences.append(held_difference(*samples, seed_part, board.tests.family, fewer))
+        # Runs with equal answers say nothing about others.
+        if varying := [difference for difference in differences if difference > NEGLIGIBLE]:
+            medians[column] = median(varying)
+    return medians
 
 
-def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float | None) -> list[str]:
-    """The cells of a column of the leaderboard, but for the verdicts."""
-    pairs = tested_pairs(board.rows, board.tests, column)
+def _line(board: Leaderboard, column: str, tested: Tested, settings: PowerSettings, held: float | None) -> list[str]:
+    """The cells of a column of the leaderboard."""
+    pairs = [tuple(board.rows[number] for number in pair) for pair, _ in tested[column]]
     samples = [(first.samples[column], second.samples[column]) for first, second in pairs]
     same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
     seeds = sorted({len(sample.by_seed) for pair in samples for sample in pair})
@@ -223,17 +197,18 @@ def _line(board: Leaderboard, column: str, settings: PowerSettings, held: float 
         shown_difference(median_smallest(other, settings.seeds), board.scale),
         _count(median_of([design.groups_for(settings.difference, settings.seeds) for design in varying])),
         _count(median_of([design.seeds_for(settings.difference) for design in varying])),
+        f"{sum(test.holds for _, test in tested[column])} of {len(pairs)}",
     ]
 
 
 def _rows_text(row: Row, column: str, groups: int) -> str:
     """The number of a run's scored rows, or of their groups where rows belong together; of the average, those of its tasks."""
     assert row.run
-    tasks = [
-        task for task in row.run.tasks if task.id == column or (column == AVERAGE and task.id in row.run.suite.averaged)
-    ]
+    ids = row.run.suite.averaged if column == AVERAGE else [column]
     grouped = any(
-        len(row.run.rows(task).targets) > sum(rows.count for rows in row.samples[task.id].means) for task in tasks
+        len(row.run.rows(task).targets) > sum(rows.count for rows in row.samples[task.id].means)
+        for task in row.run.tasks
+        if task.id in ids
     )
     return f"{groups:,}{' groups' if grouped else ''}"
 

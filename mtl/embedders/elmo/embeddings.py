@@ -37,43 +37,41 @@ CHUNK = 2048  # texts that are passed to ELMo together
 def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
     """The embeddings of these texts by the ELMo in `request.path`. Raises InputError if the folder holds no ELMo."""
     options, texts = request.options, request.texts
-    assert request.path is not None
-    elmo, digest = load_elmo(request.path, options.exact)
+    elmo, digest = load_elmo(request)
     complete = coverage(texts, np.ones(len(texts.types), dtype=bool))
     cache_dir = request.cache_dir if options.cache else None
-    return ElmoEmbeddings(elmo.to(request.device), digest, options.precision, cache_dir, complete)
+    return ElmoEmbeddings(elmo, digest, options.precision, cache_dir, complete)
 
 
 def run_elmo(request: RunReaderRequest) -> "ElmoReader":
     """The ELMo of a finished run. Raises InputError if the folder holds another ELMo than the run's."""
-    assert request.path is not None
-    elmo, digest = load_elmo(request.path, request.options.exact)
+    elmo, digest = load_elmo(request)
     if digest != request.fingerprint:
         raise InputError("is not the ELMo that the run was made with", path=request.path)
-    return ElmoReader(elmo.to(request.device), digest, request.options.precision, _new_mix(elmo))
+    return ElmoReader(elmo, digest, request.options.precision, _new_mix(elmo))
 
 
 def open_elmo(request: VectorReaderRequest) -> "ElmoReader":
     """One layer of the ELMo in `request.path`, or the mean of its layers, in float32. Raises InputError if it has no such layer."""
-    assert request.path is not None
-    elmo, digest = load_elmo(request.path, request.options.exact)
+    elmo, digest = load_elmo(request)
     layer, layers = request.layer, elmo.options.n_layers
     if layer is not None and not 0 <= layer <= layers:
         raise InputError(f"{request.path} has the layers 0 to {layers}", key="layer", value=layer)
     # A scalar mix that is not trained is the mean.
     embedder = _new_mix(elmo) if layer is None else ElmoLayer(elmo.options.projection_dim, layer)
-    return ElmoReader(elmo.to(request.device), digest, "float32", embedder)
+    return ElmoReader(elmo, digest, "float32", embedder)
 
 
 def _new_mix(elmo: ELMo) -> "ElmoEmbedder":
     return ElmoEmbedder(elmo.options.n_layers, elmo.options.projection_dim)
 
 
-def load_elmo(folder: Path, exact: bool) -> tuple[ELMo, str]:
-    """The ELMo in a folder, and the SHA-256 of its options and weights. Raises InputError if the folder holds no ELMo."""
-    options, weights = elmo_files(folder)
+def load_elmo(request: EmbeddingsRequest | RunReaderRequest | VectorReaderRequest) -> tuple[ELMo, str]:
+    """The ELMo in a request's folder, on its device, and the SHA-256 of options and weights. Raises InputError if there is none."""
+    assert request.path is not None
+    options, weights = elmo_files(request.path)
     both = f"{sha256(options)} {sha256(weights)}"
-    return ELMo(options, weights, exact), hashlib.sha256(both.encode()).hexdigest()
+    return ELMo(options, weights, request.options.exact).to(request.device), hashlib.sha256(both.encode()).hexdigest()
 
 
 def elmo_files(folder: Path) -> tuple[Path, Path]:

@@ -180,8 +180,9 @@ class ProjectedLSTM(nn.Module):
         self.bias = nn.Parameter(torch.zeros(wide))
         self.w_projection = nn.Parameter(torch.empty(narrow, options.lstm_dim))
         # Glorot's uniform distribution over the joint matrix, as TensorFlow draws it.
-        for weight, fan in ((self.w_input, 2 * narrow + wide), (self.w_state, 2 * narrow + wide)):
-            nn.init.uniform_(weight, -((6 / fan) ** 0.5), (6 / fan) ** 0.5)
+        limit = (6 / (2 * narrow + wide)) ** 0.5
+        nn.init.uniform_(self.w_input, -limit, limit)
+        nn.init.uniform_(self.w_state, -limit, limit)
         nn.init.xavier_uniform_(self.w_projection)
         with torch.no_grad():
             self.bias[2 * options.lstm_dim : 3 * options.lstm_dim] = 1.0

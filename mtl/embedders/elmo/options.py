@@ -1,23 +1,50 @@
 """The sizes of an ELMo, read from and written to AllenNLP's options.json."""
 
 import json
-import reprlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, TypedDict
+
+from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import read_json
 
-ACTIVATIONS = ("relu", "tanh")
-
 # The names of an ELMo's files; either may have a prefix.
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 
-# The largest size that is accepted: a larger one is an error in the file.
-LARGEST = 2**20
-MOST_FILTERS = 100  # pairs of a width and a number
-MOST_CHARACTERS = 2**12  # bytes of a word
+LARGEST = 2**20  # a larger size is an error in the file
+Size = Annotated[int, Meta(ge=1, le=LARGEST)]
+Clip = Annotated[float, Meta(ge=0)] | None  # 0: none
+
+
+class _Lstm(TypedDict):
+    dim: Size
+    projection_dim: Size
+    cell_clip: Clip
+    proj_clip: Clip
+    n_layers: Annotated[int, Meta(ge=1, le=100)]
+    use_skip_connections: bool
+
+
+class _Embedding(TypedDict):
+    dim: Size
+
+
+class _CharCnn(TypedDict):
+    activation: Annotated[str, Meta(pattern="^(relu|tanh)$")]
+    embedding: _Embedding
+    filters: Annotated[list[tuple[Size, Size]], Meta(min_length=1, max_length=100)]
+    max_characters_per_token: Annotated[int, Meta(ge=3, le=2**12)]
+    n_characters: Annotated[int, Meta(ge=261, le=262)]
+    n_highway: Annotated[int, Meta(ge=0, le=100)]
+
+
+class _Content(TypedDict):
+    """An options.json, as far as it is read."""
+
+    lstm: _Lstm
+    char_cnn: _CharCnn
 
 
 @dataclass(frozen=True)
@@ -67,61 +94,22 @@ def read_options(path: Path) -> Options:
     """Read an options.json. Raises InputError that names the key that is missing or wrong."""
     if not path.exists():
         raise InputError("no such file", path=path)
-    values = read_json(path, dict[str, Any], "it must be AllenNLP's options.json of an ELMo")
-
-    def get(kind: type | tuple[type, ...], *keys: str) -> Any:
-        value: Any = values
-        for key in keys:
-            if not isinstance(value, dict) or key not in value:
-                message = f"{'.'.join(keys)} is missing; is it AllenNLP's options.json of an ELMo?"
-                raise InputError(message, path=path)
-            value = value[key]
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise wrong(value, "a value of the wrong type", *keys, separator=", ")
-        return value
-
-    def wrong(value: Any, message: str, *keys: str, separator: str = ": ") -> InputError:
-        return InputError(f"{'.'.join(keys)} is {reprlib.repr(value)}{separator}{message}", path=path)
-
-    def size(*keys: str, minimum: int = 1, maximum: int = LARGEST) -> int:
-        value = get(int, *keys)
-        if not minimum <= value <= maximum:
-            raise wrong(value, f"must lie between {minimum} and {maximum}", *keys)
-        return int(value)
-
-    def clip(*keys: str) -> float | None:
-        value = get((int, float, type(None)), *keys)
-        if value and not value > 0:
-            raise wrong(value, "must be greater than 0, or null", *keys)
-        return float(value) if value else None
-
-    filters = get(list, "char_cnn", "filters")
-    if not 0 < len(filters) <= MOST_FILTERS or not all(
-        isinstance(pair, list) and len(pair) == 2 and all(isinstance(n, int) and 0 < n <= LARGEST for n in pair)
-        for pair in filters
-    ):
-        message = f"must be 1 to {MOST_FILTERS} pairs of a width and a number of filters"
-        raise wrong(filters, message, "char_cnn", "filters")
-    activation = get(str, "char_cnn", "activation")
-    if activation not in ACTIVATIONS:
-        raise wrong(activation, f"must be one of {', '.join(ACTIVATIONS)}", "char_cnn", "activation")
-    characters = size("char_cnn", "n_characters")
-    if characters not in (261, 262):
-        raise wrong(characters, "must be 262", "char_cnn", "n_characters")
-    length = size("char_cnn", "max_characters_per_token", minimum=3, maximum=MOST_CHARACTERS)
-    if (widest := max(width for width, _ in filters)) > length:
+    content = read_json(path, _Content, "it must be AllenNLP's options.json of an ELMo")
+    lstm, characters = content["lstm"], content["char_cnn"]
+    length, widest = characters["max_characters_per_token"], max(width for width, _ in characters["filters"])
+    if widest > length:
         message = f"char_cnn.filters are up to {widest} wide, but max_characters_per_token is only {length}"
         raise InputError(message, path=path)
     return Options(
-        character_dim=size("char_cnn", "embedding", "dim"),
-        filters=tuple((width, number) for width, number in filters),
-        n_highway=size("char_cnn", "n_highway", minimum=0, maximum=100),
-        activation=activation,
+        character_dim=characters["embedding"]["dim"],
+        filters=tuple((width, number) for width, number in characters["filters"]),
+        n_highway=characters["n_highway"],
+        activation=characters["activation"],
         max_characters=length,
-        projection_dim=size("lstm", "projection_dim"),
-        lstm_dim=size("lstm", "dim"),
-        n_layers=size("lstm", "n_layers", maximum=100),
-        cell_clip=clip("lstm", "cell_clip"),
-        state_clip=clip("lstm", "proj_clip"),
-        skip_connections=get(bool, "lstm", "use_skip_connections"),
+        projection_dim=lstm["projection_dim"],
+        lstm_dim=lstm["dim"],
+        n_layers=lstm["n_layers"],
+        cell_clip=float(lstm["cell_clip"] or 0) or None,
+        state_clip=float(lstm["proj_clip"] or 0) or None,
+        skip_connections=lstm["use_skip_connections"],
     )

@@ -47,49 +47,8 @@ class _Header(NamedTuple):
     matrix_rows: int  # the least number of rows: words + the buckets of the training arguments
 
 
-def read_binary(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words`, distinct and UTF-8 encoded, from a `.bin` model, equal to those of fastText's `get_word_vector`.
-
-    The labels of a classifier are not words. Returns float32 (words, dimension), zeros for unknown words, and two masks, bool (words,):
-    the word is in the dictionary; it is not, but it has n-grams. Raises InputError if the file is not a complete, unquantized model.
-    """
-    with path.open("rb") as file, Progress(f"reading {path.name}", path.stat().st_size, "B") as bar:
-        header = _read_header(path, file)
-        positions = {word: position for position, word in enumerate(words)}
-        rows = np.full(len(words), -1, dtype=np.int64)
-        for row, (word, _) in enumerate(dictionary_entries(path, file, header, bar)):
-            position = positions.get(word)
-            if position is not None and row < header.words:
-                rows[position] = row
-        start = _find_matrix(path, file, header)
-        return _vectors(file, header, start, words, rows, bar)
-
-
-def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words of a `.bin` model in the order of its dictionary, with their vectors as `read_binary` gives them, in blocks.
-
-    A block's vectors, float32 (words, dimension), have at most `block_bytes` bytes. Each block reads most n-gram rows, so large blocks
-    are faster. Raises InputError as `read_binary`.
-    """
-    with path.open("rb") as dictionary, path.open("rb") as file:
-        header = _read_header(path, file)
-        with hidden_progress():  # the parts are too small to show
-            no_bar = Progress(path.name, None, "B")
-        deque(dictionary_entries(path, file, header, no_bar), maxlen=0)  # only to find the matrix after it
-        start = _find_matrix(path, file, header)
-        _read_header(path, dictionary)
-        words = (word for word, _ in islice(dictionary_entries(path, dictionary, header, no_bar), header.words))
-        done = 0
-        with Progress(f"searching {path.name}", header.words, "words") as bar:
-            while block := list(islice(words, max(1, block_bytes // (4 * header.dim)))):
-                rows = np.arange(done, done + len(block))
-                yield block, _vectors(file, header, start, block, rows, no_bar)[0]
-                done += len(block)
-                bar.reach(done)
-
-
 class IndexedModel:
-    """A model whose dictionary is read once, for several calls of `read`: 20 bytes in memory for each word."""
+    """An `OpenVectors`. Raises InputError if the file is not a complete, unquantized model."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -106,7 +65,7 @@ class IndexedModel:
         return self._header.words + self._header.buckets, self._header.dim
 
     def read(self, words: Sequence[bytes]) -> Arrays:
-        """As `read_binary`. Raises InputError if the file has changed since its dictionary was read."""
+        """As `OpenVectors.read`; vectors equal those of fastText's `get_word_vector`. The labels of a classifier are not words."""
         with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self._version.size, "B") as bar:
             self._version.check(self.path, FileVersion.read(file))
             rows = np.full(len(words), -1, dtype=np.int64)
@@ -117,11 +76,30 @@ class IndexedModel:
                     rows[position] = row
             return _vectors(file, self._header, self._start, words, rows, bar)
 
+    @staticmethod
+    def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+        """As `OpenVectors.blocks`. Each block reads most n-gram rows, so large blocks are faster."""
+        with path.open("rb") as dictionary, path.open("rb") as file:
+            header = _read_header(path, file)
+            with hidden_progress():  # the parts are too small to show
+                no_bar = Progress(path.name, None, "B")
+            deque(dictionary_entries(path, file, header, no_bar), maxlen=0)  # only to find the matrix after it
+            start = _find_matrix(path, file, header)
+            _read_header(path, dictionary)
+            words = (word for word, _ in islice(dictionary_entries(path, dictionary, header, no_bar), header.words))
+            done = 0
+            with Progress(f"searching {path.name}", header.words, "words") as bar:
+                while block := list(islice(words, max(1, block_bytes // (4 * header.dim)))):
+                    rows = np.arange(done, done + len(block))
+                    yield block, _vectors(file, header, start, block, rows, no_bar)[0]
+                    done += len(block)
+                    bar.reach(done)
+
 
 def _vectors(
     file: BufferedReader, header: _Header, start: int, words: Sequence[bytes], rows: np.ndarray, bar: Progress
 ) -> Arrays:
-    """The result of `read_binary`, for words with these rows of the matrix (-1: not in the dictionary)."""
+    """The result of `IndexedModel.read`, for words with these rows of the matrix (-1: not in the dictionary)."""
     keys, counts = _pairs(words, rows, header)
     sums = np.zeros((len(words), header.dim), dtype=np.float32)
     _add_rows(file, start, keys, sums, bar)

@@ -2,7 +2,7 @@
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import OpenLines, open_lines
 from mtl.embedders.vector_files import fasttext_binary
-from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
+from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex, first_vectors
 
 LARGEST_DIM = 2**16  # numbers of a vector
 LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
@@ -28,48 +28,25 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     Only lines that may begin with one of `words` are parsed, so this takes little longer than reading the lines.
     Raises InputError if the file is damaged or in another format.
     """
-    with _open(path, "reading") as (lines, report):
-        start = _read_start(path, lines)
-        rows = 0
-        positions = {word: position for position, word in enumerate(words)}
-        first_parts = {word.partition(b" ")[0] for word in words}
-        vectors = np.zeros((len(words), start.dim), dtype=np.float32)
-        in_file = np.zeros(len(words), dtype=bool)
-        for number, line in enumerate(chain([start.line], lines), start=start.number):
-            rows += _is_row(path, number, line, start.dim)
-            if line.partition(b" ")[0] in first_parts:
-                word, numbers = _split_row(path, number, line, start.dim)
-                position = positions.get(word)
-                if position is not None and not in_file[position]:
-                    vectors[position], in_file[position] = numbers, True
-            if number % _LINES_PER_UPDATE == 0:
-                report()
-        _check_complete(path, start.expected, rows)
-    return vectors, in_file, np.zeros(len(words), dtype=bool)
+    positions = {word: position for position, word in enumerate(words)}
+    first_parts = {word.partition(b" ")[0] for word in words}
+    with _open(path, "reading") as (start, lines):
 
+        def wanted() -> Iterator[tuple[int, list[float]]]:
+            rows = 0
+            for number, line in lines:
+                rows += _is_row(path, number, line, start.dim)
+                if line.partition(b" ")[0] in first_parts:
+                    word, numbers = _split_row(path, number, line, start.dim)
+                    if word in positions:
+                        yield positions[word], numbers
+            _check_complete(path, start.expected, rows)
 
-def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words with their vectors, in blocks of at most `block_bytes` bytes: UTF-8 encoded words, and float32 (words, dim)."""
-    with _open(path, "searching") as (lines, report):
-        start = _read_start(path, lines)
-        size = max(1, block_bytes // (4 * start.dim))
-        numbered = enumerate(chain([start.line], lines), start=start.number)
-        done, words = 0, [b""]
-        while words:
-            words, vectors = [], np.empty((size, start.dim), dtype=np.float32)
-            for number, line in islice(numbered, size):
-                word, vectors[len(words)] = _split_row(path, number, line, start.dim)
-                words.append(word)
-                if number % _LINES_PER_UPDATE == 0:
-                    report()
-            if words:
-                yield words, vectors[: len(words)]
-            done += len(words)
-        _check_complete(path, start.expected, done)
+        return first_vectors(len(words), start.dim, wanted())
 
 
 class IndexedText:
-    """A text file whose rows are indexed once, for several calls of `read`: 20 bytes in memory for each row.
+    """An `OpenVectors`.
 
     A gzipped or zipped file is unpacked into a temporary file without a name, which exists as long as this object.
     """
@@ -77,14 +54,12 @@ class IndexedText:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._unpacked: IO[bytes] | None = None
-        with _open(path, "indexing") as (lines, report), path.open("rb") as file:
+        with _open(path, "indexing") as (self._start, lines), path.open("rb") as file:
             self._version = FileVersion.read(file)
-            if lines.packing:
+            if self._start.packed:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
-            self._start = _read_start(path, lines)
             # A word may have spaces; the index has what stands before the first one.
-            rows = ((row.partition(b" ")[0], offset) for row, offset in self._rows(lines, report))
-            self._index = WordIndex.build(rows)
+            self._index = WordIndex.build((row.partition(b" ")[0], offset) for row, offset in self._rows(lines))
         _check_complete(path, self._start.expected, len(self._index.rows))
 
     @property
@@ -92,23 +67,36 @@ class IndexedText:
         return len(self._index.rows), self._start.dim
 
     def read(self, words: Sequence[bytes]) -> Arrays:
-        """As `read_text`. Raises InputError if the file has changed since it was indexed."""
-        vectors = np.zeros((len(words), self._start.dim), dtype=np.float32)
-        in_file = np.zeros(len(words), dtype=bool)
         with self.path.open("rb") as packed:
             self._version.check(self.path, FileVersion.read(packed))
-            file = self._unpacked or packed
-            for offset, row, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
-                file.seek(offset)
-                word, numbers = _split_row(self.path, self._start.number + row, file.readline(), self._start.dim)
-                if word == words[position] and not in_file[position]:
-                    vectors[position], in_file[position] = numbers, True
-        return vectors, in_file, np.zeros(len(words), dtype=bool)
+            return first_vectors(len(words), self._start.dim, self._wanted(self._unpacked or packed, words))
 
-    def _rows(self, lines: OpenLines, report: Callable[[], object]) -> Iterator[tuple[bytes, int]]:
+    @staticmethod
+    def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+        with _open(path, "searching") as (start, lines):
+            size = max(1, block_bytes // (4 * start.dim))
+            done, words = 0, [b""]
+            while words:
+                words, vectors = [], np.empty((size, start.dim), dtype=np.float32)
+                for number, line in islice(lines, size):
+                    word, vectors[len(words)] = _split_row(path, number, line, start.dim)
+                    words.append(word)
+                if words:
+                    yield words, vectors[: len(words)]
+                done += len(words)
+            _check_complete(path, start.expected, done)
+
+    def _wanted(self, file: IO[bytes], words: Sequence[bytes]) -> Iterator[tuple[int, list[float]]]:
+        for offset, row, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
+            file.seek(offset)
+            word, numbers = _split_row(self.path, self._start.number + row, file.readline(), self._start.dim)
+            if word == words[position]:
+                yield position, numbers
+
+    def _rows(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[bytes, int]]:
         """Each row and its offset in the file that `read` reads."""
-        offset = 0 if self._unpacked else lines.offset - len(self._start.line)
-        for number, line in enumerate(chain([self._start.line], lines), start=self._start.number):
+        offset = 0 if self._unpacked else self._start.offset
+        for number, line in lines:
             if self._unpacked:
                 try:
                     self._unpacked.write(line)
@@ -118,15 +106,6 @@ class IndexedText:
             if _is_row(self.path, number, line, self._start.dim):
                 yield line, offset
             offset += len(line)
-            if number % _LINES_PER_UPDATE == 0:
-                report()
-
-
-@contextmanager
-def _open(path: Path, activity: str) -> Iterator[tuple[OpenLines, Callable[[], object]]]:
-    """The file's lines, and a function that shows, with the activity, how much of the file is read."""
-    with open_lines(path, LINE_LIMIT) as lines, Progress(f"{activity} {path.name}", path.stat().st_size, "B") as bar:
-        yield lines, lambda: bar.reach(lines.done)
 
 
 class _Start(NamedTuple):
@@ -136,6 +115,23 @@ class _Start(NamedTuple):
     dim: int
     line: bytes  # its first row
     number: int  # of the first row's line, from 1
+    offset: int  # of the first row in the file, in bytes, if it is not packed
+    packed: bool  # whether the file is gzipped or zipped
+
+
+@contextmanager
+def _open(path: Path, activity: str) -> Iterator[tuple[_Start, Iterator[tuple[int, bytes]]]]:
+    """How the file begins, and its lines from the first row on with their numbers; a progress bar with the activity follows them."""
+    with open_lines(path, LINE_LIMIT) as lines, Progress(f"{activity} {path.name}", path.stat().st_size, "B") as bar:
+        start = _read_start(path, lines)
+
+        def numbered() -> Iterator[tuple[int, bytes]]:
+            for number, line in enumerate(chain([start.line], lines), start=start.number):
+                yield number, line
+                if number % _LINES_PER_UPDATE == 0:
+                    bar.reach(lines.done)
+
+        yield start, numbered()
 
 
 def _read_start(path: Path, lines: OpenLines) -> _Start:
@@ -157,7 +153,7 @@ def _read_start(path: Path, lines: OpenLines) -> _Start:
     _split_row(path, number, line, dim)
     if dim > LARGEST_DIM:
         raise InputError(f"has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read", path=path)
-    return _Start(expected, dim, line, number)
+    return _Start(expected, dim, line, number, lines.offset - len(line), bool(lines.packing))
 
 
 def _check_complete(path: Path, expected: int, rows: int) -> None:

@@ -4,21 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.untrusted import open_regular
-from mtl.embedders.vector_files import fasttext_binary
-from mtl.embedders.vector_files.text import IndexedText, read_text, text_blocks
-from mtl.embedders.vector_files.word2vec_binary import (
-    IndexedWord2Vec,
-    is_word2vec_binary,
-    read_word2vec,
-    word2vec_blocks,
-)
+from mtl.embedders.vector_files.fasttext_binary import MAGIC, IndexedModel
+from mtl.embedders.vector_files.text import IndexedText, read_text
+from mtl.embedders.vector_files.word2vec_binary import IndexedWord2Vec, is_word2vec_binary
 from mtl.embedders.vector_files.word_index import Arrays, OpenVectors
 
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim's save() writes
@@ -27,25 +21,6 @@ _CONVERT = (
     ' KeyedVectors.load("{0}").save_word2vec_format("{1}.bin", binary=True); of a model, save its .wv'
 )
 BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
-
-
-class VectorFormat(NamedTuple):
-    """How files of one format are read.
-
-    Attributes:
-        read: the vectors of distinct words, in one pass.
-        open: the file with its words indexed.
-        blocks: all words and vectors, in blocks of at most so many bytes.
-    """
-
-    read: Callable[[Path, Sequence[bytes]], Arrays]
-    open: Callable[[Path], OpenVectors]
-    blocks: Callable[[Path, int], Iterator[tuple[list[bytes], np.ndarray]]]
-
-
-_BINARY = VectorFormat(fasttext_binary.read_binary, fasttext_binary.IndexedModel, fasttext_binary.read_blocks)
-_WORD2VEC = VectorFormat(read_word2vec, IndexedWord2Vec, word2vec_blocks)
-_TEXT = VectorFormat(read_text, IndexedText, text_blocks)
 
 
 @dataclass(frozen=True)
@@ -95,8 +70,13 @@ class VectorFile:
         return self._read(words, lambda distinct: self._open().read(distinct))
 
     def read_once(self, words: Sequence[str]) -> WordVectors:
-        """The vectors of `words`, as `read` gives them, from one pass over the file, without an index."""
-        return self._read(words, lambda distinct: self._format().read(self.path, distinct))
+        """The vectors of `words`, as `read` gives them, and nothing kept for later calls: a packed text is read without unpacking it."""
+
+        def read(distinct: Sequence[bytes]) -> Arrays:
+            form = self._format()
+            return read_text(self.path, distinct) if form is IndexedText else form(self.path).read(distinct)
+
+        return self._read(words, read)
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[list[str], np.ndarray]]:
         """All words of the file with their vectors, in blocks: the words, and float32 (words, dim) of at most `block_bytes` bytes.
@@ -128,10 +108,10 @@ class VectorFile:
 
     def _open(self) -> OpenVectors:
         with self._errors_reported():
-            self._opened = self._opened or self._format().open(self.path)
+            self._opened = self._opened or self._format()(self.path)
             return self._opened
 
-    def _format(self) -> VectorFormat:
+    def _format(self) -> type[OpenVectors]:
         with open_regular(self.path) as file:
             start = file.read(4)
         if not start:
@@ -139,8 +119,8 @@ class VectorFile:
         if start.startswith(_PICKLE_MAGIC) or self.path.suffix == ".kv":
             raise InputError(_CONVERT.format(self.path.name, self.path.stem), path=self.path)
         if start[:1].isdigit() and is_word2vec_binary(self.path):
-            return _WORD2VEC
-        return _BINARY if start == fasttext_binary.MAGIC or self.path.suffix in (".bin", ".ftz") else _TEXT
+            return IndexedWord2Vec
+        return IndexedModel if start == MAGIC or self.path.suffix in (".bin", ".ftz") else IndexedText
 
     @contextmanager
     def _errors_reported(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import open_regular
 from mtl.embedders.vector_files.text import LARGEST_DIM
-from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
+from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex, first_vectors
 
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})\r?\n")
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # among the bytes of a few numbers, there is nearly always one of these
@@ -32,63 +32,50 @@ def is_word2vec_binary(path: Path) -> bool:
     return header is not None and _NO_TEXT.search(start, header.end()) is not None
 
 
-def read_word2vec(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`. Raises InputError for a damaged file."""
-    positions = {word: position for position, word in enumerate(words)}
-    with _open(path) as content:
-        vectors, in_file = np.zeros((len(words), content.dim), dtype=np.float32), np.zeros(len(words), dtype=bool)
-        for word, offset in _rows(path, content, "reading"):
-            position = positions.get(word)
-            if position is not None and not in_file[position]:
-                vectors[position], in_file[position] = content.vector(offset), True
-    return vectors, in_file, np.zeros(len(words), dtype=bool)
-
-
-def word2vec_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words with their vectors, in blocks of at most `block_bytes` bytes: UTF-8 encoded words, and float32 (words, dim)."""
-    with _open(path) as content:
-        rows = _rows(path, content, "searching")
-        while block := list(islice(rows, max(1, block_bytes // (_FLOAT * content.dim)))):
-            yield [word for word, _ in block], np.array([content.vector(offset) for _, offset in block])
-
-
 class IndexedWord2Vec:
-    """A file whose words are indexed once, for several calls of `read`: 20 bytes in memory for each word."""
+    """An `OpenVectors`. Raises InputError for a damaged file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with _open(path) as content:
-            self._version, self._dim = content.version, content.dim
-            self._index = WordIndex.build(_rows(path, content, "indexing"))
+        with _open(path) as opened:
+            self._version, self._dim = opened.version, opened.dim
+            self._index = WordIndex.build(_rows(path, opened, "indexing"))
 
     @property
     def shape(self) -> tuple[int, int]:
         return len(self._index.rows), self._dim
 
     def read(self, words: Sequence[bytes]) -> Arrays:
-        """As `read_word2vec`. Raises InputError if the file has changed since it was indexed."""
-        vectors, in_file = np.zeros((len(words), self._dim), dtype=np.float32), np.zeros(len(words), dtype=bool)
-        with _open(self.path) as content:
-            self._version.check(self.path, content.version)
-            for offset, _, position in self._index.candidates(words):
-                word = content.bytes[offset - len(words[position]) - 1 : offset - 1]
-                if word == words[position] and not in_file[position]:
-                    vectors[position], in_file[position] = content.vector(offset), True
-        return vectors, in_file, np.zeros(len(words), dtype=bool)
+        with _open(self.path) as opened:
+            self._version.check(self.path, opened.version)
+            rows = (
+                (position, opened.vector(words[position], offset))
+                for offset, _, position in self._index.candidates(words)
+                if opened.content[offset : offset + len(words[position]) + 1] == words[position] + b" "
+            )
+            return first_vectors(len(words), self._dim, rows)
+
+    @staticmethod
+    def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+        with _open(path) as opened:
+            rows = _rows(path, opened, "searching")
+            while block := list(islice(rows, max(1, block_bytes // (_FLOAT * opened.dim)))):
+                yield [word for word, _ in block], np.array([opened.vector(*row) for row in block])
 
 
 class OpenBinary(NamedTuple):
     """An open file of so many words, of which the first one begins at this offset."""
 
-    bytes: mmap.mmap
+    content: mmap.mmap
     version: FileVersion
     words: int
     dim: int
     start: int
 
-    def vector(self, offset: int) -> np.ndarray:
-        """The numbers that begin at `offset`, float32 (dim,)."""
-        return np.frombuffer(self.bytes[offset : offset + _FLOAT * self.dim], dtype="<f4")
+    def vector(self, word: bytes, offset: int) -> np.ndarray:
+        """The numbers of the word that begins at `offset`, float32 (dim,)."""
+        start = offset + len(word) + 1
+        return np.frombuffer(self.content[start : start + _FLOAT * self.dim], dtype="<f4")
 
 
 @contextmanager
@@ -106,17 +93,17 @@ def _open(path: Path) -> Iterator[OpenBinary]:
         yield OpenBinary(content, FileVersion.read(file), count, dim, header.end())
 
 
-def _rows(path: Path, content: OpenBinary, activity: str) -> Iterator[tuple[bytes, int]]:
-    """Each word, and where its numbers begin; the progress bar names the activity. Raises InputError where the file ends too early."""
-    position, size = content.start, _FLOAT * content.dim
-    with Progress(f"{activity} {path.name}", len(content.bytes), "B") as bar:
-        for row in range(content.words):
+def _rows(path: Path, opened: OpenBinary, activity: str) -> Iterator[tuple[bytes, int]]:
+    """Each word, and where it begins; the progress bar names the activity. Raises InputError where the file ends too early."""
+    position, size = opened.start, _FLOAT * opened.dim
+    with Progress(f"{activity} {path.name}", len(opened.content), "B") as bar:
+        for row in range(opened.words):
             # word2vec's own program ends rows with a line feed, and gensim does not.
-            position += content.bytes[position : position + 1] == b"\n"
-            end = content.bytes.find(b" ", position, position + _LONGEST_WORD)
-            if end < 0 or end + 1 + size > len(content.bytes):
-                raise InputError(f"ends, or is damaged, at word {row + 1:,} of {content.words:,}; {AGAIN}", path=path)
-            yield content.bytes[position:end], end + 1
+            position += opened.content[position : position + 1] == b"\n"
+            end = opened.content.find(b" ", position, position + _LONGEST_WORD)
+            if end < 0 or end + 1 + size > len(opened.content):
+                raise InputError(f"ends, or is damaged, at word {row + 1:,} of {opened.words:,}; {AGAIN}", path=path)
+            yield opened.content[position:end], position
             position = end + 1 + size
             if row % _ROWS_PER_UPDATE == 0:
                 bar.reach(position)

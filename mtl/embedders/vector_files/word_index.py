@@ -2,7 +2,7 @@
 
 import os
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
@@ -14,14 +14,33 @@ Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # the fields of `mtl.embedde
 
 
 class OpenVectors(Protocol):
-    """A file of vectors whose words are indexed."""
+    """A file of vectors whose words are indexed once, for several calls of `read`: 20 bytes in memory for each word."""
+
+    def __init__(self, path: Path) -> None:
+        """Index the file. Raises InputError if it is damaged."""
 
     @property
     def shape(self) -> tuple[int, int]:
         """How many vectors the file has, of words and of n-grams, and the size of a vector."""
 
+    @staticmethod
+    def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+        """All words, UTF-8 encoded, with their vectors, float32 (words, dim), in blocks of at most `block_bytes` bytes, without an index.
+
+        Raises InputError if the file is damaged.
+        """
+
     def read(self, words: Sequence[bytes]) -> Arrays:
-        """The fields of WordVectors for distinct words. Raises InputError if the file has changed since it was indexed."""
+        """The fields of WordVectors for words, distinct and UTF-8 encoded. Raises InputError if the file has changed since it was indexed."""
+
+
+def first_vectors(count: int, dim: int, rows: Iterable[tuple[int, np.ndarray | list[float]]]) -> Arrays:
+    """The fields of WordVectors for `count` words, from positions of words and their vectors; the first vector of a word counts."""
+    vectors, in_file = np.zeros((count, dim), dtype=np.float32), np.zeros(count, dtype=bool)
+    for position, vector in rows:
+        if not in_file[position]:
+            vectors[position], in_file[position] = vector, True
+    return vectors, in_file, np.zeros(count, dtype=bool)
 
 
 class FileVersion(NamedTuple):

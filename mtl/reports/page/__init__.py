@@ -17,25 +17,16 @@ LIBRARIES = (
 )
 # Joined in this order into one script with one scope: a file may use constants of the files before it.
 OWN = (
-    *(
-        "elements.js",
-        "format.js",
-        "model.js",
-        "columns.js",
-        "cells.js",
-        "figure.js",
-        "curves.js",
-        "predictions.js",
-        "details.js",
-    ),
-    *("pager.js", "board.js", "notes.js", "sections.js", "scores.js", "cost.js", "plots.js", "controls.js", "main.js"),
+    *("elements.js", "format.js", "model.js", "columns.js", "cells.js", "figure.js", "curves.js", "predictions.js"),
+    *("details.js", "pager.js", "board.js", "notes.js", "sections.js", "scores.js", "cost.js", "plots.js"),
+    *("controls.js", "main.js"),
 )
 
 
 def render_page(report: dict[str, Any]) -> str:
     """The report as an HTML page. All texts of the report are shown as text, even if they contain markup."""
     code = "\n".join(map(_read, OWN))
-    scripts = [*(_library(file, licences) for file, licences in LIBRARIES), f'(() => {{\n"use strict";\n{code}}})();\n']
+    scripts = [_library(*library) for library in LIBRARIES] + [f'(() => {{\n"use strict";\n{code}}})();\n']
     return Template(_read("page.html")).substitute(
         title=html.escape(report["title"]),
         policy=content_policy(scripts),
@@ -62,13 +53,12 @@ def _static_table(suite: dict[str, Any]) -> str:
     lines = []
     for row in sorted(suite["rows"], key=lambda row: (row["average"] is None, -(row["average"] or 0), row["name"])):
         label = html.escape(row["label"])
-        cells = [row["split"], number(row["average"]) + ("*" if row["missing"] and row["average"] is not None else "")]
+        cells = [row["split"], number(row["average"]) + "*" * (row["partial"] and row["average"] is not None)]
         cells += ["–".join(map(str, dict.fromkeys(row["ranks"].get("average", "–"))))] if ranked else []
         cells += [number(row["scores"].get(task["id"], {}).get("median")) for task in suite["tasks"]]
         name = f'<a href="{html.escape(row["page"], quote=True)}">{label}</a>' if row["page"] else label
-        lines.append(
-            f'<tr><th scope="row">{name}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in cells)}</tr>'
-        )
+        numbers = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
+        lines.append(f'<tr><th scope="row">{name}</th>{numbers}</tr>')
     head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in header)
     return (
         f'<h2>{html.escape(suite["title"])}</h2>\n<div class="scroller"><table class="static"><thead><tr>{head}</tr></thead>'

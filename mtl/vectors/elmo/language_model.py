@@ -20,11 +20,9 @@ from mtl.base.errors import InputError
 from mtl.data.text import packed_words, unpacked_words
 from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, character_ids
 
-# To get batches of similar length, lines for this many batches are drawn, sorted by length, and split.
-POOL = 50
-
-# Rows of the full softmax that are computed at once.
-ROWS = 512
+POOL = 50  # to get batches of similar length, lines for this many batches are drawn, sorted by length, and split
+ROWS = 512  # of the full softmax that are computed at once
+UNKNOWN, BEGIN, END, FIRST = range(4)  # classes of the softmax; the words follow from FIRST on, the most frequent first
 
 
 @dataclass(frozen=True)
@@ -100,29 +98,17 @@ def batches(lengths: np.ndarray, lines: np.ndarray, tokens: int, seed: Sequence[
     return [result[i] for i in rng.permutation(len(result))]
 
 
-# Classes of the softmax. The words follow from FIRST on, the most frequent first.
-UNKNOWN, BEGIN, END, FIRST = range(4)
-
-
 class LanguageModel(nn.Module):
     """A biLM with a softmax that both directions share."""
 
     def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
-        """Words that occur less than `min_count` times in the corpus share one class, the unknown word.
-
-        Args:
-            draws: the number of draws for a sample of the classes.
-        """
+        """Words that occur less than `min_count` times in the corpus share one class, the unknown word; `draws` are those for a sample."""
         super().__init__()
         self.bilm = bilm
         self.corpus = corpus
         self.classes = FIRST + int((corpus.counts >= min_count).sum())
-        words, lines, own = (
-            corpus.counts,
-            len(corpus.starts) - 1,
-            self.classes - FIRST,
-        )  # own: words with their own class
-        counts = np.array([words[own:].sum(), lines, lines, *words[:own]], dtype=np.int64)
+        lines, own = len(corpus.lengths), self.classes - FIRST  # own: words with their own class
+        counts = np.array([corpus.counts[own:].sum(), lines, lines, *corpus.counts[:own]], dtype=np.int64)
         self.softmax = SampledSoftmax(counts, bilm.options.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -148,9 +134,8 @@ class LanguageModel(nn.Module):
         forward = self.bilm.dropout(self.bilm.states(vectors, FORWARD)[-1])
         backward = self.bilm.dropout(self.bilm.states(vectors, BACKWARD)[-1])
         states = torch.cat([forward[rows], backward[int(sizes[0]) :]])
-        losses = self.softmax(states, torch.cat([after, before]), sample)
-        forward_losses, backward_losses = losses.tensor_split(2)
-        return forward_losses, backward_losses
+        after_losses, before_losses = self.softmax(states, torch.cat([after, before]), sample).tensor_split(2)
+        return after_losses, before_losses
 
     def token_vectors(self, tokens: np.ndarray) -> Tensor:
         """Word ids (rows,), with −2 and −1 for the boundaries -> token vectors (rows, projection_dim)."""
@@ -184,11 +169,7 @@ class SampledSoftmax(nn.Module):
     log_expected: Tensor
 
     def __init__(self, counts: np.ndarray, dim: int, draws: int) -> None:
-        """The biases start at the log frequencies, which would take long to learn.
-
-        Args:
-            counts: the occurrences of each class.
-        """
+        """`counts` are the occurrences of each class: the biases start at the log frequencies, which would take long to learn."""
         super().__init__()
         classes = len(counts)
         # Embeddings with sparse gradients: a step changes only the rows of its sample and targets.
@@ -211,12 +192,10 @@ class SampledSoftmax(nn.Module):
     def forward(self, states: Tensor, targets: Tensor, sample: Tensor | None) -> Tensor:
         """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes or a sample of them."""
         if sample is None:
-            losses = [
-                F.cross_entropy(
-                    torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T), wanted, reduction="none"
-                )
-                for part, wanted in zip(states.split(ROWS), targets.split(ROWS), strict=True)
-            ]
+            losses = []
+            for part, wanted in zip(states.split(ROWS), targets.split(ROWS), strict=True):
+                scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
+                losses.append(F.cross_entropy(scores, wanted, reduction="none"))
             return torch.cat(losses)
         right = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
         wrong = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)

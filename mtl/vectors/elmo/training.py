@@ -23,15 +23,12 @@ from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.interface import note_source
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
-from mtl.vectors.pretraining.claims import check_claim, claim_of
-from mtl.vectors.pretraining.resumable import ResumableTraining
+from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, claim_of
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
-
 COPIES = 16  # bytes for a weight in training: itself, its gradient and two moments, in float32
-
-
+FILTERS = ((1, 16), (2, 16), (3, 32), (4, 64), (5, 128), (6, 128), (7, 128))
 COUNT = Meta(ge=1, le=LARGEST)
 RATE = Meta(gt=0, le=LARGEST)
 
@@ -64,9 +61,7 @@ class ELMoTraining:
     """
 
     character_dim: Annotated[int, COUNT] = 16
-    filters: list[list[int]] = field(
-        default_factory=lambda: [[1, 16], [2, 16], [3, 32], [4, 64], [5, 128], [6, 128], [7, 128]]
-    )
+    filters: list[list[int]] = field(default_factory=lambda: [list(pair) for pair in FILTERS])
     n_highway: Annotated[int, Meta(ge=0, le=100)] = 1
     projection_dim: Annotated[int, COUNT] = 128
     lstm_dim: Annotated[int, COUNT] = 1024
@@ -87,31 +82,41 @@ class ELMoTraining:
     threads: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
 
     def check(self) -> None:
-        pairs = [
-            pair
-            for pair in self.filters
-            if len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST
-        ]
-        if not pairs or len(pairs) < len(self.filters):
-            raise InputError(
-                f"must be pairs of a width of 1 to {MAX_CHARACTERS} characters and a number of filters",
-                key="filters",
-                value=self.filters,
-            )
+        good = [len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST for pair in self.filters]
+        if not good or not all(good):
+            message = f"must be pairs of a width of 1 to {MAX_CHARACTERS} characters and a number of filters"
+            raise InputError(message, key="filters", value=self.filters)
         if self.final_learning_rate > self.learning_rate:
-            raise InputError(
-                f"must lie between 0 and learning_rate={self.learning_rate}",
-                key="final_learning_rate",
-                value=self.final_learning_rate,
-            )
+            message = f"must lie between 0 and learning_rate={self.learning_rate}"
+            raise InputError(message, key="final_learning_rate", value=self.final_learning_rate)
 
-    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
-        """Call `train_elmo` with these settings. Raises InputError, as it does, and for sizes that this machine's memory cannot hold."""
+    @exact_arithmetic()
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
+        """Train on tokenized lines; write options.json, weights.hdf5 and training.json (perplexities) to the folder `path`.
+
+        An interrupted training continues from its last checkpoint if the texts and the settings are the same. If the folder
+        already holds an ELMo, nothing happens.
+
+        Args:
+            lines: the words of each line.
+            path: where to write.
+            source: identifies the texts and their tokenization, so that a change is noticed.
+            device: where to train. Apple GPUs lack operations that the training needs; the CPU is used instead.
+
+        Raises:
+            InputError: for sizes that this machine's memory cannot hold, for texts that are too short, and for a folder with the checkpoint
+                of another training.
+            DivergedError: if the training diverges; the last good checkpoint remains.
+        """
         with torch.device("meta"):
             weights = sum(weight.numel() for weight in BiLM(self.options()).parameters())
         sizes = f"lstm_dim={self.lstm_dim}, projection_dim={self.projection_dim}, n_layers={self.n_layers}: this ELMo"
         check_fits(COPIES * weights, sizes, "set smaller sizes")
-        train_elmo(lines, path, self, source, device)
+        device = CPU if device.type == "mps" else device
+        alone = waiting_lock(path / ".lock", f"{path}: another process is training this ELMo")
+        with alone, threads_of_torch(self.threads):
+            if not (path / WEIGHTS).exists():
+                _train(lines, path, self, source, device)
 
     def options(self) -> Options:
         """The sizes for the network and options.json, with the clips and skip connections of the original."""
@@ -128,37 +133,6 @@ class ELMoTraining:
             state_clip=3.0,
             skip_connections=True,
         )
-
-
-@exact_arithmetic()
-def train_elmo(
-    lines: Iterable[Sequence[str]],
-    folder: Path,
-    settings: ELMoTraining,
-    source: str = "",
-    device: torch.device = CPU,
-) -> None:
-    """Train on tokenized lines; write options.json, weights.hdf5 and training.json (perplexities) to `folder`.
-
-    An interrupted training continues from its last checkpoint if the texts and the settings are the same. If the folder
-    already holds an ELMo, nothing happens.
-
-    Args:
-        lines: the words of each line.
-        folder: where to write.
-        settings: the settings of the training.
-        source: identifies the texts and their tokenization, so that a change is noticed.
-        device: where to train. Apple GPUs lack operations that the training needs; the CPU is used instead.
-
-    Raises:
-        InputError: for texts that are too short, and for a folder with the checkpoint of another training.
-        DivergedError: if the training diverges; the last good checkpoint remains.
-    """
-    device = CPU if device.type == "mps" else device
-    alone = waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo")
-    with alone, threads_of_torch(settings.threads):
-        if not (folder / WEIGHTS).exists():
-            _train(lines, folder, settings, source, device)
 
 
 def _train(
@@ -211,11 +185,8 @@ class ElmoTrainer(ResumableTraining):
             raise InputError("the texts hold only one line, which is held out: nothing is left to train on")
         self.order = lru_cache(maxsize=1)(self._order)
         self.steps_by_epoch = [len(self.order(epoch)) for epoch in range(settings.epochs)]
-        self.steps = min(sum(self.steps_by_epoch), settings.max_steps or sum(self.steps_by_epoch))
-
-    @property
-    def progress(self) -> float:
-        return self.step / self.steps
+        every = sum(self.steps_by_epoch)
+        self.steps = min(every, settings.max_steps or every)
 
     def shown(self) -> tuple[int, int, str]:
         return self.step, self.steps, "steps"

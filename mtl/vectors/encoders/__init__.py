@@ -6,7 +6,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.lazy import lazy
-from mtl.vectors.encoders.encoder import EncoderKind, SentenceEncoder
+from mtl.vectors.encoders.encoder import Choices, EncoderKind, SentenceEncoder
 
 ENCODERS = {
     "average": EncoderKind(
@@ -15,7 +15,7 @@ ENCODERS = {
     ),
     "transformer": EncoderKind(
         open=lazy("mtl.vectors.encoders.transformer:open_transformer"),
-        choices=lazy("mtl.vectors.encoders.transformer:transformer_choices"),
+        choices=lambda: Choices({"pooling": ("mean", "max")}),
     ),
 }
 RUN = EncoderKind(open=lazy("mtl.vectors.encoders.run:open_run"), choices=lazy("mtl.vectors.encoders.run:run_choices"))

@@ -142,10 +142,7 @@ class AverageEncoder:
 
     def __init__(self, settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, language: str) -> None:
         """Open what the checked settings, with the suite that they name and the tokenizer's language, ask for. Raises InputError."""
-        self.settings = settings
-        self.options = options
-        self.suite = suite
-        self.language = language
+        self.settings, self.options, self.suite, self.language = settings, options, suite, language
         # Texts are read first: what is wrong with them shows before large files are opened.
         self.texts, self.seen = _texts(settings, suite) if settings.reads_texts else ([], ())
         self.device = device_of(settings.device, "device")

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 from mtl.base.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 FLOAT = 4  # bytes of a weight
 # ISO 639-1.
@@ -65,7 +63,7 @@ class SentenceEncoder(Protocol):
     def learn(self, texts: Sequence[str]) -> None:
         """Look up what `encode` needs of these texts at once, so that a file of vectors is read once for all of them."""
 
-    def encode(self, texts: Sequence[str], progress: bool = False) -> "np.ndarray":
+    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5."""
 
     def fingerprint(self) -> str:

@@ -49,13 +49,17 @@ class RunSettings:
 
 
 def open_run(name: str, settings: Mapping[str, Any]) -> "RunEncoder":
-    """The encoder of the finished run in the folder `name`. Raises InputError as `Predictor.load` and `RunEncoder` do."""
-    if (Path(name) / "modules.json").is_file():
+    """`load_encoder` with these settings, which are checked first."""
+    return load_encoder(Path(name), typed(RunSettings, settings))
+
+
+def load_encoder(folder: Path, settings: RunSettings) -> "RunEncoder":
+    """The encoder of the finished run in the folder. Raises InputError as `Predictor.load` and `RunEncoder` do."""
+    if (folder / "modules.json").is_file():
         message = "is an export, not a run; name the run's folder; docs/how-to/export.md: how mteb scores exports"
-        raise InputError(message, path=name)
-    checked = typed(RunSettings, settings)
-    predictor = Predictor.load(Path(name), checked.seed, device=checked.device, encoder_task=checked.task)
-    return RunEncoder(predictor, checked)
+        raise InputError(message, path=folder)
+    predictor = Predictor.load(folder, settings.seed, device=settings.device, encoder_task=settings.task)
+    return RunEncoder(predictor, settings)
 
 
 def run_choices() -> Choices:
@@ -72,8 +76,7 @@ class RunEncoder:
 
     def __init__(self, predictor: Predictor, settings: RunSettings) -> None:
         """Raises InputError if vectors are to be centred, and the training texts are not there or not those of the run."""
-        self.predictor = predictor
-        self.settings = settings
+        self.predictor, self.settings = predictor, settings
         self.pooling = settings.pooling or predictor.model.pooling
         self.centre = self._centre() if settings.centre else None
 
@@ -141,11 +144,8 @@ class RunEncoder:
                 return centre
         except (OSError, ValueError, KeyError, InputError):  # there is none, or it is damaged
             pass
-        centre = mean_vector(
-            self._training_texts(inputs),
-            lambda texts: self.predictor.encode(texts, self.pooling),
-            f"{run.path}: the mean of the training texts",
-        )
+        texts, title = self._training_texts(inputs), f"{run.path}: the mean of the training texts"
+        centre = mean_vector(texts, lambda block: self.predictor.encode(block, self.pooling), title)
         with suppress(OSError):  # else it is computed again
             write_arrays(path, {"centre": centre})
         return centre
@@ -155,11 +155,8 @@ class RunEncoder:
         predictor, config = self.predictor, self.predictor.config
         data_dir = Path(self.settings.data_dir or config.data_dir or predictor.suite.data_dir)
         tasks = [predictor.suite.tasks[id] for id in predictor.tasks]
-        for task in tasks:
-            path = task.path("train", data_dir)
-            if path is None or not path.is_file():
-                continue
-            if sha256(path) != inputs.get(path.relative_to(data_dir).as_posix()):
+        for path in filter(None, (task.path("train", data_dir) for task in tasks)):
+            if path.is_file() and sha256(path) != inputs.get(path.relative_to(data_dir).as_posix()):
                 message = "is not the file that the run was trained on; centre=true needs it: set data_dir="
                 raise InputError(message, path=path)
         return training_texts(predictor.suite, data_dir, config.held_out, tasks)

@@ -15,9 +15,8 @@ from mtl.data.blocks import encode_blocks
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
-from mtl.model.encoder import POOLINGS
 from mtl.settings.schema import TrainerConfig
-from mtl.vectors.encoders.encoder import FLOAT, Choices, Description, check_language
+from mtl.vectors.encoders.encoder import FLOAT, Description, check_language
 
 
 @dataclass
@@ -52,11 +51,6 @@ class TransformerSettings:
 def open_transformer(name: str, settings: Mapping[str, Any]) -> "PlainTransformer":
     """The transformer that `path` names. Raises InputError for an unknown key, a bad value, and one that cannot be opened."""
     return PlainTransformer(typed(TransformerSettings, settings))
-
-
-def transformer_choices() -> Choices:
-    """All poolings, the mean first."""
-    return Choices({"pooling": tuple(sorted(POOLINGS, reverse=True))})
 
 
 class PlainTransformer:

@@ -13,7 +13,7 @@ from mtl.base.typed import check_known, typed
 from mtl.data.text import UNKNOWN, moses, tokenized_lines
 from mtl.methods.predictor import Predictor
 from mtl.runs.summary import read_summary
-from mtl.vectors.encoders.run import open_run
+from mtl.vectors.encoders.run import RunSettings, load_encoder
 from mtl.vectors.export import EXPORT_FORMATS
 from mtl.vectors.export.format import Export, TaskExport
 
@@ -22,42 +22,31 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mtl")
 
-EXPORT_KEYS = ("words", "license")  # the other keys are those of a run's encoder
-
 
 @dataclass
-class ExportSettings:
-    """The settings of an export beside those of the encoder.
+class ExportSettings(RunSettings):
+    """The settings of an export: those of a run's encoder, and these; each format reads some of them.
 
     Args:
         words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file of vectors.
+        license: of the weights, for the model card.
     """
 
     words: str | None = None
     license: str | None = None
 
 
-@dataclass
-class TaskSettings:
-    """The settings of the export of a task's model: no seed is the one that is best on dev, no task the only one of the run."""
-
-    seed: int | None = None
-    task: str | None = None
-    license: str | None = None
-
-
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
     """Write the encoder of a finished run, or the model of one of its tasks, to a new folder.
 
-    The settings are those of `ExportSettings` and of `mtl.vectors.encoders.run.RunSettings`, or those of `TaskSettings`. Raises InputError
-    for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no models, an encoder or a model that
-    the format cannot express, and a package that is missing.
+    The settings are those of `ExportSettings`. Raises InputError for a folder that is not empty, an unknown format or key, a run that is
+    not finished or keeps no models, an encoder or a model that the format cannot express, and a package that is missing.
     """
     if format not in EXPORT_FORMATS:
         raise InputError(f"must be one of {', '.join(EXPORT_FORMATS)}", key=f"--format {format}")
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))
-    checked = typed(ExportSettings, {key: value for key, value in settings.items() if key in EXPORT_KEYS})
+    checked = typed(ExportSettings, settings)
     if not run_dir.is_dir():
         raise InputError("no such folder; only runs can be exported, so name a run's folder", path=run_dir)
     if checked.words is not None and Path(checked.words).is_dir():
@@ -66,10 +55,10 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     if kind.extra is not None:
         check_installed(kind.extra, key=f"--format {format}")
     if kind.write_task is not None:
-        _export_task(run_dir, out, kind.write_task, settings, command)
+        _export_task(run_dir, out, kind.write_task, checked, command)
         return
     assert kind.write is not None
-    encoder = open_run(str(run_dir), {key: value for key, value in settings.items() if key not in EXPORT_KEYS})
+    encoder = load_encoder(run_dir, checked)
     predictor = encoder.predictor
     words = {UNKNOWN}  # stands for a text without a token, and may have a vector from its n-grams
     if checked.words is not None:
@@ -91,10 +80,9 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
 
 
 def _export_task(
-    run_dir: Path, out: Path, write: Callable[[TaskExport, Path], None], settings: Mapping[str, Any], command: str
+    run_dir: Path, out: Path, write: Callable[[TaskExport, Path], None], checked: ExportSettings, command: str
 ) -> None:
     """Write the model of one task of a fine-tuned transformer. Raises InputError as `export_run` does."""
-    checked = typed(TaskSettings, settings)
     predictor = Predictor.load(run_dir, checked.seed, checked.task, encoder_task=checked.task)
     if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
         message = "is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no model of its"

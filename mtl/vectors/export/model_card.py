@@ -47,15 +47,9 @@ def _evaluation(export: Export) -> str:
     rows = [["task", "metric", "split", f"seed {seed}", "median", "minimum", "maximum", "constant"]]
     for id, scores in summary["tasks"].items():
         constant = scores.get("constant")
-        rows.append(
-            [
-                task_title(export.suite.tasks[id]),
-                metric_named(scores["metric"]).title,
-                escaped(scores.get("split", "dev")),
-                *score_cells(export, id, seed),
-                MISSING if constant is None else export.suite.shown.show(constant),
-            ]
-        )
+        shown = MISSING if constant is None else export.suite.shown.show(constant)
+        named = [task_title(export.suite.tasks[id]), metric_named(scores["metric"]).title]
+        rows.append([*named, escaped(scores.get("split", "dev")), *score_cells(export, id, seed), shown])
     seeds = len(summary["seeds"])
     return (
         f"## Evaluation\n\nScores on {escaped(export.suite.title or export.suite.name)} of the run that this encoder is from, whose heads"

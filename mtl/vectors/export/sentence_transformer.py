@@ -21,10 +21,8 @@ from mtl.vectors.export.format import Export, check_difference
 from mtl.vectors.export.model_card import NOT_STATED, card, code_block, encoder_summary, shared_sections
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
-PROMPTS = {
-    "query": " ",
-    "document": " ",
-}  # a text without a token is one unknown word; the tokenizer says so of none that is empty
+# A text without a token is one unknown word; the tokenizer says so of none that is empty.
+PROMPTS = {"query": " ", "document": " "}
 
 
 @exact_arithmetic()
@@ -94,9 +92,8 @@ def _model(export: Export, tokenizer_file: Path) -> Any:
     parts = export.parts
     content = tokenizer_json(parts.language, parts.words)
     tokenizer_file.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-    words = modules.WordEmbeddings(
-        PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file)), parts.vectors, max_seq_length=parts.max_length
-    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file))
+    words = modules.WordEmbeddings(tokenizer, parts.vectors, max_seq_length=parts.max_length)
     return SentenceTransformer(
         modules=[words, *_after_words(export)],
         device="cpu",

@@ -29,28 +29,22 @@ PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the
 def write(export: TaskExport, folder: Path) -> None:
     """Write model, tokenizer and card. Raises InputError for a task whose inputs or head transformers does not have, and if the written
     model gives other outputs than the run."""
-    task, trained = export.task, export.model
-    if problem := _problem(task):
+    task, problem = export.task, None
+    if task.kind not in ("labels", "number"):
+        problem = f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
+    elif task.marked:
+        problem = "its inputs hold marked words behind the texts, which no tokenizer writes there"
+    if problem:
         message = f"{problem}, so transformers cannot hold its model; mtl predict uses it"
         raise InputError(message, key="task", value=task.id)
-    network = trained.network(task)
-    head: Any = network.models[0]
-    model = copy.deepcopy(head).cpu().float().eval()
+    network = export.model.network(task)
+    model: Any = copy.deepcopy(network.models[0]).cpu().float().eval()
     _set_labels(model, task, *_ends(network.kinds[task.id]))
     tokenizer = _tokenizer(export)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     check_loads(export, folder)
     write_text(folder / "README.md", _card(export, type(model).__name__))
-
-
-def _problem(task: Task) -> str | None:
-    """Why transformers cannot express a task, or None."""
-    if task.kind not in ("labels", "number"):
-        return f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
-    if task.marked:
-        return "its inputs hold marked words behind the texts, which no tokenizer writes there"
-    return None
 
 
 def _ends(kind: HeadTargets) -> tuple[float, float]:
@@ -127,15 +121,15 @@ def _probes(export: TaskExport) -> list[tuple[str, ...]]:
 def _card(export: TaskExport, architecture: str) -> str:
     """The model card."""
     task, suite, summary = export.task, export.suite, export.summary
-    title = escaped(f"{summary['title']}: {task.title or task.id}")
     front = {"library_name": "transformers", "pipeline_tag": "text-classification"}
     texts = ", ".join(f'"Text {number}."' for number in ("one", "two")[: len(task.text)])
-    low, high = task.bounds if task.kind == "number" else (0, 0)
-    means = (
-        ("scores = model(**inputs).logits[0].softmax(dim=0)", "model.config.id2label[int(scores.argmax())]")
-        if task.kind == "labels"
-        else (f"number = model(**inputs).logits[0, 0].clamp({low:g}, {high:g})",)
-    )
+    if task.kind == "labels":
+        means = ["scores = model(**inputs).logits[0].softmax(dim=0)", "model.config.id2label[int(scores.argmax())]"]
+        answer = f"one of the labels {', '.join(map(escaped, task.labels or ()))}"
+    else:
+        low, high = task.bounds
+        means = [f"number = model(**inputs).logits[0, 0].clamp({low:g}, {high:g})"]
+        answer = f"a number from {low:g} to {high:g}"
     used = code_block(
         "import torch",
         "from transformers import AutoModelForSequenceClassification, AutoTokenizer",
@@ -146,14 +140,9 @@ def _card(export: TaskExport, architecture: str) -> str:
         "with torch.no_grad():",
         *(f"    {line}" for line in means),
     )
-    answer = (
-        "one of the labels " + ", ".join(map(escaped, task.labels or ()))
-        if task.kind == "labels"
-        else f"a number from {low:g} to {high:g}"
-    )
     sections = [
-        f"# {title}",
-        f"A transformer with a head ({architecture}), fine-tuned on {escaped(task.title or task.id)} of {escaped(suite.title or suite.name)}:"
+        "# " + escaped(f"{summary['title']}: {task.title or task.id}"),
+        f"A transformer with a head ({architecture}), fine-tuned on {task_title(task)} of {escaped(suite.title or suite.name)}:"
         f" it reads {'two texts' if len(task.text) > 1 else 'a text'} and answers {answer}.",
         f"## Usage\n\n{used}",
         _evaluation(export),
@@ -179,14 +168,12 @@ def _evaluation(export: TaskExport) -> str:
 def _training(export: TaskExport) -> str:
     tasks, task = export.suite.tasks, export.task
     seen = [tasks[id] for id in export.model.trained_on or (task.answered_by or task.id,)]
-    rows = [
-        ["task", "license of the data"],
-        *([task_title(task), escaped(task.license or NOT_STATED)] for task in seen),
-    ]
+    licenses = [[task_title(task), escaped(task.license or NOT_STATED)] for task in seen]
+    table = markdown_table([["task", "license of the data"], *licenses], left=2)
     commands = code_block(str(export.summary["command"]), export.command, language="sh")
     return (
         "## Training Details\n\nThe body is a pretrained transformer, and its own card says what it was trained on. It was fine-tuned on the"
-        f" training rows of:\n\n{markdown_table(rows, left=2)}\n\nThe run, and this export:\n\n{commands}"
+        f" training rows of:\n\n{table}\n\nThe run, and this export:\n\n{commands}"
     )
 
 
@@ -197,7 +184,6 @@ def _limits(export: TaskExport) -> list[str]:
     if export.task.kind == "number":
         limits.append("The run clips numbers to the range of the target, and the model does not: clip them as above.")
     if export.license is None:
-        limits.append(
-            "No license is stated for the weights; that of the data and of the pretrained transformer decides."
-        )
+        decides = "that of the data and of the pretrained transformer decides"
+        limits.append(f"No license is stated for the weights; {decides}.")
     return limits

@@ -12,8 +12,7 @@ VECTORS = "vectors.vec"
 
 
 def write(export: Export, folder: Path) -> None:
-    """Write the vectors of all words, and their card. Nine significant digits are enough to restore each float32 value
-    exactly."""
+    """Write the vectors of all words, and their card. Nine significant digits are enough to restore each float32 value exactly."""
     words, vectors = export.parts.words, export.parts.vectors[Vocabulary.FIRST :].numpy()
     with replacing(folder / VECTORS) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{len(words)} {vectors.shape[1]}\n")
@@ -25,9 +24,8 @@ def write(export: Export, folder: Path) -> None:
 def vectors_card(export: Export) -> str:
     """The card of a folder with word vectors."""
     parts = export.parts
-    used = code_block(
-        "from gensim.models import KeyedVectors", "", 'vectors = KeyedVectors.load_word2vec_format("vectors.vec")'
-    )
+    loading = 'vectors = KeyedVectors.load_word2vec_format("vectors.vec")'
+    used = code_block("from gensim.models import KeyedVectors", "", loading)
     sections = [
         f"# Word vectors of {escaped(export.description.title)}",
         f"{len(parts.words):,} vectors of {parts.vectors.shape[1]} numbers, as stage 1 of the training left them, in word2vec's text"

@@ -46,7 +46,7 @@ class ModelFacts:
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        if self.name is not None and not (self.name.count("/") == 1 and all(self.name.split("/"))):
+        if self.name is not None and not re.fullmatch("[^/]+/[^/]+", self.name):
             raise InputError("must be organization/name", key="name", value=self.name)
         if self.release_date is not None:
             try:
@@ -82,12 +82,9 @@ def read_settings(values: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, An
     """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
     command_keys = {key.name for key in fields(MtebSettings)} - {"model"}
     facts = {key.removeprefix(MODEL): value for key, value in values.items() if key.startswith(MODEL)}
-    settings = typed(MtebSettings, {"model": facts, **{key: values[key] for key in values if key in command_keys}})
-    return settings, {
-        RENAMED.get(key, key): value
-        for key, value in values.items()
-        if key not in command_keys and not key.startswith(MODEL)
-    }
+    others = {key: value for key, value in values.items() if not key.startswith(MODEL)}
+    own = {key: others.pop(key) for key in command_keys & others.keys()}
+    return typed(MtebSettings, {"model": facts, **own}), {RENAMED.get(key, key): others[key] for key in others}
 
 
 def unknown_key(error: UnknownKey) -> UnknownKey:
@@ -188,15 +185,6 @@ class Benchmark:
         """By type, the mean of these scores by task. A type without any of them is left out."""
         by_type = {name: [scores[task] for task in type_.tasks if task in scores] for name, type_ in self.types.items()}
         return {name: fmean(values) for name, values in by_type.items() if values}
-
-    def mean(self, scores: Mapping[str, float]) -> float | None:
-        """The mean over tasks; None without scores."""
-        return fmean(scores.values()) if scores else None
-
-    def mean_of_types(self, scores: Mapping[str, float]) -> float | None:
-        """The mean over types of their means; None without scores."""
-        means = self.type_means(scores)
-        return fmean(means.values()) if means else None
 
 
 def find_benchmark(name: str) -> Path:

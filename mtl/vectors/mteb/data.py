@@ -51,28 +51,30 @@ def check_files(folder: Path, split: str) -> None:
     files = _files(folder)
     if not files:
         raise MissingSplit(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
-    for path in files:
-        if path.suffix == ".jsonl":
-            _check_jsonl(path)
-
-
-def _check_jsonl(path: Path) -> None:
-    rows = 0
-    with path.open("rb") as file:
-        lines = chain.from_iterable(block for block, _ in line_blocks(file, str(path), BLOCK))
-        for number, line in enumerate(lines, 1):
-            if line.strip():  # datasets skips the others
-                parse_row(path, number, line)
-                rows += 1
-    if not rows:
-        raise InputError("has no rows; write one JSON object a line", path=path)
+    for path in (path for path in files if path.suffix == ".jsonl"):
+        rows = 0
+        with path.open("rb") as file:
+            lines = chain.from_iterable(block for block, _ in line_blocks(file, str(path), BLOCK))
+            for number, line in enumerate(lines, 1):
+                if line.strip():  # datasets skips the others
+                    parse_row(path, number, line)
+                    rows += 1
+        if not rows:
+            raise InputError("has no rows; write one JSON object a line", path=path)
 
 
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has numbers."""
+    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has numbers.
+
+    The columns are those that the task has after mteb has renamed the hub's.
+    """
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
-    columns = _columns(task)
+    if task.metadata.type == "STS":
+        columns = [*task.column_names, "score"]
+    else:  # the targets last; none for tasks of other forms
+        names = ("input_column_name", "input1_column_name", "input2_column_name", "label_column_name")
+        columns = [column for name in names if isinstance(column := getattr(task, name, None), str)]
     for column in columns:
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
@@ -86,14 +88,6 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
                 except ValueError:
                     message = f"row {number}: column {column}: {value!r} is not a number; write a number"
                     raise InputError(message, path=path) from None
-
-
-def _columns(task: AbsTask) -> list[str]:
-    """The columns of a task's texts and, last, of its targets, after mteb has renamed the hub's; none for tasks of other forms."""
-    if task.metadata.type == "STS":
-        return [*task.column_names, "score"]
-    names = ("input_column_name", "input1_column_name", "input2_column_name", "label_column_name")
-    return [column for name in names if isinstance(column := getattr(task, name, None), str)]
 
 
 def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
@@ -245,9 +239,8 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
     """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows that it uses.
 
-    Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100".
-    Rows of the hub's version that mteb names are exact, if mteb describes the split: where the hub has no such split, mteb may take
-    another one. Raises InputError for rows of another form.
+    Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100". The hub's rows are exact if mteb
+    describes the split: where the hub has no such split, mteb may take another one. Raises InputError for rows of another form.
     """
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
@@ -304,9 +297,8 @@ def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator
 
 def _counts(labels: Any) -> dict[str, int]:
     """The number of rows by label; mteb's file of statistics has the labels as strings."""
-    return {
-        str(label): count["count"] for label, count in sorted((labels or {}).items(), key=lambda item: str(item[0]))
-    }
+    counts = {str(label): count["count"] for label, count in (labels or {}).items()}
+    return dict(sorted(counts.items()))
 
 
 def _shown(counts: Mapping[str, int]) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 
 import mteb
 import numpy as np
-from mteb.abstasks import AbsTask
 from mteb.models.abs_encoder import AbsEncoder
 from mteb.models.model_meta import ModelMeta, ScoringFunction
 from mteb.results import TaskResult
@@ -27,12 +26,12 @@ from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark, ModelFacts
 from mtl.vectors.mteb.data import MtebRows, compare_rows, find_rows, fresh_task, load_rows, local_texts, unreadable
 from mtl.vectors.mteb.results import (
-    FINGERPRINT_DIGITS,
     EvaluationFolder,
     Record,
     best_record,
     read_record,
     record_key,
+    revision_of,
     seen_by,
 )
 
@@ -59,9 +58,8 @@ class EncoderModel(AbsEncoder):
         vectors = self._encoder.encode(texts, progress=True)
         self.encoding = False
         if not np.isfinite(vectors).all():
-            raise InputError(
-                f"{self._encoder.description.title}: some of its vectors have values that are not finite numbers"
-            )
+            title = self._encoder.description.title
+            raise InputError(f"{title}: some of its vectors have values that are not finite numbers")
         self.seconds += time.monotonic() - start
         self.sentences += len(texts)
         return vectors
@@ -79,21 +77,15 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts
     try:
         return ModelMeta(
             loader=None,
-            name=facts.name or f"mtl/{description.name}{seed}",
-            revision=encoder.fingerprint()[:FINGERPRINT_DIGITS],
-            release_date=facts.release_date,
+            **{**vars(facts), "name": facts.name or f"mtl/{description.name}{seed}"},
+            revision=revision_of(encoder),
             languages=[language] if language else None,
             n_parameters=description.parameters,
             n_embedding_parameters=description.parameters - description.parameters_without_embeddings,
             memory_usage_mb=description.memory / 2**20,
             max_tokens=description.max_length,
             embed_dim=description.dim,
-            license=facts.license,
-            open_weights=facts.open_weights,
-            public_training_code=facts.public_training_code,
-            public_training_data=facts.public_training_data,
             framework=["PyTorch"],
-            reference=facts.reference,
             similarity_fn_name=ScoringFunction.COSINE,
             use_instructions=False,
             training_datasets=set(seen_by(description, benchmark)),
@@ -193,20 +185,28 @@ class Evaluator:
         return (path, rows, key), read_record(path, key)
 
     def _evaluate(self, name: str, rows: MtebRows, split: str, path: Path) -> Record:
-        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100."""
+        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100.
+
+        Raises InputError if mteb fails with local rows, other than in the encoder.
+        """
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         data, differences = compare_rows(described, rows, split)
         model = EncoderModel(self.encoder, self.meta)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
-        result = _score(model, task, rows)
-        by_subset = result.scores[split]
-        metric = self.benchmark.metric(name)
+        try:
+            # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
+            result = mteb.evaluate(
+                model, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
+            ).task_results[0]
+        except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
+            if rows.folder is None or model.encoding or isinstance(error, InputError):
+                raise
+            raise unreadable(task, rows, error) from None
+        by_subset, metric = result.scores[split], self.benchmark.metric(name)
         if any(metric not in scores for scores in by_subset):
-            raise InputError(
-                f"benchmark {self.benchmark.name}: {name}: mteb has no score {metric!r}; it has"
-                f" {', '.join(key for key, value in by_subset[0].items() if isinstance(value, float))}"
-            )
+            known = ", ".join(key for key, value in by_subset[0].items() if isinstance(value, float))
+            raise InputError(f"benchmark {self.benchmark.name}: {name}: mteb has no score {metric!r}; it has {known}")
         with replacing(path) as partial:
             result.to_disk(partial)
         return {
@@ -221,20 +221,6 @@ class Evaluator:
             "encoding_seconds": model.seconds,
             "sentences": model.sentences,
         }
-
-
-def _score(model: EncoderModel, task: AbsTask, rows: MtebRows) -> TaskResult:
-    """mteb's result. Raises InputError if it fails with local rows, other than in the encoder."""
-    try:
-        # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
-        result = mteb.evaluate(
-            model, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
-        )
-    except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
-        if rows.folder is None or model.encoding or isinstance(error, InputError):
-            raise
-        raise unreadable(task, rows, error) from None
-    return result.task_results[0]
 
 
 def _percent(score: float) -> float | None:

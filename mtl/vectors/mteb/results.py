@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, NotRequired, TypedDict
 
 from mtl.base.clock import format_duration
@@ -16,7 +17,6 @@ from mtl.runs.finished import find_finished
 from mtl.vectors.encoders.encoder import Description, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark, load_benchmark
 
-FINGERPRINT_DIGITS = 12  # of the encoder's fingerprint, in the folder's name
 EXACT, REDUCED, OTHER = "exact", "reduced", "stand-in"  # whether a task's rows are the benchmark's
 
 Record = dict[str, Any]
@@ -75,15 +75,12 @@ class EvaluationFolder:
         self.summary = path / "summary.json"
         self.table = path / "table.md"
         self.choice = path / "choice.json"  # what was tried before this encoder's settings were chosen
-        self.results = (
-            path / "results"
-        )  # mteb's own result files of the tasks in the summary, as mteb's programs read them
+        self.results = path / "results"  # mteb's own result files of the summary's tasks, as mteb's programs read them
 
     @classmethod
     def of(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
         """The folder of an encoder's evaluation: {runs_dir}/mteb/{benchmark}/{encoder}-{fingerprint}."""
-        name = f"{encoder.description.name}-{encoder.fingerprint()[:FINGERPRINT_DIGITS]}"
-        return cls(Path(runs_dir) / "mteb" / benchmark / name)
+        return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{revision_of(encoder)}")
 
     def record(self, task: str, revision: str, split: str | None = None) -> Path:
         """What was evaluated on a version of a task's rows, on this split; None means the one that the benchmark scores."""
@@ -102,6 +99,11 @@ class EvaluationFolder:
                 yield
         except Busy as error:
             raise InputError(f"another process evaluates this encoder; wait for it{error}", path=self.path) from None
+
+
+def revision_of(encoder: SentenceEncoder) -> str:
+    """The first digits of the encoder's fingerprint, as names have them."""
+    return encoder.fingerprint()[:12]
 
 
 def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[str]]:
@@ -138,7 +140,7 @@ def summarize(
     """
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
-    missing = benchmark.missing(tasks)
+    by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)
     seconds, encoding = (sum(record[key] for record in tasks.values()) for key in ("seconds", "encoding_seconds"))
     sentences = sum(record["sentences"] for record in tasks.values())
     return {
@@ -148,14 +150,12 @@ def summarize(
         "settings": dict(settings),
         "choice": choice,
         "tasks": tasks,
-        "by_type": benchmark.type_means(scores),
-        "average": benchmark.mean(scores),
-        "average_by_type": benchmark.mean_of_types(scores),
+        "by_type": by_type,
+        "average": fmean(scores.values()) if scores else None,
+        "average_by_type": fmean(by_type.values()) if by_type else None,
         "partial": bool(missing),
         "missing": missing,
-        "not_comparable": [
-            name for name, record in tasks.items() if not is_comparable(benchmark, name, record["data"])
-        ],
+        "not_comparable": [name for name in tasks if not is_comparable(benchmark, name, tasks[name]["data"])],
         "seen": {name: ids for name, ids in seen_by(description, benchmark).items() if name in tasks},
         "cost": {
             "seconds_per_task": seconds / len(tasks) if tasks else None,
@@ -214,9 +214,8 @@ def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
         notes.append(f"* partial; without scores: {', '.join(summary['missing'])}.")
     for name, record in summary["tasks"].items():
         if record["data"] != EXACT:
-            notes.append(
-                f"† {name}: {record['data']} data ({'; '.join(record['differences'])}); not comparable with published scores."
-            )
+            described = f"† {name}: {record['data']} data ({'; '.join(record['differences'])})"
+            notes.append(f"{described}; not comparable with published scores.")
     notes += not_comparable_notes(benchmark, list(summary["tasks"]))
     for name, ids in summary["seen"].items():
         notes.append(f"‡ {name}: the encoder was trained on its training rows ({', '.join(ids)}).")
@@ -241,11 +240,8 @@ def choice_note(choice: Mapping[str, Any]) -> str:
 
 
 def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str], split: str | None = None) -> Record:
-    """What a record must say so that its score is that of the benchmark now, with these versions of the software.
-
-    Args:
-        split: None means the scored one.
-    """
+    """What a record must say so that its score is that of the benchmark now, on this or else the scored split, with these versions of the
+    software."""
     return {
         "versions": dict(versions),
         "split": split or benchmark.tasks[task].split,
@@ -293,11 +289,6 @@ class Evaluation:
     @property
     def title(self) -> str:
         return self.summary["encoder"]["title"]
-
-    @property
-    def seed(self) -> int | None:
-        """Of the run; None for an encoder that is not trained."""
-        return self.summary["encoder"]["seed"]
 
     def score(self, task: str) -> float:
         """The score × 100 on a task that was evaluated."""

@@ -19,19 +19,11 @@ from mtl.base.files import write_json, write_text
 from mtl.base.typed import UnknownKey
 from mtl.base.untrusted import read_json
 from mtl.vectors.encoders.encoder import Choices, SentenceEncoder
-from mtl.vectors.mteb.benchmark import (
-    Benchmark,
-    MtebSettings,
-    find_benchmark,
-    load_benchmark,
-    read_settings,
-    unknown_key,
-)
+from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark, read_settings, unknown_key
 from mtl.vectors.mteb.results import EvaluationFolder, Record, render_table, summarize
 
 if TYPE_CHECKING:
     from mtl.vectors.mteb.evaluation import Evaluator
-
 
 logger = logging.getLogger("mtl")
 
@@ -65,9 +57,8 @@ def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[di
     keys = [key for key, value in settings.items() if value == CHOOSE]
     if unknown := [key for key in keys if key not in choices.values]:
         raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices.values)} can be chosen on validation rows")
-    chosen = (
-        dict(zip(keys, values, strict=True)) for values in itertools.product(*(choices.values[key] for key in keys))
-    )
+    products = itertools.product(*(choices.values[key] for key in keys))
+    chosen = (dict(zip(keys, values, strict=True)) for values in products)
     fitting = [(values, fit) for values in chosen if (fit := choices.fits({**settings, **values})) is not None]
     if not fitting:
         raise InputError(f"{keys[0]}={CHOOSE}: no value goes with the other settings")
@@ -91,9 +82,8 @@ def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
         if data_dir is not None and task.split != SPLIT and any((data_dir / name).glob(f"{SPLIT}.*"))
     ]
     if not names:
-        raise InputError(
-            f"{CHOOSE}: no task has validation rows in {data_dir or 'data_dir'}; it needs files such as TASK/{SPLIT}.jsonl"
-        )
+        where = f"no task has validation rows in {data_dir or 'data_dir'}"
+        raise InputError(f"{CHOOSE}: {where}; it needs files such as TASK/{SPLIT}.jsonl")
     return names
 
 
@@ -107,7 +97,6 @@ def choose(
 
     Args:
         settings: the encoder's, of which some are CHOOSE.
-        choices: those that can be chosen, with their values.
         tasks: those with validation rows.
         validate: returns the scores of an encoder by task; a score that is not finite is None.
     """
@@ -124,9 +113,8 @@ def choose(
             best = mean, encoder, values, fitting
         tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint()})
     if best is None:
-        raise InputError(
-            f"{CHOOSE}: every combination has a score that is not finite on the {SPLIT} rows of {', '.join(tasks)}"
-        )
+        where = f"on the {SPLIT} rows of {', '.join(tasks)}"
+        raise InputError(f"{CHOOSE}: every combination has a score that is not finite {where}")
     _, encoder, values, fitting = best
     return encoder, fitting, {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": values}
 
@@ -137,7 +125,6 @@ def run_mteb(
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. Raises InputError if it cannot be done.
 
     Args:
-        choices: the encoder's settings that can be chosen, with their values.
         values: the settings of `mtl mteb` and of the encoder.
         about: further keys of the summary: the command, versions, the machine.
     """
@@ -145,8 +132,14 @@ def run_mteb(
     check_values(encoder_settings, choices)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
-    data_dir = _data_dir(settings, benchmark)
-    tasks = _tasks(settings, benchmark, data_dir)
+    data_dir = None if settings.data_dir is None else Path(settings.data_dir)
+    if data_dir and not data_dir.is_dir():
+        raise InputError("no such folder", key="data_dir", value=data_dir)
+    tasks = benchmark.choose(settings.tasks)
+    if data_dir and settings.tasks is None:
+        tasks = _tasks_with_folder(benchmark, data_dir)
+    elif data_dir is None and (default := Path("data") / benchmark.name).is_dir():
+        data_dir = default
     import_mteb(Path(settings.runs_dir) / "mteb")
     from mtl.vectors.mteb.data import tasks_with_splits
     from mtl.vectors.mteb.evaluation import Evaluator, model_meta
@@ -200,26 +193,12 @@ def _summarize(
     write_text(folder.table, render_table(benchmark, summary))
 
 
-def _data_dir(settings: MtebSettings, benchmark: Benchmark) -> Path | None:
-    """The folder with the tasks' folders; None: there is none. Raises InputError if the one that was named does not exist."""
-    if settings.data_dir is None:
-        default = Path("data") / benchmark.name
-        return default if default.is_dir() else None
-    if not Path(settings.data_dir).is_dir():
-        raise InputError("no such folder", key="data_dir", value=settings.data_dir)
-    return Path(settings.data_dir)
-
-
-def _tasks(settings: MtebSettings, benchmark: Benchmark, data_dir: Path | None) -> list[str]:
-    """The tasks that `tasks` names; else those with a folder in the data_dir that was named; else all. Raises InputError."""
-    tasks = benchmark.choose(settings.tasks)
-    if settings.tasks is not None or settings.data_dir is None:
-        return tasks
-    assert data_dir is not None
-    present = [name for name in tasks if (data_dir / name).is_dir()]
+def _tasks_with_folder(benchmark: Benchmark, data_dir: Path) -> list[str]:
+    """The benchmark's tasks with a folder; the log names the others. Raises InputError if there are none."""
+    present = [name for name in benchmark.tasks if (data_dir / name).is_dir()]
     if not present:
-        message = f"has no folder of a task of {benchmark.name}, such as {data_dir / tasks[0]}"
+        message = f"has no folder of a task of {benchmark.name}, such as {data_dir / next(iter(benchmark.tasks))}"
         raise InputError(message, key="data_dir", value=data_dir)
-    if left_out := [name for name in tasks if name not in present]:
+    if left_out := benchmark.missing(present):
         logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
     return present

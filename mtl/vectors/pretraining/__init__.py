@@ -1,3 +1,3 @@
 """Pre-training of small transformers on one's own text: a subword vocabulary, masked language modelling, a folder that transformers loads.
 
-Only the modules `tokens`, `network` and `training` need the packages transformers and tokenizers; `pretrain` checks that they are there."""
+The modules need the packages transformers and tokenizers, except `settings` and `resumable`; the command checks first that they are there."""

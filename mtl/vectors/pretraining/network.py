@@ -22,10 +22,9 @@ class MaskedBatch:
     """A batch to predict tokens in.
 
     Args:
-        inputs: int64 (segments, time).
+        inputs: int64 (segments, time); `padding`, bool, has the same shape.
         places: int64 (chosen,), positions in the flattened inputs, in rising order.
         labels: int64 (chosen,), the tokens that stood there.
-        padding: bool (segments, time).
     """
 
     inputs: np.ndarray
@@ -71,9 +70,8 @@ class Masking:
         """What stands in the place of each chosen token: a mask, a random token that is not special, or the token itself."""
         draws = rng.random(len(labels))
         random = rng.integers(len(SPECIAL_TOKENS), len(self.begins), len(labels))
-        kept: np.ndarray = np.where(draws < MASKED + RANDOM, random, labels)
-        masked: np.ndarray = np.where(draws < MASKED, self.mask, kept)
-        return masked
+        replaced: np.ndarray = np.select([draws < MASKED, draws < MASKED + RANDOM], [self.mask, random], labels)
+        return replaced
 
 
 def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":

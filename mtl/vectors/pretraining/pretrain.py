@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import torch
+from tokenizers import Tokenizer
 
 from mtl.base.clock import format_duration
 from mtl.base.device import exact_arithmetic, threads_of_torch
@@ -21,17 +22,22 @@ from mtl.base.files import check_new_folder, check_space, new_folder, replacing,
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
-from mtl.vectors.pretraining.claims import FORMAT, check_claim, claim_of
-from mtl.vectors.pretraining.settings import PretrainingSettings
-from mtl.vectors.pretraining.tokens import PretrainingTexts
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-    from transformers import BertForMaskedLM, PreTrainedTokenizerFast
-
-    from mtl.vectors.pretraining.tokens import Tokens
-    from mtl.vectors.pretraining.training import MaskedLanguageModelling
-
+from mtl.vectors.pretraining.network import Masking, new_bert, parameter_count
+from mtl.vectors.pretraining.resumable import FORMAT, check_claim, claim_of
+from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
+from mtl.vectors.pretraining.tokens import (
+    CUTS,
+    ENDS,
+    MASK,
+    PretrainingTexts,
+    Tokens,
+    learn_tokenizer,
+    portable_tokenizer,
+    read_tokens,
+    word_beginnings,
+    write_tokens,
+)
+from mtl.vectors.pretraining.training import MaskedLanguageModelling
 
 LOG = "training.json"
 CARD = """---
@@ -64,51 +70,10 @@ CPU = torch.device("cpu")
 COPIES = 28  # bytes of a parameter: weights and Adam's two moments in the checkpoint and its successor, and the weights of the output
 
 
-def training_log(
-    settings: PretrainingSettings, texts: PretrainingTexts, figures: dict[str, Any], rows: list[dict[str, float]]
-) -> dict[str, Any]:
-    """What training.json holds.
-
-    Args:
-        figures: the figures of the text and the model, by name.
-        rows: the rows of the validations.
-    """
-    packages = {name: version(name) for name in ("torch", "transformers", "tokenizers")}
-    return {
-        "settings": asdict(settings),
-        "texts": texts.described(),
-        "fingerprint": texts.fingerprint,
-        **figures,
-        "steps": int(rows[-1]["step"]),
-        "seconds": rows[-1]["seconds"],
-        "versions": {"mtl": VERSION, **packages},
-        "validations": rows,
-    }
-
-
-def write_model(
-    folder: Path,
-    model: "BertForMaskedLM",
-    tokenizer: "PreTrainedTokenizerFast",
-    log: dict[str, Any],
-    language: str | None,
-) -> None:
-    """Write the folder, which must be new, and move it into its place when it is complete. Raises InputError as `check_new_folder`."""
-    with new_folder(folder) as partial:
-        model.to("cpu").save_pretrained(partial)
-        tokenizer.save_pretrained(partial)
-        for weights in partial.glob("*.safetensors"):  # which safetensors makes readable by their owner alone
-            weights.chmod((partial / "config.json").stat().st_mode)
-        write_json(partial / LOG, log)
-        write_text(partial / "README.md", model_card(log, language))
-
-
 def model_card(log: dict[str, Any], language: str | None) -> str:
     """The README of the folder, with the metadata that model hubs read."""
     settings, last = log["settings"], log["validations"][-1]
-    masks = f"{settings['mask_share']:.0%} of the tokens, " + (
-        "whole words" if settings["whole_words"] else "single subwords"
-    )
+    masked = "whole words" if settings["whole_words"] else "single subwords"
     facts = {
         "text": ", ".join(log["texts"]),
         "tokens": f"{log['tokens']:,} in {log['documents']:,} documents",
@@ -116,16 +81,15 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
         "layers": f"{settings['num_layers']} of {settings['hidden_size']}, {settings['num_heads']} heads",
         "parameters": f"{log['parameters']:,}",
         "longest input": f"{settings['max_length']} tokens",
-        "masks": masks,
+        "masks": f"{settings['mask_share']:.0%} of the tokens, {masked}",
         "training": f"{log['steps']:,} steps of {settings['batch_size']} segments in {format_duration(log['seconds'])}",
         "highest learning rate": f"{settings['learning_rate']:g}",
         "held-out perplexity of masked tokens": f"{last['perplexity']:.2f}",
         "held-out masked tokens predicted right": f"{last['accuracy']:.1f} %",
     }
     rows = "\n".join(f"| {name} | {value.replace('|', chr(92) + '|')} |" for name, value in facts.items())
-    return CARD.format(
-        language=f'language: "{language}"\n' if language else "", rows=rows, version=log["versions"]["mtl"]
-    )
+    said = f'language: "{language}"\n' if language else ""
+    return CARD.format(language=said, rows=rows, version=log["versions"]["mtl"])
 
 
 CLAIM, CHECKPOINT, VOCABULARY = "claim.json", "last.ckpt", "tokenizer.json"
@@ -168,7 +132,6 @@ def unfinished_folder(out: Path) -> Path:
 
 def is_finished(out: Path, texts: PretrainingTexts, settings: PretrainingSettings) -> bool:
     """Whether the folder holds a model that was trained on these texts with these settings; the number of threads may differ."""
-
     if not (out / LOG).is_file():
         return False
     log = read_json(out / LOG, _Log, "name another folder with out=")
@@ -199,9 +162,6 @@ def _start(unfinished: Path, texts: PretrainingTexts, settings: PretrainingSetti
 def _train(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, unfinished: Path, device: torch.device
 ) -> None:
-    from mtl.vectors.pretraining.network import parameter_count
-    from mtl.vectors.pretraining.tokens import portable_tokenizer
-
     parameters = parameter_count(settings)
     if not (unfinished / CHECKPOINT).exists():
         check_space(unfinished, parameters * COPIES + texts.size, "name another disk with out=")
@@ -223,21 +183,32 @@ def _train(
         *(f"{held_out + segments:,}", f"{held_out:,}"),
     )
     training.run(str(out))
-    log = training_log(settings, texts, figures, training.curve)
-    write_model(out, training.network, portable_tokenizer(tokenizer, settings.max_length), log, texts.language)
+    last = training.curve[-1]
+    log = {
+        "settings": asdict(settings),
+        "texts": texts.described(),
+        "fingerprint": texts.fingerprint,
+        **figures,
+        "steps": int(last["step"]),
+        "seconds": last["seconds"],
+        "versions": {"mtl": VERSION, **{name: version(name) for name in ("torch", "transformers", "tokenizers")}},
+        "validations": training.curve,
+    }
+    with new_folder(out) as partial:
+        training.network.to("cpu").save_pretrained(partial)
+        portable_tokenizer(tokenizer, settings.max_length).save_pretrained(partial)
+        for weights in partial.glob("*.safetensors"):  # which safetensors makes readable by their owner alone
+            weights.chmod((partial / "config.json").stat().st_mode)
+        write_json(partial / LOG, log)
+        write_text(partial / "README.md", model_card(log, texts.language))
 
 
-def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path) -> "Tokenizer":
+def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path) -> Tokenizer:
     """The tokenizer in the folder; it is learnt first if it is not there. Raises InputError if it is damaged."""
-    from tokenizers import Tokenizer
-
-    from mtl.vectors.pretraining.tokens import learn_tokenizer
-
     path = unfinished / VOCABULARY
     if not path.exists():
-        learnt = learn_tokenizer(
-            texts.lines("counting characters of"), texts.lines("learning a vocabulary from"), settings
-        )
+        lines, again = (texts.lines(title) for title in ("counting characters of", "learning a vocabulary from"))
+        learnt = learn_tokenizer(lines, again, settings)
         with replacing(path) as partial:
             learnt.save(str(partial))
     try:
@@ -246,24 +217,16 @@ def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinishe
         raise InputError("is damaged; delete it, and run this again", path=path) from None
 
 
-def _tokens(
-    texts: PretrainingTexts, settings: PretrainingSettings, tokenizer: "Tokenizer", unfinished: Path
-) -> "Tokens":
+def _tokens(texts: PretrainingTexts, settings: PretrainingSettings, tokenizer: Tokenizer, unfinished: Path) -> Tokens:
     """The tokens in the folder; they are written first if they are not there."""
-    from mtl.vectors.pretraining.tokens import ENDS, read_tokens, write_tokens
-
     if not (unfinished / ENDS).exists():
         write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
     return read_tokens(unfinished, tokenizer.get_vocab_size())
 
 
 def _training(
-    tokens: "Tokens", tokenizer: "Tokenizer", settings: PretrainingSettings, unfinished: Path, device: torch.device
-) -> "MaskedLanguageModelling":
-    from mtl.vectors.pretraining.network import Masking, new_bert
-    from mtl.vectors.pretraining.tokens import CUTS, MASK, word_beginnings
-    from mtl.vectors.pretraining.training import MaskedLanguageModelling
-
+    tokens: Tokens, tokenizer: Tokenizer, settings: PretrainingSettings, unfinished: Path, device: torch.device
+) -> MaskedLanguageModelling:
     begins = word_beginnings(tokenizer)
     return MaskedLanguageModelling(
         new_bert(settings, len(begins)),
@@ -278,18 +241,9 @@ def _training(
 def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
     """The folder of a small BERT that was trained on these texts; it is trained first if it is not there.
 
-    It is a folder below `folder`, whose name has a hash of the texts, the settings and the software. A training that
-    was interrupted continues; a second process waits.
-
-    Args:
-        settings_name: a file in configs/pretrain, or a path.
-
-    Raises:
-        InputError: if transformers is not installed, and as `pretrain` does.
+    It is a folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and the software.
+    A training that was interrupted continues; a second process waits. Raises InputError if transformers is not installed, and as `pretrain`.
     """
-    from mtl.vectors.pretraining.settings import read_settings
-    from mtl.vectors.pretraining.tokens import PretrainingTexts
-
     check_installed("transformers")
     settings = read_settings(settings_name, {})
     source = PretrainingTexts(texts=texts, language=language, source="training texts of a suite")
@@ -301,7 +255,6 @@ def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: s
         try:
             pretrain(source, settings, folder / name)
         except InputError as error:
-            raise InputError(
-                f"no transformer is named, and training one fails: {error}; or name one with transformer.path="
-            ) from None
+            message = f"no transformer is named, and training one fails: {error}; or name one with transformer.path="
+            raise InputError(message) from None
     return folder / name

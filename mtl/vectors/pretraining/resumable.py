@@ -1,10 +1,14 @@
-"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL."""
+"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL.
+
+A file in the folder of an unfinished training, its claim, says of what it is the training, so that no other one continues it.
+"""
 
 import logging
 import math
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,14 +19,40 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
-from mtl.base.errors import DivergedError
+from mtl.base.errors import DivergedError, InputError
 from mtl.base.memory import release_memory
 from mtl.base.progress import Progress
+from mtl.base.untrusted import read_json
 from mtl.training.trainer import ValidatedModule, read_state, train
 
+FORMAT = 2  # of unfinished trainings: increase it whenever their files change, or what a step does
 RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
 
 logger = logging.getLogger("mtl")
+
+
+def claim_of(settings: Any, source: str) -> dict[str, Any]:
+    """What an unfinished training is the training of: its settings, a dataclass, and what identifies the texts and their tokens."""
+    return {**asdict(settings), "source": source, "format": FORMAT}
+
+
+def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
+    """Raise InputError if the JSON file of an unfinished training exists and is damaged, or describes another training than this one, from
+    `claim_of` and perhaps with further entries. The number of threads may differ."""
+    if not claim.exists():
+        return
+    before = read_json(claim, dict[str, Any], f"delete {claim.parent}, and run this again")
+    named = {"source": "other texts or tokens", "format": "another version of mtl"}
+    changed = [
+        named.get(key, f"{key}: {before.get(key)} there, {value} here")
+        for key, value in training.items()
+        if before.get(key) != value and key != "threads"
+    ]
+    if changed:
+        message = (
+            f"holds an unfinished training with other settings ({'; '.join(changed)}); delete the folder or set out="
+        )
+        raise InputError(message, path=claim.parent)
 
 
 class ResumableTraining(ValidatedModule, ABC):
@@ -43,16 +73,15 @@ class ResumableTraining(ValidatedModule, ABC):
             checkpoint: the file of the whole state, which may exist.
         """
         super().__init__()
-        self.network = network
-        self.optimizer_list = optimizers
-        self.settings = settings
-        self.checkpoint = checkpoint
+        self.network, self.optimizer_list = network, optimizers
+        self.settings, self.checkpoint = settings, checkpoint
         self.step = 0  # steps done; Lightning would count those of each optimizer
 
     @property
-    @abstractmethod
     def progress(self) -> float:
         """How much of the training is done; at 1 it ends."""
+        done, total, _ = self.shown()
+        return done / total
 
     @abstractmethod
     def batches(self) -> Iterator[np.ndarray]:

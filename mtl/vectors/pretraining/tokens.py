@@ -86,15 +86,11 @@ class PretrainingTexts:
         """The documents that are not empty: each `line`, or each `block` of lines up to an empty one. Raises InputError."""
         for path in self.files:
             lines = text_lines([path], title)
-            yield from filter(None, lines) if kind == "line" else blocks(lines)
+            if kind == "line":
+                yield from filter(None, lines)
+            else:
+                yield from (" ".join(block) for has_text, block in groupby(lines, key=bool) if has_text)
         yield from filter(None, (" ".join(_valid(text).split()) for text in self.texts))
-
-
-def blocks(lines: Iterable[str]) -> Iterator[str]:
-    """Lines that follow each other without an empty line between them, joined by spaces."""
-    for has_text, block in groupby(lines, key=bool):
-        if has_text:
-            yield " ".join(block)
 
 
 def _valid(text: str) -> str:
@@ -107,29 +103,32 @@ def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: Pretra
 
     Raises InputError if the text has more characters than the vocabulary may have entries.
     """
-    tokenizer = _tokenizer(_model(settings.vocabulary, {}, []), settings.lowercase)
+    tokenizer = _tokenizer(settings)
     first, inner = _alphabet(lines, tokenizer, settings.alphabet)
     reserved = [*SPECIAL_TOKENS, *inner]
     if settings.vocab_size < (least := len(reserved) + len(first)):
         message = f"the characters of the texts alone take {least}; set a larger vocab_size= or a smaller alphabet="
         raise InputError(message, key="vocab_size", value=settings.vocab_size)
-    trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary]
-    tokenizer.train_from_iterator(
-        again,
-        trainer(
-            vocab_size=settings.vocab_size,
-            min_frequency=settings.min_count,
-            special_tokens=reserved,
-            initial_alphabet=first,
-            limit_alphabet=len(first),
-            continuing_subword_prefix=INNER,
-            show_progress=False,
-        ),
+    trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary](
+        vocab_size=settings.vocab_size,
+        min_frequency=settings.min_count,
+        special_tokens=reserved,
+        initial_alphabet=first,
+        limit_alphabet=len(first),
+        continuing_subword_prefix=INNER,
+        show_progress=False,
     )
+    tokenizer.train_from_iterator(again, trainer)
     # The characters within words were passed as special tokens to be numbered first; a new tokenizer does not treat them so.
     learnt = json.loads(tokenizer.to_str())["model"]
     merges = [(left, right) for left, right in learnt.get("merges", [])]
-    return _tokenizer(_model(settings.vocabulary, learnt["vocab"], merges), settings.lowercase, complete=True)
+    complete = _tokenizer(settings, learnt["vocab"], merges)
+    complete.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
+    cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
+    complete.post_processor = processors.TemplateProcessing(
+        single=f"{cls} $A {sep}", pair=f"{cls} $A {sep} $B:1 {sep}:1", special_tokens=[(cls, CLS), (sep, SEP)]
+    )
+    return complete
 
 
 def _alphabet(lines: Iterable[str], tokenizer: Tokenizer, size: int) -> tuple[list[str], list[str]]:
@@ -143,28 +142,23 @@ def _alphabet(lines: Iterable[str], tokenizer: Tokenizer, size: int) -> tuple[li
     return first, [f"{INNER}{character}" for character in first if len(splits(character * 2)) == 1]
 
 
-def _model(kind: str, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> models.Model:
+def _tokenizer(
+    settings: PretrainingSettings, vocabulary: dict[str, int] | None = None, merges: Sequence[tuple[str, str]] = ()
+) -> Tokenizer:
+    """A tokenizer that keeps accents and splits at white space and punctuation."""
     unknown = SPECIAL_TOKENS[UNKNOWN]
-    if kind == "wordpiece":
-        return models.WordPiece(vocabulary, unk_token=unknown)
-    return models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER)
-
-
-def _tokenizer(model: models.Model, lowercase: bool, complete: bool = False) -> Tokenizer:
-    """A tokenizer that keeps accents and splits at white space and punctuation. A complete one has its vocabulary."""
-    tokenizer = Tokenizer(model)
+    if settings.vocabulary == "wordpiece":
+        tokenizer = Tokenizer(models.WordPiece(vocabulary or {}, unk_token=unknown))
+    else:
+        tokenizer = Tokenizer(
+            models.BPE(vocabulary or {}, list(merges), unk_token=unknown, continuing_subword_prefix=INNER)
+        )
     bert = normalizers.BertNormalizer(
-        clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=lowercase
+        clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=settings.lowercase
     )
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece(prefix=INNER)
-    if complete:
-        tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
-        cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{cls} $A {sep}", pair=f"{cls} $A {sep} $B:1 {sep}:1", special_tokens=[(cls, CLS), (sep, SEP)]
-        )
     return tokenizer
 
 
@@ -207,10 +201,15 @@ class Tokens:
         return len(self.flat) - len(self.ends)
 
 
+def token_type(vocabulary: int) -> type[np.unsignedinteger]:
+    """The type of a token in the file: of 2 bytes if the vocabulary has at most 65,536 entries, else of 4."""
+    return np.uint16 if vocabulary <= 2**16 else np.uint32
+
+
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
     """Tokenize documents and write them to the folder. Documents with fewer than `min_tokens` tokens are dropped.
 
-    A token takes 2 bytes if the vocabulary has at most 65,536 entries, else 4. Raises InputError if no document is left.
+    Raises InputError if no document is left.
     """
     dtype = token_type(tokenizer.get_vocab_size())
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
@@ -231,15 +230,16 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
         np.save(file, np.array(ends, dtype=np.int64))
 
 
-def token_type(vocabulary: int) -> type[np.unsignedinteger]:
-    """The type of a token in the file."""
-    return np.uint16 if vocabulary <= 2**16 else np.uint32
-
-
 def read_tokens(folder: Path, vocabulary: int) -> Tokens:
     """The tokens that `write_tokens` wrote for a vocabulary of this size, through a memory map. Raises InputError for a damaged file."""
     file, dtype = folder / TOKENS, np.dtype(token_type(vocabulary))
-    ends = _read_ends(folder / ENDS)
+    try:
+        ends = read_array(folder / ENDS)
+        good = ends.dtype == np.int64 and ends.ndim == 1 and len(ends) and (np.diff(ends, prepend=0) > 1).all()
+    except (OSError, ValueError):
+        good = False
+    if not good:
+        raise InputError("is damaged; delete it, and run this again", path=folder / ENDS)
     size, expected = file.stat().st_size if file.exists() else 0, int(ends[-1]) * dtype.itemsize
     if size != expected:
         message = f"has {size} bytes in place of {expected}; delete {folder / ENDS}, and run this again"
@@ -247,24 +247,16 @@ def read_tokens(folder: Path, vocabulary: int) -> Tokens:
     return Tokens(np.memmap(file, dtype=dtype, mode="r"), ends)
 
 
-def _read_ends(path: Path) -> np.ndarray:
-    """Raises InputError for what are no ends of documents."""
-    try:
-        ends = read_array(path)
-        good = ends.dtype == np.int64 and ends.ndim == 1 and len(ends) and (np.diff(ends, prepend=0) > 1).all()
-    except (OSError, ValueError):
-        good = False
-    if not good:
-        raise InputError("is damaged; delete it, and run this again", path=path)
-    return ends
-
-
+@dataclass(frozen=True)
 class Segments:
-    """What training reads: parts of the text, each with the special tokens [CLS] and [SEP] around it."""
+    """What training reads: parts of the text, each with the special tokens [CLS] and [SEP] around it.
 
-    def __init__(self, tokens: Tokens, starts: np.ndarray, lengths: np.ndarray) -> None:
-        """The starts and lengths of the segments in `tokens.flat` are int64 (segments,)."""
-        self.tokens, self.starts, self.lengths = tokens, starts, lengths
+    Their starts and lengths in `tokens.flat` are int64 (segments,).
+    """
+
+    tokens: Tokens
+    starts: np.ndarray
+    lengths: np.ndarray
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -37,23 +37,22 @@ class Rate:
     """
 
     def __init__(self, settings: PretrainingSettings) -> None:
-        self.highest, self.final = settings.learning_rate, settings.final_learning_rate
-        self.max_steps = settings.max_steps
-        self.max_seconds = None if settings.max_minutes is None else 60 * settings.max_minutes
+        self.settings = settings
         # Of the whole training. `settings.check` allows steps only where steps alone limit it.
         self.warmup = settings.warmup / (settings.max_steps or 1) if settings.warmup >= 1 else settings.warmup
 
     def progress(self, step: int, seconds: float) -> float:
         """The progress after this number of steps and seconds, at most 1."""
-        by_steps = step / self.max_steps if self.max_steps else 0.0
-        by_time = seconds / self.max_seconds if self.max_seconds else 0.0
+        by_steps = step / self.settings.max_steps if self.settings.max_steps else 0.0
+        by_time = seconds / (60 * self.settings.max_minutes) if self.settings.max_minutes else 0.0
         return min(1.0, max(by_steps, by_time))
 
     def at(self, progress: float) -> float:
         """The learning rate of the step that begins at this progress."""
+        highest, final = self.settings.learning_rate, self.settings.final_learning_rate
         if progress < self.warmup:
-            return self.highest * progress / self.warmup
-        return self.final + (self.highest - self.final) * (1 - progress) / (1 - self.warmup)
+            return highest * progress / self.warmup
+        return final + (highest - final) * (1 - progress) / (1 - self.warmup)
 
 
 class Order:
@@ -63,10 +62,7 @@ class Order:
     """
 
     def __init__(self, lengths: np.ndarray, batch_size: int, seed: int) -> None:
-        """
-        Args:
-            lengths: the lengths of the segments in tokens, int64 (segments,), at least `batch_size` of them.
-        """
+        """The lengths of the segments in tokens are int64 (segments,), at least `batch_size` of them."""
         self.lengths, self.batch_size, self.seed = lengths, batch_size, seed
         self.per_pass = len(lengths) // batch_size
         self._passes = lru_cache(maxsize=1)(self._pass)
@@ -191,22 +187,14 @@ class MaskedLanguageModelling(ResumableTraining):
             count += len(losses)
         with np.errstate(over="ignore"):
             perplexity = float(np.exp(total / count))
-        row = {
-            "step": self.step,
-            "seconds": self.seconds,
-            "train_loss": self.mean_loss,
-            "perplexity": perplexity,
-            "accuracy": 100 * hits / count,
-        }
+        row = {"step": self.step, "seconds": self.seconds, "train_loss": self.mean_loss}
+        row |= {"perplexity": perplexity, "accuracy": 100 * hits / count}
         steps = "" if self.settings.max_minutes is None else f"step {self.step:,}, "
         return row, f"{steps}held-out perplexity {perplexity:.1f}, {row['accuracy']:.1f}% of masked tokens right"
 
 
 def parts(batch: MaskedBatch, rows: int) -> Iterator[MaskedBatch]:
     """The batch in parts of `rows` segments."""
-    if rows >= len(batch.inputs):
-        yield batch
-        return
     time_steps = batch.inputs.shape[1]
     for start in range(0, len(batch.inputs), rows):
         first, last = np.searchsorted(batch.places, [start * time_steps, (start + rows) * time_steps])

@@ -62,7 +62,6 @@ def cell(column: int, text: str, line: int = 2) -> Callable[[list[str]], list[st
         pytest.param(cell(1, "0" * 16), 2, id="another sample"),
         pytest.param(cell(1, "0" * 16, 4), 4, id="a line of another sample"),
         pytest.param(cell(0, "samma"), 2, id="a task that is not in the key"),
-        pytest.param(cell(0, "betyg", 5), 5, id="a line of another task"),
         pytest.param(cell(2, "Bo", 3), 3, id="another name"),
         pytest.param(cell(2, " "), 2, id="no name"),
         pytest.param(cell(2, "${oc.env:HOME}"), 2, id="a reference as a name"),

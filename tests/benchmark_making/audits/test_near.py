@@ -42,11 +42,15 @@ ROWS = {
 }
 
 
+def settings_of(folder: Path) -> list[str]:
+    return [f"suite={folder / 'lik.yaml'}", f"data_dir={folder / 'data'}"]
+
+
 def suite_job(folder: Path, dev: str = "dev.tsv") -> Job:
     (folder / "lik.yaml").write_text(SUITE % dev, encoding="utf-8")
     for split, rows in ROWS.items():
         write_tsv(folder / f"data/{split}.tsv", ("text", "label"), *rows)
-    return job([f"suite={folder / 'lik.yaml'}", f"data_dir={folder / 'data'}"])
+    return job(settings_of(folder))
 
 
 def lines(near: list[Near], split: str, source: str) -> list[tuple[int, int]]:
@@ -75,11 +79,10 @@ def test_marked_words_tell_equal_texts_apart(tmp_path: Path) -> None:
     text = suite.replace("test: test.tsv", "test: null, train: train.jsonl")
     (tmp_path / "lik.yaml").write_text(text, encoding="utf-8")
     (tmp_path / "data").mkdir()
+    names = ["text", "label", "span.start", "span.stop"]
     for split, spans in (("train", [(0, 3), (4, 9)]), ("dev", [(4, 9), (10, 16)])):
-        rows = [{"text": LONG, "span": {"start": a, "stop": b}, "label": "bra"} for a, b in spans]
-        content = "".join(json.dumps(row) + "\n" for row in rows)
-        (tmp_path / f"data/{split}.jsonl").write_text(content, encoding="utf-8")
-    ((_, near),) = find_near(job([f"suite={tmp_path / 'lik.yaml'}", f"data_dir={tmp_path / 'data'}"]), 0.8)
+        write_records(tmp_path / f"data/{split}.jsonl", names, [(LONG, "bra", *span) for span in spans])
+    ((_, near),) = find_near(job(settings_of(tmp_path)), 0.8)
     assert lines(near, "dev", "train") == [(1, 2)] and lines(near, "train", "train") == []
 
 
@@ -91,11 +94,8 @@ def test_a_copy_without_leaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert kept == ["text\tlabel", *("\t".join(row) for row in ROWS["train"][2:])]
     assert (out / "data/test.tsv").read_bytes() == (tmp_path / "data/test.tsv").read_bytes()
     log = [json.loads(line) for line in (out / "removed.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [(row["row"], row["like"]) for row in log] == [
-        ("train.tsv:2", "dev.tsv:2"),
-        ("train.tsv:3", "dev.tsv:2"),
-        ("dev.tsv:3", "test.tsv:2"),
-    ]
+    left = {"train.tsv:2": "dev.tsv:2", "train.tsv:3": "dev.tsv:2", "dev.tsv:3": "test.tsv:2"}
+    assert {row["row"]: row["like"] for row in log} == left
     copy = job([f"suite={out / 'suite.yaml'}"])
     assert (copy.suite.name, copy.suite.title) == ("lik-clean", "Lik (clean)") and copy.suite.clean
     runs = tmp_path / "runs"
@@ -121,7 +121,7 @@ def test_rows_of_other_formats_leave_too(tmp_path: Path) -> None:
         split = [("två rader\noch ett, komma", "bra"), *ROWS["train"]]
         write_records(folder / f"data/train.{suffix}", ["text", "label"], split)
         write_records(folder / f"data/dev.{suffix}", ["text", "label"], ROWS["dev"])
-        write_clean(job([f"suite={folder / 'lik.yaml'}", f"data_dir={folder / 'data'}"]), 0.8, folder / "out")
+        write_clean(job(settings_of(folder)), 0.8, folder / "out")
         copied = job([f"suite={folder / 'out/suite.yaml'}"])
         ((files, near),) = find_near(copied, 0.8)
         texts = [row.texts[0] for row in files.files["train"].rows]
@@ -138,14 +138,13 @@ def test_what_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         with raises_input_error():
             write_clean(made, 0.8, tmp_path / "clean")
         assert not (tmp_path / "clean").exists()
-    settings = [f"suite={tmp_path / 'lik.yaml'}", f"data_dir={tmp_path / 'data'}"]
-    assert main(["audit", *settings, "--share", "0.9"]) == 2
+    assert main(["audit", *settings_of(tmp_path), "--share", "0.9"]) == 2
     assert "--share 0.9: is for --near and --write-clean only" in capsys.readouterr().err
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite_job(tmp_path)
-    settings = [f"suite={tmp_path / 'lik.yaml'}", f"data_dir={tmp_path / 'data'}"]
+    settings = settings_of(tmp_path)
     assert main(["audit", *settings, "--near", "--strict"]) == 1
     printed = capsys.readouterr().out
     assert "| ton  | dev   |    2 |                   1 |                 0 |" in printed and "3 findings" in printed

@@ -52,10 +52,7 @@ def test_rows_in_another_task_s_training_rows() -> None:
     pairs = {"train": part(("p", "q"), task=PAIR), "test": part(("q", "p"), ("a", "b"), task=PAIR, split="test")}
     found = shared_across([one, two, pairs])
     # b is in the task's own train, which is another finding. The pair (a, b) is nowhere else, but the texts a and b are.
-    assert [(f.kind, f.task, f.split, f.count) for f in found] == [
-        ("shared across", "kansla", "dev", 1),
-        ("shared across", "kansla", "dev", 1),
-    ]
+    assert [(f.kind, f.task, f.split, f.count) for f in found] == [("shared across", "kansla", "dev", 1)] * 2
     assert "in train of cbd" in found[0].what and "in train of samma" in found[1].what
     assert found[0].where == "kansla/dev.tsv:2 = 2 of cbd/train.tsv"
 
@@ -81,19 +78,13 @@ def test_the_order_of_three_texts_has_a_meaning() -> None:
 def test_the_same_text_with_another_marked_word_is_another_row() -> None:
     task = replace(PAIR, spans={"a": ["word_a"], "b": ["word_b"]})
 
-    def marked(split: str, *rows: tuple[str, str, Span, Span]) -> Part:
-        of = part(*((one, other) for one, other, _, _ in rows), targets=[0] * len(rows), task=task, split=split)
-        return replace(
-            of, rows=[replace(row, spans=tuple(spans)) for row, (_, _, *spans) in zip(of.rows, rows, strict=True)]
-        )
+    def marked(split: str, *rows: tuple[tuple[str, str], Span, Span]) -> Part:
+        of = part(*(texts for texts, *_ in rows), targets=[0] * len(rows), task=task, split=split)
+        spans = [tuple(spans) for _, *spans in rows]
+        return replace(of, rows=[replace(row, spans=own) for row, own in zip(of.rows, spans, strict=True)])
 
-    train = marked("train", ("en bank", "två banker", (3, 7), (4, 10)))
-    dev = marked(
-        "dev",
-        ("en bank", "två banker", (0, 2), (4, 10)),
-        ("en bank", "två banker", (3, 7), (4, 10)),
-        ("två banker", "en bank", (4, 10), (3, 7)),
-        ("två banker", "en bank", (3, 7), (4, 10)),
-    )
-    found = only(shared_within({"train": train, "dev": dev}))
+    texts, swapped = ("en bank", "två banker"), ("två banker", "en bank")
+    train = marked("train", (texts, (3, 7), (4, 10)))
+    dev = [(texts, (0, 2), (4, 10)), (texts, (3, 7), (4, 10)), (swapped, (4, 10), (3, 7)), (swapped, (3, 7), (4, 10))]
+    found = only(shared_within({"train": train, "dev": marked("dev", *dev)}))
     assert found.where == "samma/dev.tsv:3 = 2, 4 = 2 of samma/train.tsv" and "1 of them with" in found.what

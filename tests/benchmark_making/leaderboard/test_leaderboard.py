@@ -5,8 +5,7 @@ import os
 import random
 import xml.etree.ElementTree as ElementTree
 import zipfile
-from collections.abc import Callable
-from html.parser import HTMLParser
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,19 +42,25 @@ submission:
 """
 
 
+OTHER = {"bad": "good", "good": "bad"}
+MOODS = random.Random(1).choices(["bad", "good"], k=ROWS)
+CLOSE: list[dict[str, Any]] = [{"id": n, "one": f"a {n}", "two": f"b {n}", "label": None} for n in range(ROWS)]
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def write_rows(folder: Path, rows: Sequence[dict[str, Any]]) -> None:
+    write_lines(folder / "close/test.jsonl", [json.dumps(row) for row in rows])
+
+
 def write_data(folder: Path, with_labels: bool) -> None:
     """The test files of both tasks."""
-    rng = random.Random(1)
-    (folder / "mood").mkdir(parents=True)
-    (folder / "close").mkdir()
-    moods = [rng.choice(["bad", "good"]) for _ in range(ROWS)]
-    lines = ["text\tlabel" if with_labels else "text"]
-    lines += [f"text {n}\t{mood}" if with_labels else f"text {n}" for n, mood in enumerate(moods)]
-    (folder / "mood/test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    rows = [{"id": n, "one": f"a {n}", "two": f"b {n}", "label": n % 6} for n in range(ROWS)]
-    if not with_labels:
-        rows = [{**row, "label": None} for row in rows]
-    (folder / "close/test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    lines = ["text\tlabel", *(f"text {n}\t{mood}" for n, mood in enumerate(MOODS))]
+    write_lines(folder / "mood/test.tsv", lines if with_labels else [line.partition("\t")[0] for line in lines])
+    write_rows(folder, [{**row, "label": n % 6 if with_labels else None} for n, row in enumerate(CLOSE)])
 
 
 def write_submission(folder: Path, share: float, seed: int = 0, about: str = "", tasks: str = "mood close") -> Path:
@@ -64,25 +69,13 @@ def write_submission(folder: Path, share: float, seed: int = 0, about: str = "",
     folder.mkdir(parents=True)
     if about:
         (folder / "system.yaml").write_text(about, encoding="utf-8")
-    gold = random.Random(1)
-    moods = [gold.choice(["bad", "good"]) for _ in range(ROWS)]
-    answers = [mood if rng.random() < share else {"bad": "good", "good": "bad"}[mood] for mood in moods]
+    answers = [mood if rng.random() < share else OTHER[mood] for mood in MOODS]
     if "mood" in tasks:
-        (folder / "test_pred_mood.tsv").write_text("\n".join(["target", *answers]) + "\n", encoding="utf-8")
+        write_lines(folder / "test_pred_mood.tsv", ["target", *answers])
     if "close" in tasks:
-        (folder / "close").mkdir()
-        rows = [
-            {
-                "id": n,
-                "one": f"a {n}",
-                "two": f"b {n}",
-                "label": None,
-                "prediction": n % 6 + (1 - share) * rng.uniform(-6, 6),
-            }
-            for n in range(ROWS)
-        ]
-        rows = [{**row, "prediction": min(5.0, max(0.0, row["prediction"]))} for row in rows]
-        (folder / "close/test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        numbers = [n % 6 + (1 - share) * rng.uniform(-6, 6) for n in range(ROWS)]
+        rows = [{**row, "prediction": min(5.0, max(0.0, n))} for row, n in zip(CLOSE, numbers, strict=True)]
+        write_rows(folder, rows)
     return folder
 
 
@@ -129,10 +122,7 @@ def test_scores_ranks_and_files(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert board["refused"] == []
     for system in board["systems"]:
         answers = (home / f"all/{system['name']}/test_pred_mood.tsv").read_text(encoding="utf-8").split()[1:]
-        gold = [
-            line.split("\t")[1] for line in (home / "gold/mood/test.tsv").read_text(encoding="utf-8").splitlines()[1:]
-        ]
-        accuracy = 100 * np.mean([answer == right for answer, right in zip(answers, gold, strict=True)])
+        accuracy = 100 * np.mean([answer == right for answer, right in zip(answers, MOODS, strict=True)])
         assert system["scores"]["mood"] == round(accuracy, 1)
     poor = by_name(home)["poor"]
     assert poor["rank"] == [3, 3] and by_name(home)["good"]["rank"][0] == 1
@@ -166,25 +156,19 @@ def test_a_second_run_gives_the_same_bytes_with_and_without_the_cache(home: Path
     assert list((home / "cache").iterdir())
     assert main([*RUN[:-1], "out=other", "cache=elsewhere"]) == 0
     assert files(home / "other") == first
-
-
-def test_a_damaged_cache_is_replaced(home: Path) -> None:
-    assert main(RUN) == 0
-    first = files(home / "site")
     for file in (home / "cache").iterdir():
         file.write_bytes(b"damaged")
     assert main(RUN) == 0
     assert files(home / "site") == first
+    refused = make_leaderboard(load_suite(home / "tiny.yaml"), home / "all", home / "gold", home / "third", Rules())
+    assert refused == {"fair": "", "good": "", "poor": ""} and files(home / "third") == first
 
 
 def test_changed_labels_are_scored_anew(home: Path) -> None:
     assert main(RUN) == 0
     before = by_name(home)["good"]["scores"]["mood"]
-    path = home / "gold/mood/test.tsv"
-    swapped = (
-        path.read_text(encoding="utf-8").replace("\tgood", "\tx").replace("\tbad", "\tgood").replace("\tx", "\tbad")
-    )
-    path.write_text(swapped, encoding="utf-8")
+    swapped = [f"text {n}\t{OTHER[mood]}" for n, mood in enumerate(MOODS)]
+    write_lines(home / "gold/mood/test.tsv", ["text\tlabel", *swapped])
     assert main(RUN) == 0
     assert by_name(home)["good"]["scores"]["mood"] == pytest.approx(100 - before)
 
@@ -192,33 +176,26 @@ def test_changed_labels_are_scored_anew(home: Path) -> None:
 def test_removed_systems_lose_their_page(home: Path) -> None:
     assert main(RUN) == 0
     (home / "site/CNAME").write_text("example.org", encoding="utf-8")
-    for file in (home / "all/poor").rglob("*"):
-        if file.is_file():
-            file.unlink()
+    for name in ("poor", "fair"):
+        (home / f"all/{name}").rename(home / name)
     assert main(RUN) == 0
     assert not (home / "site/systems/poor.html").exists() and (home / "site/CNAME").exists()
-    assert content(home)["refused"][0]["name"] == "poor"
+    assert content(home)["systems"][0]["rank"] == [1, 1]  # of a single system
 
 
 def test_a_zip_in_the_folder_and_the_same_predictions_twice(home: Path) -> None:
+    """The rows of the zip are in another order: their ids say which they are."""
     folder = home / "all/zipped"
     folder.mkdir()
+    rows_of(home / "all/good", lambda rows: rows[::-1])
     with zipfile.ZipFile(folder / "predictions.zip", "w") as archive:
         for file in ("test_pred_mood.tsv", "close/test.jsonl"):
             archive.write(home / "all/good" / file, file)
+    rows_of(home / "all/good", lambda rows: rows[::-1])
     assert main(RUN) == 0
     assert by_name(home)["zipped"]["scores"] == by_name(home)["good"]["scores"]
     assert by_name(home)["zipped"]["same_predictions"] == ["good"]
     assert "The same predictions" in (home / "site/systems/good.html").read_text(encoding="utf-8")
-
-
-def test_rows_in_another_order_get_their_predictions_by_id(home: Path) -> None:
-    assert main(RUN) == 0
-    before = by_name(home)["good"]["scores"]
-    path = home / "all/good/close/test.jsonl"
-    path.write_text("".join(reversed(path.read_text(encoding="utf-8").splitlines(keepends=True))), encoding="utf-8")
-    assert main(RUN) == 0
-    assert by_name(home)["good"]["scores"] == before
 
 
 def test_a_system_without_a_task_has_no_average_and_no_rank_by_it(home: Path) -> None:
@@ -229,37 +206,18 @@ def test_a_system_without_a_task_has_no_average_and_no_rank_by_it(home: Path) ->
     assert content(home)["systems"][-1]["name"] == "half"
 
 
-def test_one_submission_has_the_first_rank(home: Path) -> None:
-    for name in ("fair", "poor"):
-        (home / f"all/{name}").rename(home / name)
-    assert main(RUN) == 0
-    assert content(home)["systems"][0]["rank"] == [1, 1]
-
-
 def test_the_limit_of_a_team_in_a_month(home: Path) -> None:
-    for number, date in enumerate(["2026-11-04", "2026-11-01", "2026-12-01"]):
+    """A submission that is refused does not count."""
+    for number, date in enumerate(["2026-11-04", "2026-11-01", "2026-12-01", "2026-11-01"]):
         write_submission(home / f"all/more-{number}", 0.5, number, f"team: a\ndate: {date}\n")
+    (home / "all/more-3/test_pred_mood.tsv").write_text("target\n", encoding="utf-8")
     assert main([*RUN, "limit=2"]) == 0
     refused = {each["name"]: each["reason"] for each in content(home)["refused"]}
-    assert set(refused) == {"more-0", "poor"}
+    assert set(refused) == {"more-0", "more-3", "poor"} and "one more in" not in refused["more-3"]
     assert refused["more-0"].endswith("team a may make 2 submissions a month, and this is one more in 2026-11")
     assert "needs team and date" in refused["poor"]
-
-
-def test_a_refused_submission_does_not_use_up_the_limit(home: Path) -> None:
-    for number in range(3):
-        write_submission(home / f"all/more-{number}", 0.5, number, f"team: a\ndate: 2026-12-0{number + 1}\n")
-    next((home / "all/more-0").rglob("*.tsv")).write_text("target\n", encoding="utf-8")
-    assert main([*RUN, "limit=1"]) == 0
-    refused = {each["name"]: each["reason"] for each in content(home)["refused"]}
-    assert "one more in" not in refused["more-0"] and "more-1" not in refused
-    assert refused["more-2"].endswith("team a may make 1 submission a month, and this is one more in 2026-12")
-    checked = check_submissions(load_suite(home / "tiny.yaml"), home / "all", home / "public", Rules(limit=1))
-    assert {name: bool(reason) for name, reason in checked.items() if name.startswith("more")} == {
-        "more-0": True,
-        "more-1": False,
-        "more-2": True,
-    }
+    checked = check_submissions(load_suite(home / "tiny.yaml"), home / "all", home / "public", Rules(limit=2))
+    assert {name for name, reason in checked.items() if reason} == set(refused)
 
 
 Damage = Callable[[Path], object]
@@ -267,23 +225,12 @@ Damage = Callable[[Path], object]
 
 def lines_of(folder: Path, change: Callable[[list[str]], list[str]]) -> None:
     path = folder / "test_pred_mood.tsv"
-    path.write_text("\n".join(change(path.read_text(encoding="utf-8").splitlines())) + "\n", encoding="utf-8")
+    write_lines(path, change(path.read_text(encoding="utf-8").splitlines()))
 
 
 def rows_of(folder: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
-    path = folder / "close/test.jsonl"
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    path.write_text("".join(json.dumps(row) + "\n" for row in change(rows)), encoding="utf-8")
-
-
-def link(folder: Path) -> None:
-    (folder / "test_pred_mood.tsv").unlink()
-    (folder / "test_pred_mood.tsv").symlink_to("/etc/passwd")
-
-
-def pipe(folder: Path) -> None:
-    (folder / "test_pred_mood.tsv").unlink()
-    os.mkfifo(folder / "test_pred_mood.tsv")
+    lines = (folder / "close/test.jsonl").read_text(encoding="utf-8").splitlines()
+    write_rows(folder, change([json.loads(line) for line in lines]))
 
 
 BAD: dict[str, tuple[Damage, str]] = {
@@ -292,7 +239,6 @@ BAD: dict[str, tuple[Damage, str]] = {
     "header": (lambda f: lines_of(f, lambda lines: ["what", *lines[1:]]), "test_pred_mood.tsv:1: the header is 'what'"),
     "empty": (lambda f: (f / "test_pred_mood.tsv").write_bytes(b""), "test_pred_mood.tsv:1: the file is empty"),
     "bytes": (lambda f: (f / "test_pred_mood.tsv").write_bytes(b"target\n\xff\n"), "test_pred_mood.tsv"),
-    "row missing": (lambda f: rows_of(f, lambda rows: rows[1:]), "close/test.jsonl: does not fit the data:1: no row of"),
     "another id": (
         lambda f: rows_of(f, lambda rows: [{**rows[0], "id": 999}, *rows[1:]]),
         "close/test.jsonl: does not fit the data:1: no row of",
@@ -307,8 +253,8 @@ BAD: dict[str, tuple[Damage, str]] = {
         "close/test.jsonl:1: no key 'prediction'",
     ),
     "unknown task": (lambda f: (f / "test_pred_else.tsv").write_text("target\n"), "is no file of predictions of suite tiny"),
-    "link": (link, "bad/test_pred_mood.tsv"),
-    "pipe": (pipe, "bad/test_pred_mood.tsv"),
+    "link": (lambda f: (f / "link.txt").symlink_to("/etc/passwd"), "bad/link.txt"),
+    "pipe": (lambda f: os.mkfifo(f / "pipe.txt"), "bad/pipe.txt"),
     "zip": (lambda f: (f / "a.zip").write_bytes(b"PK"), "a.zip"),
     "two zips": (lambda f: [(f / name).write_bytes(b"PK") for name in ("a.zip", "b.zip")], "has 2 zips"),
     "yaml": (lambda f: (f / "system.yaml").write_text("title: [a"), "system.yaml:"),
@@ -349,9 +295,9 @@ def test_valid_submissions_pass_the_check_without_labels(home: Path, capsys: pyt
     [
         (["gold=gold"], "out: name the folder"),
         (["gold=public", "out=site"], "public: has no test file of suite tiny with a label in every row"),
-        (["gold=gold", "out=site", "split=train"], "split: 'train' must be dev or test"),
-        (["gold=gold", "out=site", "limit=0"], "limit: 0 must be"),
-        (["gold=gold", "out=site", "url=ftp://a"], "url: 'ftp://a' must begin with"),
+        (["gold=gold", "out=site", "split=train"], "split=train: must be one of dev, test"),
+        (["gold=gold", "out=site", "limit=0"], "limit=0: must be at least 1"),
+        (["gold=gold", "out=site", "url=ftp://a"], "url=ftp://a: must begin with"),
         (["gold=gold", "out=site", "seeds=[1]"], "seeds: is not used"),
         (["gold=gold", "out=site", "cache=site/cache"], "cache: site/cache is in the folder of the site"),
         (["gold=gold", "out=."], "gold: gold is in the folder of the site"),
@@ -369,27 +315,10 @@ def test_folders_without_submissions(home: Path, capsys: pytest.CaptureFixture[s
         assert message in capsys.readouterr().err
 
 
-class Texts(HTMLParser):
-    """The elements and texts of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.text = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.tags.append(tag)
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def test_titles_are_shown_as_text(home: Path) -> None:
     assert main(RUN) == 0
-    page = Texts((home / "site/systems/fair.html").read_text(encoding="utf-8"))
-    assert "script" not in page.tags and "<script>alert(1)</script>" in page.text
-    for name in ("index.html", "systems/good.html", "feed.xml"):
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in (home / "site/systems/fair.html").read_text(encoding="utf-8")
+    for name in ("index.html", "systems/fair.html", "systems/good.html", "feed.xml"):
         assert "<script>alert" not in (home / f"site/{name}").read_text(encoding="utf-8")
 
 
@@ -397,12 +326,8 @@ def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixt
     """Two submissions with equal scores and errors on other rows give the same site, but for their names and the digest."""
     for name, wrong in (("one", 3), ("other", 4)):
         folder = write_submission(home / f"alone/{name}/{name}", 1.0, 7, tasks="mood")
-        lines_of(
-            folder,
-            lambda lines, wrong=wrong: [
-                {"bad": "good", "good": "bad"}[x] if n == wrong else x for n, x in enumerate(lines)
-            ],
-        )  # type: ignore[misc]
+        answers = [OTHER[mood] if number == wrong else mood for number, mood in enumerate(MOODS)]
+        write_lines(folder / "test_pred_mood.tsv", ["target", *answers])
         assert main(["leaderboard", "tiny.yaml", f"alone/{name}", "gold=gold", f"out=sites/{name}"]) == 0
     one, other = (
         json.loads((home / f"sites/{name}/leaderboard.json").read_text(encoding="utf-8"))["systems"][0]
@@ -433,12 +358,6 @@ def test_ranks_of_a_thousand_systems_are_those_of_all_pairs(home: Path) -> None:
     ranks = {name: system["ranks"]["mood"] for name, system in by_name(home).items()}
     assert len(ranks) == 48 and all(1 <= low <= high <= 48 for low, high in ranks.values())
     assert ranks["good"][1] < 48
-
-
-def test_from_python(home: Path) -> None:
-    suite = load_suite(home / "tiny.yaml")
-    refused = make_leaderboard(suite, home / "all", home / "gold", home / "site", Rules())
-    assert refused == {"fair": "", "good": "", "poor": ""} and not (home / "cache").exists()
 
 
 @in_browser

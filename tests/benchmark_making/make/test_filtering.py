@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from input_errors import raises_input_error
 from make_parts import column, do, table_of, work_of
 
 from mtl.benchmark_making.make.table import Table
@@ -38,21 +37,6 @@ def test_keep_looks_into_lists() -> None:
     assert column(do("keep", LISTS, column="parts[]", without=["q"]), "id") == ["b", "c"]
 
 
-def test_keep_of_a_column_that_is_not_there_is_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.keep.column"):
-        do("keep", TABLE, column="none", values=["x"])
-
-
-def test_words_of_a_list_are_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.keep.column"):
-        do("keep", LISTS, column="parts[]", words=[1, 2])
-
-
-def test_a_number_that_is_none_is_an_error_at_its_line() -> None:
-    with raises_input_error(file="corpus.tsv", line=2):
-        do("keep", TABLE, column="text", number=[0, 1])
-
-
 def test_duplicates_differ_in_case_and_white_space() -> None:
     table, work = work_of("duplicates", table_of(text=["A b", "a  B", "ab"], label=["x", "y", "x"]), columns=["text"])
     assert column(table, "text") == ["A b", "ab"]
@@ -83,15 +67,7 @@ def test_sample_draws_rows_of_a_class_and_keeps_the_others() -> None:
     assert len(work.dropped) == 40
     assert column(do("sample", numbered(100), column="label", values=["x"], number=10), "id") == column(table, "id")
     assert column(table, "id") == sorted(column(table, "id"), key=int)
-
-
-def test_sample_draws_a_share() -> None:
     assert len(do("sample", numbered(100), share=0.25).rows) == 25
-
-
-def test_sample_of_more_rows_than_there_are_is_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.sample.number"):
-        do("sample", numbered(10), column="label", values=["x"], number=6)
 
 
 def test_top_keeps_the_first_of_equal_rows() -> None:
@@ -105,11 +81,6 @@ def test_explode_makes_a_row_of_each_item() -> None:
     table, work = work_of("explode", LISTS, column="parts[]", item="part")
     assert list(zip(column(table, "id"), column(table, "part"), strict=True)) == [("a", "p"), ("a", "q"), ("c", "p")]
     assert table.columns == ["id", "part"] and len(work.dropped) == 1
-
-
-def test_explode_of_a_column_of_texts_is_an_error() -> None:
-    with raises_input_error(file="recipe.yaml", key="steps.1.explode.column"):
-        do("explode", LISTS, column="id", item="x")
 
 
 def test_stack_joins_tables_with_different_columns() -> None:

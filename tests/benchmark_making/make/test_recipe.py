@@ -8,17 +8,9 @@ from input_errors import ANY, raises_input_error
 from make_parts import SPLIT, TASK, recipe_of, write_recipe
 
 from mtl.benchmark_making.make.recipe import load_recipe
-from mtl.settings.layers import shipped
 
-RECIPES = sorted((shipped("configs") / "recipe").glob("*.yaml"))
 FEW = {"step": "sample", "number": 2, "into_table": "a"}
 PAIR = {"texts": ["sentence", "sentence"], "groups": ["author", "author"]}
-
-
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
-def test_the_shipped_recipes_are_right(path: Path) -> None:
-    recipe = load_recipe(path)
-    assert recipe.form.name == path.stem and recipe.form.sample == "klej-corpora"
 
 
 def test_a_step_takes_the_table_of_the_step_before(tmp_path: Path) -> None:
@@ -37,17 +29,12 @@ def step(name: str, **options: Any) -> dict[str, Any]:
     [
         ({"nmae": "x"}, ANY),
         ({"name": "a b"}, "name"),
-        ({"seed": "x"}, "seed"),
         ({"sources": {}}, "sources"),
-        ({"sources": {"corpus": "corpus.tsv"}}, "sources.corpus"),
         ({"sources": {"corpus": {"file": "../secret.tsv"}}}, "sources.corpus.file"),
-        ({"sources": {"corpus": {}}}, "sources.corpus.file"),
-        ({"sources": {"corpus": {"file": "c", "tokens": {"form": 1}}}}, "sources.corpus.tokens.tag"),
         ({"sources": {"corpus": {"file": "c", "tokens": {"form": 0, "tag": 1}}}}, "sources.corpus.tokens.form"),
         ({"sources": {"corpus": {"file": "c.tsv"}, "more": {"file": "d.tsv"}}}, "steps.1.split.table"),
         ({"sources": {"corpus": {"file": "c.tsv"}, "more": {"file": "d.tsv"}}, "steps": [{**SPLIT, "table": "corpus"}]}, "sources.more"),
         ({"tasks": {}}, "tasks"),
-        ({"tasks": {"t": "x"}}, "tasks.t"),
         ({"tasks": {"t": {**TASK, "metric": "speed"}}}, ANY),
         ({"tasks": {"t": {**TASK, "files": {"dev": None}}}}, "tasks.t.files"),
         ({"tasks": {"t": {**TASK, "data": {"table": "none"}}}}, "tasks.t.data.table"),
@@ -58,7 +45,6 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         (step("divide"), "steps.1.step"),
         (step("keep", column="label"), "steps.1.keep.values"),
         (step("keep", column="label", values=["x"], words=[1, 2]), "steps.1.keep.words"),
-        (step("keep", column="label", values=["x", True]), "steps.1.keep.values.1"),
         (step("keep", column="label", words=[5, 3]), "steps.1.keep.words"),
         (step("keep", column="label", words=[5]), "steps.1.keep.words"),
         (step("keep", colum="label", values=["x"]), ANY),
@@ -76,9 +62,7 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         (step("pairs", tables=["corpus"], into_table="p", scope="within", **PAIR), "steps.1.pairs.tables"),
         (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="within", one_per_groups=True, **PAIR), "steps.1.pairs.one_per_groups"),
         (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="within", **{**PAIR, "texts": ["a"]}), "steps.1.pairs.texts"),
-        (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="near", **PAIR), "steps.1.pairs.scope"),
         (step("similarity", columns=["sentence"]), "steps.1.similarity.columns"),
-        (step("similarity", columns=["sentence", "label"], units="letters"), "steps.1.similarity.units"),
         (step("cut", column="sentence", like="label", measure="tfidf"), "steps.1.cut.measure"),
         (step("cut", column="sentence", like="label", penalty=0.5), "steps.1.cut.penalty"),
         (step("shuffle", seed=2), ANY),

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from input_errors import raises_input_error
@@ -39,9 +40,8 @@ def test_a_token_file_has_a_row_for_each_sentence(tmp_path: Path) -> None:
 
 
 def test_documents_of_conll_2003_are_numbered(tmp_path: Path) -> None:
-    table = read(
-        tmp_path, "a.txt", "-DOCSTART- -X- O\n\nEU ORG O\n\n-DOCSTART- -X- O\n\nUN ORG B\n", tokens=TokenColumns(1, 3)
-    )
+    content = "-DOCSTART- -X- O\n\nEU ORG O\n\n-DOCSTART- -X- O\n\nUN ORG B\n"
+    table = read(tmp_path, "a.txt", content, tokens=TokenColumns(1, 3))
     assert column(table, "document") == ["1", "2"] and column(table, "text") == ["EU", "UN"]
 
 
@@ -53,26 +53,6 @@ def test_lists_and_nested_keys_are_columns(tmp_path: Path) -> None:
 
 def test_a_file_without_a_header_gets_the_recipes_columns(tmp_path: Path) -> None:
     assert column(read(tmp_path, "a.tsv", "x\ty\nz\tw\n", header=["one", "two"]), "two") == ["y", "w"]
-
-
-def test_a_token_line_with_too_few_cells_is_an_error(tmp_path: Path) -> None:
-    with raises_input_error(file="a.conll", line=2):
-        read(tmp_path, "a.conll", "a\tO\nb\n", tokens=TokenColumns(1, 2))
-
-
-def test_a_token_file_without_sentences_is_an_error(tmp_path: Path) -> None:
-    with raises_input_error(file="a.conll"):
-        read(tmp_path, "a.conll", "# text = nothing\n\n", tokens=TokenColumns(1, 2))
-
-
-def test_a_token_file_without_a_declaration_is_an_error(tmp_path: Path) -> None:
-    with raises_input_error(file="a.conll"):
-        read(tmp_path, "a.conll", CONLL)
-
-
-def test_a_source_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with raises_input_error(file="none.tsv"):
-        read_source("corpus", RecipeSource("none.tsv"), tmp_path)
 
 
 def test_a_token_may_begin_with_the_sign_of_a_comment(tmp_path: Path) -> None:
@@ -89,17 +69,23 @@ def test_words_that_stand_for_others_are_no_tokens(tmp_path: Path) -> None:
     assert row.items("tokens[]") == ["1-2", "won"]
 
 
-@pytest.mark.parametrize("content", [b"a\tb\nx\t\xff\n", b"a\tb\nx\n", b"a\tb\n"])
-def test_damaged_files_are_errors(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "a.tsv").write_bytes(content)
-    with raises_input_error(file="a.tsv"):
-        read_source("corpus", RecipeSource("a.tsv"), tmp_path)
-
-
-def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.tsv")
-    (tmp_path / "b.tsv").mkdir()
-    (tmp_path / "c.tsv").symlink_to("/dev/zero")
-    for name in ("a.tsv", "b.tsv", "c.tsv"):
-        with raises_input_error(file=name):
-            read_source("corpus", RecipeSource(name), tmp_path)
+@pytest.mark.parametrize(
+    ("content", "keys", "line"),
+    [
+        (b"a\tO\nb\n", {"tokens": TokenColumns(1, 2)}, 2),  # too few cells
+        (b"# text = nothing\n\n", {"tokens": TokenColumns(1, 2)}, None),
+        (b"a\t\xff\n", {"tokens": TokenColumns(1, 2)}, 1),
+        (CONLL.encode(), {}, None),  # not declared to have tokens
+        (None, {}, None),
+        (None, {"tokens": TokenColumns(1, 2)}, None),
+    ],
+)
+def test_files_that_are_no_sources(
+    content: bytes | None, keys: dict[str, Any], line: int | None, tmp_path: Path
+) -> None:
+    if content is None:
+        os.mkfifo(tmp_path / "a.conll")
+    else:
+        (tmp_path / "a.conll").write_bytes(content)
+    with raises_input_error(file="a.conll", line=line):
+        read_source("corpus", RecipeSource("a.conll", **keys), tmp_path)

@@ -34,10 +34,8 @@ def board(runs_dir: Path) -> Leaderboard:
 
 def cells_of(text: str) -> dict[str, list[str]]:
     """The cells of each line of the table, by the first."""
-    lines = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
-    ]
-    return {first: cells for first, *cells in lines}
+    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+    return {first.strip(): [cell.strip() for cell in cells] for first, *cells in lines}
 
 
 def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None:

@@ -1,7 +1,8 @@
 """Units, byte pairs, and the similarity of two texts beside scikit-learn and plain sets."""
 
+import re
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -36,33 +37,26 @@ def test_byte_pairs_are_those_of_the_paper() -> None:
 
 def naive_merges(counts: Counter[str], merges: int) -> list[tuple[str, str]]:
     """Byte pairs learned by counting all pairs anew after each merge."""
-    spelled = {word: [*word[:-1], word[-1] + "▁"] for word in counts}
+    spelled = {word: " ".join([*word, "▁"]).replace(" ▁", "▁") for word in counts}
     ranks = []
     for _ in range(merges):
         pairs = Counter[tuple[str, str]]()
         for word, symbols in spelled.items():
-            for pair in pairwise(symbols):
+            for pair in pairwise(symbols.split()):
                 pairs[pair] += counts[word]
         if not pairs or max(pairs.values()) < 2:
             break
         best = min(pairs, key=lambda pair: (-pairs[pair], pair))
         ranks.append(best)
-        for word, symbols in spelled.items():
-            merged: list[str] = []
-            for symbol in symbols:
-                if merged and (merged[-1], symbol) == best:
-                    merged[-1] = "".join(best)
-                else:
-                    merged.append(symbol)
-            spelled[word] = merged
+        both = re.compile(rf"(?<!\S){re.escape(' '.join(best))}(?!\S)")
+        spelled = {word: both.sub("".join(best), symbols) for word, symbols in spelled.items()}
     return ranks
 
 
 def test_byte_pairs_are_those_of_a_plain_computation() -> None:
     rng = np.random.default_rng(3)
-    counts = Counter(
-        {"".join(rng.choice(list("abcd"), rng.integers(1, 9))): int(rng.integers(1, 20)) for _ in range(150)}
-    )
+    words = ["".join(rng.choice(list("abcd"), rng.integers(1, 9))) for _ in range(150)]
+    counts = Counter({word: int(rng.integers(1, 20)) for word in words})
     assert list(BytePairs(counts, 60).ranks) == naive_merges(counts, 60)
 
 
@@ -72,12 +66,11 @@ def test_overlaps_are_those_of_sets(measure: str, units: str) -> None:
     options = SimilarityOptions(units=units, measure=measure, penalty=1.2)
     comparison = TextComparison(TEXTS, TEXTS, options, "")
     split = units_of([*TEXTS, *TEXTS], options)
-    for left in range(len(TEXTS)):
-        for right in range(len(TEXTS)):
-            ours, theirs = set(split(TEXTS[left])), set(split(TEXTS[right]))
-            sizes = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}
-            expected = len(ours & theirs) / max(1, sizes[measure]) / 1.2 ** len(sentences(TEXTS[right]))
-            assert comparison.pairs(np.array([left]), np.array([right])).tolist() == [pytest.approx(expected)]
+    for left, right in product(range(len(TEXTS)), repeat=2):
+        ours, theirs = set(split(TEXTS[left])), set(split(TEXTS[right]))
+        sizes = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}
+        expected = len(ours & theirs) / max(1, sizes[measure]) / 1.2 ** len(sentences(TEXTS[right]))
+        assert comparison.pairs(np.array([left]), np.array([right])).tolist() == [pytest.approx(expected)]
 
 
 def test_tfidf_is_that_of_scikit_learn() -> None:

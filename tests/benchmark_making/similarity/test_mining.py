@@ -18,11 +18,8 @@ def texts_of(count: int, seed: int) -> list[str]:
     """Texts of words with the frequencies of a language: few are very frequent."""
     rng = np.random.default_rng(seed)
     weights = 1 / np.arange(1, 201)
-    return [
-        " ".join(f"w{word}" for word in rng.choice(200, rng.integers(1, 30), p=weights / weights.sum()))
-        + ". End." * (n % 3)
-        for n in range(count)
-    ]
+    drawn = [rng.choice(200, rng.integers(1, 30), p=weights / weights.sum()) for _ in range(count)]
+    return [" ".join(f"w{word}" for word in words) + ". End." * (n % 3) for n, words in enumerate(drawn)]
 
 
 @pytest.fixture(autouse=True)
@@ -98,11 +95,9 @@ def test_near_duplicates_are_all_that_there_are(share: float) -> None:
             letters[place] = "x"
         texts.append("".join(letters))
     sets = [set(ngrams(text, 5)) for text in texts]
-    expected = {}
-    for i, j in combinations(range(len(texts)), 2):
-        value = len(sets[i] & sets[j]) / len(sets[i] | sets[j])
-        if value >= share:
-            expected[i, j] = value
+    pairs = combinations(range(len(texts)), 2)
+    values = {(i, j): len(sets[i] & sets[j]) / len(sets[i] | sets[j]) for i, j in pairs}
+    expected = {pair: value for pair, value in values.items() if value >= share}
     assert {(i, j): value for i, j, value in near_duplicates(texts, share, 5)} == expected and len(expected) > 5
 
 

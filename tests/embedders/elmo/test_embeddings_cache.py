@@ -33,10 +33,9 @@ def check(sequences: ArraySequences, elmo: ELMo, texts: list[list[str]], toleran
         assert (row[length:] == 0).all()
 
 
-def test_cached_rows_equal_elmo_s(elmo: ELMo, tmp_path: Path) -> None:
+def test_float16_rows_equal_elmo_s_up_to_rounding(elmo: ELMo, tmp_path: Path) -> None:
     texts = sentences(30, 9)
-    check(LayerCache(tmp_path / "a", elmo, np.dtype("float32")).sequences(texts), elmo, texts, 1e-5)
-    half = LayerCache(tmp_path / "b", elmo, np.dtype("float16")).sequences(texts)
+    half = LayerCache(tmp_path, elmo, np.dtype("float16")).sequences(texts)
     assert half.gather(torch.tensor([3]))[0].dtype == torch.float16
     check(half, elmo, texts, 2e-3)
 

@@ -58,12 +58,6 @@ def test_float32_is_the_same_except_for_rounding(elmo_files: tuple[Path, Path]) 
         torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
 
 
-def test_no_state_is_carried_between_calls(elmo_files: tuple[Path, Path]) -> None:
-    elmo = ELMo(*elmo_files)
-    first, _, again = (elmo.layers([WORDS])[0], elmo.layers(sentences(5, 9)), elmo.layers([WORDS])[0])
-    assert torch.equal(first, again)
-
-
 def test_more_sentences_than_one_batch(elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     elmo, some = ELMo(*elmo_files), sentences(30, 12)
     expected = elmo.layers(some)

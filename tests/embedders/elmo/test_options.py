@@ -1,6 +1,4 @@
 import json
-import random
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +31,21 @@ def test_no_clip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"lstm": {"dim": "x"}}, "lstm.dim is 'x', a value of the wrong type"),
-        ({"lstm": {"n_layers": 0}}, "lstm.n_layers is 0: must lie between 1 and 100"),
-        ({"lstm": {"cell_clip": -3}}, "lstm.cell_clip is -3: must be greater than 0, or null"),
+        ({"lstm": {"dim": "x"}}, "lstm.dim: must be a whole number, got a text"),
+        ({"lstm": {"n_layers": 0}}, "lstm.n_layers: must be a whole number >= 1"),
+        ({"lstm": {"cell_clip": -3}}, "lstm.cell_clip: must be a number >= 0"),
         ({"lstm": {"proj_clip": float("nan")}}, "not JSON"),
-        ({"lstm": {"use_skip_connections": 1}}, "use_skip_connections is 1"),
-        ({"char_cnn": {"filters": []}}, r"char_cnn.filters is \[\]"),
-        ({"char_cnn": {"filters": [[1, 2]] * 10**5}}, "must be 1 to 100 pairs"),
-        ({"char_cnn": {"max_characters_per_token": 10**6}}, "must lie between 3 and 4096"),
+        ({"lstm": {"use_skip_connections": 1}}, "lstm.use_skip_connections: must be true or false"),
+        ({"char_cnn": {"filters": []}}, "char_cnn.filters: must be a list of length >= 1"),
+        ({"char_cnn": {"filters": [[1, 2]] * 10**5}}, "char_cnn.filters: must be a list of length <= 100"),
+        (
+            {"char_cnn": {"max_characters_per_token": 10**6}},
+            "char_cnn.max_characters_per_token: must be a whole number <= 4096",
+        ),
         ({"char_cnn": {"filters": [[60, 3]]}}, "up to 60 wide, but max_characters_per_token is only 50"),
-        ({"char_cnn": {"activation": "gelu"}}, "must be one of relu, tanh"),
-        ({"char_cnn": {"n_characters": 300}}, "n_characters is 300: must be 262"),
-        ({"char_cnn": {"embedding": {}}}, "char_cnn.embedding.dim is missing"),
+        ({"char_cnn": {"activation": "gelu"}}, r"char_cnn.activation: .* \'\^\(relu\|tanh\)\$\'"),
+        ({"char_cnn": {"n_characters": 300}}, "char_cnn.n_characters: must be a whole number <= 262"),
+        ({"char_cnn": {"embedding": {}}}, "char_cnn.embedding: has no dim"),
     ],
 )
 def test_wrong_options(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -59,20 +60,3 @@ def test_file_without_options(tmp_path: Path, content: bytes) -> None:
         read_options(tmp_path / "options.json")
     with raises_input_error(file="none.json"):
         read_options(tmp_path / "none.json")
-
-
-def test_mutated_options_are_read_or_rejected(tmp_path: Path) -> None:
-    chance, path = random.Random(0), tmp_path / "options.json"
-    values = [None, True, -1, 0, 10**30, 1e300, "x", "\ud800", [], {}, [[1, 2]], [[[]]], {"dim": {}}]
-    for _ in range(200):
-        options: Any = json.loads(json.dumps(OPTIONS))
-        part: Any = options
-        while isinstance(part, dict) and part:
-            inner, key = part, chance.choice(list(part))
-            part = part[key]
-            if chance.random() < 0.4:
-                break
-        inner[key] = chance.choice(values)
-        path.write_text(json.dumps(options))
-        with suppress(InputError):
-            read_options(path)

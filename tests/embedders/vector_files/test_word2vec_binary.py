@@ -78,11 +78,3 @@ def test_numbers_that_are_not_finite(path: Path) -> None:
     path.write_bytes(b"1 4\nsolen " + np.full(4, np.nan, dtype=np.float32).tobytes())
     with raises_input_error(file="v.bin"):
         VectorFile(path).read(["solen"])
-
-
-def test_a_file_that_changes_while_it_is_read(path: Path) -> None:
-    file = VectorFile(path)
-    file.read(["solen"])
-    with_line_ends(path)
-    with raises_input_error(file="v.bin"):
-        file.read(["solen"])

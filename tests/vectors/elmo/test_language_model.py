@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
+from input_errors import raises_input_error
 
 from mtl.embedders.elmo.model import BiLM
 from mtl.vectors.elmo.language_model import (
@@ -8,14 +11,17 @@ from mtl.vectors.elmo.language_model import (
     END,
     FIRST,
     UNKNOWN,
+    Corpus,
     LanguageModel,
     SampledSoftmax,
+    batches,
     build_corpus,
     packed_lines,
 )
 from mtl.vectors.elmo.training import ELMoTraining
 
 SIZES = ELMoTraining(character_dim=4, filters=[[1, 3], [2, 5]], projection_dim=6, lstm_dim=9, dropout=0.0)
+TEXT = [["b", "a"], [], ["a", "c", "a", "b", "a"], ["żółw"]]
 LINES = [["a", "b", "c"], ["b"], ["a", "a", "rare", "b", "c"], ["c", "a"]]
 
 
@@ -79,3 +85,38 @@ def test_only_sampled_rows_have_a_gradient(model: LanguageModel) -> None:
     grad = model.softmax.weight.weight.grad
     assert grad is not None and grad.is_sparse
     assert grad.coalesce().indices().tolist() == [[0, 1, 3]]
+
+
+def words(corpus: Corpus) -> list[list[str]]:
+    return [[corpus.types[i] for i in line] for line in np.split(corpus.tokens, corpus.starts[1:-1])]
+
+
+def test_frequent_words_come_first_and_long_lines_are_cut() -> None:
+    corpus = build_corpus(iter(TEXT), 3)
+    assert words(corpus) == [["b", "a"], ["a", "c", "a"], ["b", "a"], ["żółw"]]
+    assert corpus.types == ["a", "b", "c", "żółw"] and corpus.counts.tolist() == [4, 2, 1, 1]
+
+
+def test_saved_corpus_is_loaded(tmp_path: Path) -> None:
+    corpus = build_corpus(TEXT, 3)
+    corpus.save(tmp_path / "c.npz")
+    again = Corpus.load(tmp_path / "c.npz")
+    assert words(again) == words(corpus) and again.counts.tolist() == corpus.counts.tolist()
+
+
+def test_texts_without_words() -> None:
+    with raises_input_error():
+        build_corpus([[], []], 3)
+
+
+def test_epoch_has_each_line_once_in_batches_of_similar_length() -> None:
+    rng = np.random.default_rng(0)
+    lengths, lines = rng.integers(1, 60, 5000), np.arange(0, 5000, 2)
+    result = batches(lengths, lines, 500, [1, 2])
+    assert sorted(np.concatenate(result)) == lines.tolist()
+    sizes = [lengths[batch].sum() for batch in result]
+    assert max(sizes) < 500 + 60 and np.mean(sizes) > 400
+    assert np.mean([np.ptp(lengths[batch]) for batch in result]) < 6
+    again = batches(lengths, lines, 500, [1, 2])
+    assert all(np.array_equal(a, b) for a, b in zip(result, again, strict=True))
+    assert not np.array_equal(result[0], batches(lengths, lines, 500, [1, 3])[0])

@@ -1,12 +1,11 @@
-import json
 import logging
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from data_files import read_json
 from input_errors import raises_input_error
 
 from mtl.base.errors import DivergedError, InputError
@@ -14,7 +13,7 @@ from mtl.embedders.elmo import ELMo
 from mtl.embedders.recipes import training_settings
 from mtl.jobs.text_training import TrainingText, train_embeddings
 from mtl.vectors.elmo import training as module
-from mtl.vectors.elmo.training import ELMoTraining, train_elmo
+from mtl.vectors.elmo.training import ELMoTraining
 
 SMALL = {
     "character_dim": 4,
@@ -44,17 +43,12 @@ def settings(**changes: object) -> ELMoTraining:
 
 @pytest.mark.slow
 def test_training_halves_both_perplexities(tmp_path: Path) -> None:
-    train_elmo(lines(), tmp_path / "elmo", settings(epochs=20))
-    report = json.loads((tmp_path / "elmo/training.json").read_text())
-    first, last = report["perplexity"][0], report["perplexity"][-1]
+    settings(epochs=20).train(lines(), tmp_path / "elmo")
+    first, *_, last = read_json(tmp_path / "elmo/training.json")["perplexity"]
     # Only a line's first word and its end cannot be predicted; an untrained model has a perplexity of about 9, the number of words.
     assert last["forward"] < first["forward"] / 2 and last["backward"] < first["backward"] / 2
-    assert sorted(path.name for path in (tmp_path / "elmo").iterdir()) == [
-        ".lock",
-        "options.json",
-        "training.json",
-        "weights.hdf5",
-    ]
+    written = {path.name for path in (tmp_path / "elmo").iterdir()}
+    assert written == {".lock", "options.json", "training.json", "weights.hdf5"}
     layers = ELMo(tmp_path / "elmo/options.json", tmp_path / "elmo/weights.hdf5").layers([["aa", "bb"]])
     assert layers[0].shape == (3, 2, 16)
 
@@ -63,7 +57,7 @@ def test_training_halves_both_perplexities(tmp_path: Path) -> None:
 def test_interrupted_training_gives_the_same_weights_when_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    train_elmo(lines(), tmp_path / "one", settings(epochs=3, dropout=0.2))
+    settings(epochs=3, dropout=0.2).train(lines(), tmp_path / "one")
     step = module.ElmoTrainer.compute
 
     def failing(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
@@ -73,83 +67,57 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
 
     monkeypatch.setattr(module.ElmoTrainer, "compute", failing)
     with pytest.raises(KeyboardInterrupt):
-        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2))
+        settings(epochs=3, dropout=0.2).train(lines(), tmp_path / "two")
     monkeypatch.undo()
     assert not (tmp_path / "two/weights.hdf5").exists()
     with raises_input_error(file="two"):
-        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, lstm_dim=17))
+        settings(epochs=3, dropout=0.2, lstm_dim=17).train(lines(), tmp_path / "two")
     with caplog.at_level(logging.INFO, logger="mtl"):
-        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, threads=0))
+        settings(epochs=3, dropout=0.2, threads=0).train(lines(), tmp_path / "two")
     assert "continuing after step 20" in caplog.text
     one, two = (ELMo(tmp_path / name / "options.json", tmp_path / name / "weights.hdf5") for name in ("one", "two"))
-    for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
-        np.testing.assert_array_equal(a, b)
+    torch.testing.assert_close(one.model.state_dict(), two.model.state_dict(), rtol=0, atol=0)
     before = (tmp_path / "two/weights.hdf5").read_bytes()
-    train_elmo(lines(), tmp_path / "two", settings())  # an existing ELMo remains
+    settings().train(lines(), tmp_path / "two")  # an existing ELMo remains
     assert (tmp_path / "two/weights.hdf5").read_bytes() == before
 
 
-def spoil_loss(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
-    losses = trainer.network.losses
-    monkeypatch.setattr(trainer.network, "losses", lambda *given: [loss * math.nan for loss in losses(*given)])
-
-
-def spoil_weights(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
-    list(trainer.network.bilm.parameters())[-1].data[0] = math.inf
-
-
-def spoil_perplexity(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
-    losses = trainer.network.losses
-    factor = 1e6  # the losses stay finite, but their exponential overflows
-    monkeypatch.setattr(
-        trainer.network,
-        "losses",
-        lambda lines, sample: [x * (factor if sample is None else 1) for x in losses(lines, sample)],
-    )
-
-
 @pytest.mark.parametrize(
-    ("spoil", "step", "problem"),
+    ("in_training", "factor", "problem"),
     [
-        (spoil_loss, 32, r"step 33: the loss is nan"),
-        (spoil_weights, 39, r"step 40: (weights are not finite|the loss is nan)"),
-        (spoil_perplexity, 32, r"step 40: the held-out perplexity is not finite"),
+        (True, math.nan, "step 33: the loss is nan"),
+        (False, 1e6, "step 40: the held-out perplexity is not finite"),  # the losses are, but not their exponential
     ],
 )
 def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    spoil: Callable[[module.ElmoTrainer, pytest.MonkeyPatch], None],
-    step: int,
-    problem: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_training: bool, factor: float, problem: str
 ) -> None:
     compute = module.ElmoTrainer.compute
 
     def spoiled_step(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
-        if self.step == step:
-            spoil(self, monkeypatch)
+        if self.step == 32:
+            losses = self.network.losses
+
+            def spoiled(lines: np.ndarray, sample: torch.Tensor | None) -> list[torch.Tensor]:
+                return [x * (1 if (sample is None) == in_training else factor) for x in losses(lines, sample)]
+
+            monkeypatch.setattr(self.network, "losses", spoiled)
         return compute(self, batch)
 
     monkeypatch.setattr(module.ElmoTrainer, "compute", spoiled_step)
     folder = tmp_path / "elmo"
     message = rf"elmo: training diverged \({problem}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
     with pytest.raises(DivergedError, match=message):
-        train_elmo(lines(), folder, settings(epochs=3))
+        settings(epochs=3).train(lines(), folder)
     kept = torch.load(folder / "last.ckpt", weights_only=True)
     assert kept["curve"][-1]["step"] == 20 and all(value.isfinite().all() for value in kept["state_dict"].values())
     assert not (folder / "weights.hdf5").exists()
 
 
-def test_max_steps_limits_the_training(tmp_path: Path) -> None:
-    train_elmo(lines(), tmp_path, settings(epochs=100, max_steps=7))
-    report = json.loads((tmp_path / "training.json").read_text())
-    assert [row["step"] for row in report["perplexity"]] == [7]
-
-
 def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> None:
     with raises_input_error():
-        train_elmo([["a", "b"]], tmp_path, settings(), "little")
-    train_elmo(lines(), tmp_path, settings(max_steps=1), "more")
+        settings().train([["a", "b"]], tmp_path, "little")
+    settings(max_steps=1).train(lines(), tmp_path, "more")
     assert (tmp_path / "weights.hdf5").exists()
 
 
@@ -161,11 +129,7 @@ def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> No
         ({"filters": []}, r"filters=\[\]: must be pairs"),
         ({"filters": [[1, "x"]]}, "filters.0.1=x: must be a whole number"),
         ({"seed": 99999999999999999999999}, "seed: is too large a number"),
-        ({"lstm_dim": 100000000000}, "lstm_dim=100000000000: must lie between"),
-        ({"held_out": 0}, "held_out=0"),
-        ({"dropout": 1}, "dropout=1"),
         ({"learning_rate": 1e-9}, "final_learning_rate=0.0002: must lie between 0 and learning_rate=1e-09"),
-        ({"epochs": "many"}, "epochs=many: "),
         ({"bucket": 7}, "unknown key 'bucket'"),
     ],
 )
@@ -180,17 +144,13 @@ def test_sizes_that_no_memory_holds_are_refused_before_the_texts_are_read(tmp_pa
         settings(lstm_dim=2**20, projection_dim=2**20).train(texts, tmp_path / "elmo", "", torch.device("cpu"))
 
 
-def test_the_wing_registers_the_training() -> None:
-    assert training_settings("elmo", {"max_steps": 3}) == ELMoTraining(max_steps=3)
-
-
 def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("ala ma kota\nkot ma ala\n" * 40, encoding="utf-8")
     out = tmp_path / "elmo"
     text = TrainingText(texts=str(tmp_path / "a.txt"), language="pl")
     assert train_embeddings("elmo", text, {**SMALL, "max_steps": 3}, str(out), "cpu") == out
     assert ELMo(out / "options.json", out / "weights.hdf5").layers([["ala", "ma"]])[0].shape == (3, 2, 16)
-    assert json.loads((out / "training.json").read_text(encoding="utf-8"))["perplexity"]
+    assert [row["step"] for row in read_json(out / "training.json")["perplexity"]] == [3]
     with raises_input_error(file="elmo"):
         train_embeddings("elmo", text, {**SMALL, "max_steps": 3}, str(out), "cpu")
 

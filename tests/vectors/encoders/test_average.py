@@ -1,7 +1,8 @@
-"""Averaged vectors equal those of an independent computation with NumPy and scikit-learn."""
+"""Averaged vectors equal those of an independent computation with NumPy and scikit-learn; each wrong setting is one line."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from small_suite import write_suite
 
+from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
 from mtl.tasks.suite import load_suite
 from mtl.vectors.encoders import open_encoder
@@ -50,32 +52,31 @@ def tokens(text: str) -> list[str]:
     return text.replace(",", " , ").split()
 
 
-def word_matrix(text: str) -> np.ndarray:
-    return np.array([TABLE[word] for word in tokens(text) if word in TABLE]).reshape(-1, 5)
+def known_words(text: str) -> list[str]:
+    return [word for word in tokens(text) if word in TABLE]
 
 
 def pooled(texts: Sequence[str], pool: Any) -> np.ndarray:
-    return np.array([pool(matrix, axis=0) if len(matrix := word_matrix(text)) else np.zeros(5) for text in texts])
+    found = [[TABLE[word] for word in known_words(text)] for text in texts]
+    return np.array([pool(vectors, axis=0) if vectors else np.zeros(5) for vectors in found])
 
 
-def plain_means(texts: Sequence[str]) -> np.ndarray:
-    return pooled(texts, np.mean)
+def weighted(texts: Sequence[str], weight: Callable[[str], float], by_weight: bool) -> np.ndarray:
+    """The sum of the known words' weighted vectors over the sum of weights, or over the number of words."""
+    means = np.zeros((len(texts), 5))
+    for row, words in zip(means, map(known_words, texts), strict=True):
+        for word in words:
+            row += weight(word) * TABLE[word] / (sum(map(weight, words)) if by_weight else len(words))
+    return means
 
 
-def maxima(texts: Sequence[str]) -> np.ndarray:
-    return pooled(texts, np.max)
+plain_means, maxima = partial(pooled, pool=np.mean), partial(pooled, pool=np.max)
 
 
 def sif_means(texts: Sequence[str]) -> np.ndarray:
     """Arora et al. 2017, algorithm 1, line 2. Word probabilities are those of the distinct texts."""
     counts = Counter(word for text in dict.fromkeys(COUNTED) for word in tokens(text))
-    total = sum(counts.values())
-    means = np.zeros((len(texts), 5))
-    for row, text in zip(means, texts, strict=True):
-        known = [word for word in tokens(text) if word in TABLE]
-        for word in known:
-            row += 1e-3 / (1e-3 + counts[word] / total) * TABLE[word] / len(known)
-    return means
+    return weighted(texts, lambda word: 1e-3 / (1e-3 + counts[word] / counts.total()), by_weight=False)
 
 
 def sif(texts: Sequence[str]) -> np.ndarray:
@@ -90,13 +91,7 @@ def tfidf(texts: Sequence[str]) -> np.ndarray:
     vectorizer = TfidfVectorizer(analyzer=tokens, norm=None).fit(list(dict.fromkeys(COUNTED)))
     unseen = np.log(1 + len(set(COUNTED))) + 1
     idf = {word: vectorizer.idf_[column] for word, column in vectorizer.vocabulary_.items()}
-    means = np.zeros((len(texts), 5))
-    for row, text in zip(means, texts, strict=True):
-        known = [word for word in tokens(text) if word in TABLE]
-        weights = np.array([idf.get(word, unseen) for word in known])
-        if known:
-            row += weights @ np.array([TABLE[word] for word in known]) / weights.sum()
-    return means
+    return weighted(texts, lambda word: idf.get(word, unseen), by_weight=True)
 
 
 @pytest.mark.parametrize(
@@ -127,8 +122,6 @@ def test_a_vector_does_not_depend_on_its_batch_and_long_texts_are_cut(
         np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
     monkeypatch.setattr("mtl.data.blocks.BLOCK", 3)
     np.testing.assert_allclose(encoder.encode(TEXTS, progress=True), together, atol=1e-5)
-    again = opened(files, weighting="sif", pooling="both", centre=True)
-    np.testing.assert_allclose(again.encode(TEXTS), together, atol=1e-5)
     assert encoder.encode([]).shape == (0, 10)
     short, cut = opened(files, max_length=2).encode(["solen skiner", "solen skiner regnet"])
     np.testing.assert_allclose(short, cut, atol=1e-6)
@@ -190,15 +183,15 @@ def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) ->
     both = opened(files, pooling="both", weighting="sif", centre=True)
     assert both.description.name == "average-fasttext-both-sif-centred"
     assert both.description.title == "Average and maximum of word vectors, fastText, SIF, centred"
-    changes: list[dict[str, Any]] = [
-        {"pooling": "max"},
-        {"pooling": "both"},
-        {"weighting": "sif"},
-        {"weighting": "tfidf"},
-    ]
-    changes += [{"centre": True}, {"max_length": 9}, {"language": "en"}]
-    marks = {opened(files, **change).fingerprint() for change in changes}
-    assert len(marks | {plain.fingerprint(), both.fingerprint()}) == len(changes) + 2
+    changes = {
+        "pooling": ["max"],
+        "weighting": ["sif", "tfidf"],
+        "centre": [True],
+        "max_length": [9],
+        "language": ["en"],
+    }
+    marks = {opened(files, **{key: value}).fingerprint() for key, values in changes.items() for value in values}
+    assert len(marks | {plain.fingerprint(), both.fingerprint()}) == 8
     weighted = opened(files, weighting="tfidf").fingerprint()
     moved = tmp_path / "elsewhere.vec"
     moved.write_bytes((tmp_path / "v.vec").read_bytes())
@@ -215,3 +208,57 @@ def test_sif_needs_texts_with_a_known_word(files: dict[str, Any], tmp_path: Path
         file.write("solen\n")
     # The only vector is the first component itself.
     np.testing.assert_allclose(opened(files, weighting="sif").encode(["solen"]), 0, atol=1e-6)
+
+
+FASTTEXT = {"embeddings.path": "v.vec", "language": "sv"}
+RANDOM = {"embeddings": "random", "language": "sv"}
+ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({**FASTTEXT, "pooling": "min"}, "pooling=min: must be one of mean, max, both"),
+        ({**FASTTEXT, "weighting": "idf"}, "weighting=idf: must be one of none, tfidf, sif"),
+        ({**FASTTEXT, "dropout": 1}, "unknown key 'dropout'; known keys: centre, "),
+        ({**FASTTEXT, "embeddings.width": 1}, "unknown key 'embeddings.width'; known keys: embeddings.dim, "),
+        ({**FASTTEXT, "embeddings.min_count": 2}, "embeddings.min_count: averaged fasttext vectors do not read it"),
+        ({**FASTTEXT, "layer": 1}, "layer: averaged fasttext vectors do not read it; they read embeddings.path, "),
+        ({**RANDOM, "embeddings": "cove"}, "embeddings=cove: unknown; known: elmo, fasttext, glove, random, word2vec"),
+        ({**FASTTEXT, "embeddings.dim": 3}, "v.vec: has vectors of 2 numbers, but embeddings.dim=3"),
+        ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),
+        ({"language": "sv"}, "embeddings.path: name the fastText vectors: embeddings.path=PATH"),
+        ({"embeddings.path": "v.vec"}, "language: name the texts' language, for the tokenizer: language=CODE"),
+        ({**FASTTEXT, "data_dir": "x"}, "data_dir=x: name the suite that it belongs to: suite=NAME"),
+        ({**FASTTEXT, "texts": "texts.txt"}, "texts=texts.txt: nothing reads them; set weighting=tfidf, "),
+        ({**FASTTEXT, "weighting": "sif"}, "texts: weighting and centre need texts: set texts=FILE, or suite=NAME"),
+        ({**FASTTEXT, "centre": True, "texts": "none.txt"}, "none.txt: no such file"),
+        ({**FASTTEXT, "centre": True, "texts": "empty.txt"}, "empty.txt: has no texts"),
+        ({**FASTTEXT, "centre": True, "texts": "a", "data_dir": "b"}, "data_dir=b: texts=a are read instead"),
+        ({**FASTTEXT, "centre": True, "suite": "klej", "data_dir": "none"}, "none/.*no such file"),
+        ({**RANDOM, "weighting": "tfidf", "pooling": "max", "texts": "a"}, "weighting=tfidf: weights a mean; set pool"),
+        ({**ELMO, "layer": 3}, "layer=3: elmo has the layers 0 to 2"),
+        ({**ELMO, "embeddings.path": "v.vec"}, "v.vec: is a file; embeddings.path must name the folder"),
+        ({**RANDOM, "device": "warp"}, "device=warp: torch finds no such device"),
+    ],
+)
+def test_wrong_settings(
+    settings: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("v.vec").write_text("solen 1 2\n", encoding="utf-8")
+    Path("texts.txt").write_text("solen\n", encoding="utf-8")
+    Path("empty.txt").write_text("\n \n", encoding="utf-8")
+    if settings.get("embeddings") == "elmo":
+        write_elmo(tmp_path / "elmo")
+    with pytest.raises(InputError, match=message) as caught:
+        open_encoder("average", settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_languages_have_codes() -> None:
+    for code in ("pl", "yue"):
+        assert open_encoder("average", {**RANDOM, "language": code}).description.language == code
+    for word in ("xx", "PL", "pl-PL", "polish", "", "a b"):
+        with pytest.raises(InputError, match=f"language={word}: no such language; give its code in ISO 639"):
+            open_encoder("average", {**RANDOM, "language": word})

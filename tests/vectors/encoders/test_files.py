@@ -33,9 +33,7 @@ def test_npy_and_parquet(source: Path, tmp_path: Path) -> None:
     encoder = open_encoder("average", SETTINGS)
     expected = encoder.encode(LINES)
     encode_file(encoder, source, tmp_path / "v.npy")
-    written = np.load(tmp_path / "v.npy")
-    np.testing.assert_array_equal(written, expected)
-    assert written.dtype == np.float32
+    np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), expected, strict=True)  # float32, too
     encode_file(encoder, source, tmp_path / "v.parquet")
     table = pyarrow.parquet.read_table(tmp_path / "v.parquet").to_pydict()
     assert list(table) == ["text", "vector"] and table["text"] == LINES
@@ -78,28 +76,21 @@ def test_memory_does_not_grow_with_the_lines(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("file", "out", "further", "complaint"),
+    ("words", "complaint"),
     [
-        ("texts.txt", "v.txt", [], "v.txt: the name must end in .npy or .parquet"),
-        ("texts.txt", "latin.txt/v.npy", [], "latin.txt/v.npy: latin.txt is a file; name"),
-        ("none.txt", "v.npy", [], "none.txt: no such file"),
-        ("latin.txt", "v.npy", [], "latin.txt:4: not UTF-8 (byte 0xe5)"),
-        ("texts.txt", "v.npy", ["pooling"], "'pooling' is not key=value"),
-        ("texts.txt", "v.npy", ["--device=warp"], "device=warp: torch finds no such"),
+        ("texts.txt --out v.txt", "v.txt: the name must end in .npy or .parquet"),
+        ("texts.txt --out latin.txt/v.npy", "latin.txt/v.npy: latin.txt is a file; name"),
+        ("none.txt --out v.npy", "none.txt: no such file"),
+        ("latin.txt --out v.npy", "latin.txt:4: not UTF-8 (byte 0xe5)"),
+        ("texts.txt pooling --out v.npy", "'pooling' is not key=value"),
+        ("texts.txt --device=warp --out v.npy", "device=warp: torch finds no such"),
     ],
 )
 def test_bad_input_is_one_line(
-    file: str,
-    out: str,
-    further: list[str],
-    complaint: str,
-    source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: str, complaint: str, source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(source.parent)
     Path("latin.txt").write_bytes("a\nb\nc\ngrått\n".encode("latin-1"))
-    assert main(["encode", "average", file, *ARGUMENTS, *further, "--out", out]) == 2
+    assert main(["encode", "average", *words.split(), *ARGUMENTS]) == 2
     assert capsys.readouterr().err.strip().startswith(f"mtl: error: {complaint}")
-    assert not list(tmp_path.glob("v.*")) and not list(tmp_path.glob(".v*"))
+    assert not list(source.parent.glob("v.*")) and not list(source.parent.glob(".v*"))

@@ -32,8 +32,7 @@ def copied(run: Path, tmp_path: Path) -> Path:
     return tmp_path / "copy" / "run"
 
 
-@pytest.mark.parametrize("pooling", ["max", "mean"])
-@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize(("seed", "pooling"), [(None, "max"), (1, "mean"), (2, "max")])
 def test_vectors_are_those_of_the_run(run: Path, seed: int | None, pooling: str) -> None:
     encoder = open_encoder(str(run), {"seed": seed, "pooling": pooling})
     vectors = encoder.encode(TEXTS)
@@ -81,18 +80,16 @@ def test_centring_by_the_training_texts(copied: Path) -> None:
     with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), {**settings, "pooling": "max"})
     saved = np.load(kept)["centre"]
-    for damaged in (saved[:-1], saved.astype(np.float64), saved.astype(str), np.full_like(saved, np.nan), None):
-        if damaged is None:
-            kept.write_bytes(b"damaged")
-        else:
-            np.savez(kept, centre=damaged)
+    for damaged in (saved[:-1], saved.astype(np.float64), np.full_like(saved, np.nan), None):
+        np.savez(kept, **({} if damaged is None else {"centre": damaged}))
         with raises_input_error(file="train.tsv"):
             open_encoder(str(copied), settings)
 
 
 def test_centring_needs_the_run_s_own_data(copied: Path) -> None:
     train = copied.parent / "data/train.tsv"
-    train.write_text(train.read_text(encoding="utf-8") + "ny text\tglad\n", encoding="utf-8")
+    with train.open("a", encoding="utf-8") as file:
+        file.write("ny text\tglad\n")
     with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), {"centre": True, "data_dir": str(train.parent)})
 
@@ -108,7 +105,6 @@ def test_fingerprints(run: Path, copied: Path) -> None:
     ("settings", "message"),
     [
         ({"seed": 9}, "^seed 9: not in this run; it has 1, 2"),
-        ({"seed": "x"}, "seed=x: must be a whole number"),
         ({"pooling": "both"}, "pooling=both: must be one of max, mean"),
         ({"device": "warp"}, "device=warp: torch finds no such device"),
         ({"weighting": "sif"}, "unknown key 'weighting'; known keys: centre, data_dir, device, pooling, seed"),

@@ -1,5 +1,6 @@
 """Model cards say what the run's summary says."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,18 +23,8 @@ def export(tmp_path: Path) -> Export:
     folder = make_run(tmp_path, right(0.7), tasks=["cbd", "cdsc-r"], reduced=["cbd"])
     suite = load_suite(folder.suite)
     suite.tasks["cdsc-r"].license = None
-    parts = EncoderParts(
-        ["a", "b"],
-        torch.zeros(4, 3),
-        {},
-        2,
-        1,
-        join_input=True,
-        language="pl",
-        max_length=7,
-        boundary_words=False,
-        all_words=True,
-    )
+    facts = {"join_input": True, "language": "pl", "max_length": 7, "boundary_words": False, "all_words": True}
+    parts = EncoderParts(["a", "b"], torch.zeros(4, 3), {}, 2, 1, **facts)
     trained_on = ("klej/cbd", "klej/cdsc-r")
     shown = Description("x", "LSTM, a_b", "lstm", 7, "pl", 1234, 1000, 99, 7, trained_on, "klej", 2)
     return Export(suite, read_json(folder.summary), "cc-by-4.0", "mtl export x --out y", parts, "max", None, shown)
@@ -58,15 +49,12 @@ def test_the_form_of_sentence_transformers(export: Export) -> None:
     assert (read["language"], read["license"], read["library_name"]) == (["pl"], "cc-by-4.0", "sentence-transformers")
     assert "sentence-similarity" in read["tags"] and read["pipeline_tag"] == "sentence-similarity"
     headings = [line for line in text.splitlines() if line.startswith("#") and "`" not in line]
-    assert headings == [
-        *("# LSTM, a\\_b", "## Model Details", "### Model Description", "### Full Model Architecture", "## Usage"),
-        *("## Evaluation", "## Training Details", "## Limits"),
-    ]
+    details = ["## Model Details", "### Model Description", "### Full Model Architecture"]
+    assert headings == ["# LSTM, a\\_b", *details, "## Usage", "## Evaluation", "## Training Details", "## Limits"]
 
 
 def test_without_a_license(export: Export) -> None:
-    unlicensed = Export(**{**vars(export), "license": None})
-    card = sentence_transformers_card(unlicensed, "Modules()")
+    card = sentence_transformers_card(replace(export, license=None), "Modules()")
     assert "license" not in yaml.safe_load(card.split("---\n")[1])
     assert "**License:** not stated" in card and "No license is stated for the weights" in card
 

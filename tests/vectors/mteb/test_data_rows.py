@@ -6,19 +6,17 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from data_files import write_jsonl
 from input_errors import raises_input_error
-from mteb_folders import pairs, stay_offline, write_rows
+from mteb_folders import pairs
 
 from mtl.base.errors import InputError
+from mtl.vectors.mteb.benchmark import Benchmark
 
 pytest.importorskip("mteb", reason="needs the package mteb")
 
 GOOD = pairs(4, "labels")
-
-
-@pytest.fixture(autouse=True)
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    stay_offline(monkeypatch, tmp_path)
+pytestmark = pytest.mark.usefixtures("offline")
 
 
 def lines(*rows: dict[str, Any]) -> str:
@@ -51,7 +49,7 @@ def test_damaged_rows(content: str | None, message: str, tmp_path: Path) -> None
 def test_local_task(tmp_path: Path) -> None:
     from mtl.vectors.mteb.data import local_task
 
-    write_rows(tmp_path / "PpcPC", "test", GOOD)
+    write_jsonl(tmp_path / "PpcPC/test.jsonl", GOOD)
     task = local_task("PpcPC", str(tmp_path))
     assert task.data_loaded and task.dataset["test"]["sentence1"][0] == GOOD[0]["sentence1"]
     with raises_input_error():
@@ -63,11 +61,9 @@ def test_local_task(tmp_path: Path) -> None:
         local_task("PpcPC", tmp_path)
 
 
-def test_without_a_network_one_line_says_where_rows_go(tmp_path: Path) -> None:
-    from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
+def test_without_a_network_one_line_says_where_rows_go(benchmark: Benchmark) -> None:
     from mtl.vectors.mteb.data import find_rows, fresh_task, load_rows
 
-    benchmark = load_benchmark(find_benchmark("pl-mteb"))
     rows = find_rows(benchmark, "PSC", None)
     task = fresh_task(benchmark, "PSC", "test", rows)
     closed = RuntimeError("Cannot send a request, as the client has been closed.")

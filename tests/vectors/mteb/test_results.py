@@ -6,42 +6,27 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from data_files import read_json
 from mteb_folders import HashedEncoder, make_evaluation, record
 from mutations import mutated_json
 
-from mtl.vectors.boards import encoder_leaderboards
-from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
-from mtl.vectors.mteb.results import REDUCED, find_evaluations, render_table, seen_by, summarize
+from mtl.vectors.boards import find_boards
+from mtl.vectors.mteb.benchmark import Benchmark
+from mtl.vectors.mteb.results import REDUCED, find_evaluations, render_table, summarize
 
 KLEJ = HashedEncoder(trained_on=("klej/cbd", "klej/cdsc-r", "klej/polemo2.0-in", "klej/dyk"))
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> Benchmark:
-    return load_benchmark(find_benchmark("pl-mteb"))
-
-
-def test_tasks_whose_training_rows_were_seen(benchmark: Benchmark) -> None:
-    assert seen_by(KLEJ.description, benchmark) == {
-        **{"CBD": ["klej/cbd"], "PolEmo2.0-IN": ["klej/polemo2.0-in"], "PolEmo2.0-OUT": ["klej/polemo2.0-in"]},
-        **{"CDSC-E": ["klej/cdsc-r"], "CDSC-R": ["klej/cdsc-r"]},
-    }
-    assert seen_by(HashedEncoder().description, benchmark) == {}
-
-
 def test_summary(benchmark: Benchmark) -> None:
     records = {"CDSC-R": record(30.0), "CBD": record(60.0, REDUCED, seconds=6.0, sentences=500), "PAC": record(50.0)}
-    description = replace(KLEJ.description, parameters=10, parameters_without_embeddings=4)
-    summary = summarize(benchmark, description, "abc", {"pooling": "mean"}, records, None)
+    summary = summarize(benchmark, KLEJ.description, "abc", {"pooling": "mean"}, records, None)
     assert list(summary["tasks"]) == ["CBD", "PAC", "CDSC-R"]
     assert summary["by_type"] == {"classification": 55.0, "sts": 30.0}
     assert summary["average"] == pytest.approx(140 / 3) and summary["average_by_type"] == 42.5
     assert summary["partial"] and len(summary["missing"]) == 25 and summary["not_comparable"] == ["CBD"]
     assert summary["seen"] == {"CBD": ["klej/cbd"], "CDSC-R": ["klej/cdsc-r"]}
-    assert summary["cost"] == {
-        **{"seconds_per_task": 10 / 3, "sentences_per_second": 700 / 3, "dim": 32},
-        **{"parameters": 10, "parameters_without_embeddings": 4, "memory": 0},
-    }
+    sizes = {"parameters": 1200, "parameters_without_embeddings": 200, "memory": 4_000_000, "dim": 32}
+    assert summary["cost"] == {"seconds_per_task": 10 / 3, "sentences_per_second": 700 / 3, **sizes}
 
 
 def test_table(benchmark: Benchmark) -> None:
@@ -61,9 +46,8 @@ def test_table(benchmark: Benchmark) -> None:
     description = replace(KLEJ.description, settings="seed 2 (the best on dev), pooling max, not centred")
     text = render_table(benchmark, summarize(benchmark, description, "abc", {}, records, None))
     assert "- Seed 2 (the best on dev), pooling max, not centred.\n" in text
-    assert "*" not in render_table(
-        benchmark, summarize(benchmark, HashedEncoder().description, "a", {}, complete, None)
-    )
+    summary = summarize(benchmark, HashedEncoder().description, "a", {}, complete, None)
+    assert "*" not in render_table(benchmark, summary)
 
 
 @pytest.mark.parametrize(
@@ -73,11 +57,8 @@ def test_table(benchmark: Benchmark) -> None:
         ({"tasks": {"PpcPC": record(float("nan"))}}, "summary.json: not JSON"),
         ({"tasks": {"PpcPC": record(10**400)}}, "tasks.PpcPC.score: Number out of range"),
         ({"tasks": {"PpcPC": record(1.0, score=None)}}, "tasks.PpcPC: has no score"),
-        ({"tasks": {"PpcPC": record(1.0, revision=["a"])}}, "tasks.PpcPC.revision: must be a text"),
-        ({"cost": {"dim": 10**400}}, "cost.dim: "),
         ({"encoder": {"title": 3}}, "encoder.title: must be a text"),
         ({"tasks": {"PpcPC": record(1.0, "good")}}, "tasks.PpcPC.data: "),
-        ({"tasks": {"PpcPC": record(1.0, differences=None)}}, "tasks.PpcPC.differences: must be a list"),
         ({"choice": {"a": 1}}, "choice: has no split"),
     ],
 )
@@ -85,8 +66,7 @@ def test_a_damaged_one_is_left_out(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, change: dict[str, object], message: str
 ) -> None:
     folder = make_evaluation(tmp_path, {"PpcPC": record(70.0)})
-    summary = json.loads(folder.summary.read_text(encoding="utf-8"))
-    folder.summary.write_text(json.dumps({**summary, **change}), encoding="utf-8")
+    folder.summary.write_text(json.dumps({**read_json(folder.summary), **change}), encoding="utf-8")
     with caplog.at_level(logging.WARNING, logger="mtl"):
         assert find_evaluations(tmp_path) == []
     assert message in caplog.text
@@ -101,7 +81,6 @@ def test_evaluations_below_a_folder_are_found_whatever_a_summary_holds(tmp_path:
     found, other = find_evaluations(tmp_path / "runs")
     assert (found.name, found.title, found.score("PpcPC")) == (found.path.name, "Hashed words, max", 65.0)
     assert other.is_comparable("PpcPC") and not other.is_comparable("CBD")
-    summary = json.loads(folder.summary.read_text(encoding="utf-8"))
-    for _, damaged in mutated_json(summary, 8):
+    for _, damaged in mutated_json(read_json(folder.summary), 8):
         folder.summary.write_bytes(damaged)
-        assert encoder_leaderboards(find_evaluations(tmp_path / "runs"))
+        assert find_boards(tmp_path / "runs")

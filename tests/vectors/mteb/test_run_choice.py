@@ -11,7 +11,7 @@ from mteb_folders import HashedEncoder
 
 from mtl.vectors.encoders import encoder_kind, open_encoder
 from mtl.vectors.encoders.encoder import Choices, SentenceEncoder
-from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
+from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.run import choose, combinations, validation_tasks
 
 CHOICES = Choices({"pooling": ("max", "mean"), "centre": (False, True)})
@@ -81,8 +81,7 @@ def test_a_run_reads_its_data_only_for_centring(tmp_path: Path) -> None:
     assert [dict(settings) for _, settings in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
 
 
-def test_tasks_with_validation_rows(tmp_path: Path) -> None:
-    benchmark = load_benchmark(find_benchmark("pl-mteb"))
+def test_tasks_with_validation_rows(tmp_path: Path, benchmark: Benchmark) -> None:
     for name in ("SICK-R-PL", "PpcPC", "Other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "validation.jsonl").touch()

@@ -1,11 +1,9 @@
 from pathlib import Path
 
 import pytest
-from pretraining_parts import GIVEN, text_file
+from pretraining_parts import ARGUMENTS, text_file
 
 from mtl.api.cli import main
-
-SETTINGS = [f"{key}={str(value).lower()}" for key, value in {**GIVEN, "max_steps": 2}.items()]
 
 
 def pretrain(*words: str) -> int:
@@ -17,7 +15,7 @@ def test_a_command_trains_on_files_and_a_suite(
 ) -> None:
     out = tmp_path / "bert"
     words = [f"texts=[{text_file(tmp_path)}]", f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}"]
-    assert pretrain(*words, f"out={out}", "config=tiny", *SETTINGS) == 0
+    assert pretrain(*words, f"out={out}", "config=tiny", *ARGUMENTS, "max_steps=2") == 0
     assert capsys.readouterr().out.strip() == str(out)
     assert "text.txt, training texts of suite" in (out / "README.md").read_text(encoding="utf-8")
 

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -34,33 +35,19 @@ def batch(rows: int, time: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, 
 def words_of(ids: np.ndarray, is_text: np.ndarray) -> list[list[int]]:
     """The places of the tokens of each word, one token after the other."""
     words: list[list[int]] = []
-    for row in range(len(ids)):
-        open_word = False
-        for column in range(ids.shape[1]):
-            place = row * ids.shape[1] + column
-            if not is_text[row, column]:
-                open_word = False
-            elif open_word and not BEGINS[ids[row, column]]:
-                words[-1].append(place)
-            else:
-                words.append([place])
-                open_word = True
+    open_word = False
+    for place, (token, inside) in enumerate(zip(ids.flat, is_text.flat, strict=True)):  # each row begins with [CLS]
+        if inside and open_word and not BEGINS[token]:
+            words[-1].append(place)
+        elif inside:
+            words.append([place])
+        open_word = inside
     return words
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_whole_words_are_chosen_up_to_the_share_of_the_batch(seed: int) -> None:
-    ids, is_text, padding = batch(40, 30, seed)
-    masked = Masking(BEGINS, 0.15, True, MASK).apply(ids, is_text, padding, np.random.default_rng([seed, 9]))
-    words, chosen = words_of(ids, is_text), set(masked.places.tolist())
-    assert all(set(word) <= chosen or not set(word) & chosen for word in words)
-    assert chosen <= {place for word in words for place in word}
-    limit = 0.15 * is_text.sum()
-    assert limit - max(map(len, words)) < len(chosen) <= limit
-
-
-def test_the_chosen_words_are_those_of_a_plain_loop() -> None:
-    ids, is_text, padding = batch(12, 20)
+def test_the_chosen_words_are_those_of_a_plain_loop(seed: int) -> None:
+    ids, is_text, padding = batch(12, 20, seed)
     masked = Masking(BEGINS, 0.3, True, MASK).apply(ids, is_text, padding, np.random.default_rng(7))
     words = words_of(ids, is_text)
     expected: list[int] = []
@@ -84,13 +71,6 @@ def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
     untouched = np.ones(ids.size, dtype=bool)
     untouched[masked.places] = False
     assert np.array_equal(masked.inputs.reshape(-1)[untouched], ids.reshape(-1)[untouched])
-
-
-def test_masks_follow_from_the_generator_and_change_with_it() -> None:
-    ids, is_text, padding = batch(8, 30)
-    masking = Masking(BEGINS, 0.15, True, MASK)
-    one, two, other = (masking.apply(ids, is_text, padding, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert np.array_equal(one.inputs, two.inputs) and not np.array_equal(one.places, other.places)
 
 
 def test_single_subwords_are_chosen_without_whole_words() -> None:
@@ -120,16 +100,14 @@ def test_the_loss_at_masked_places_is_that_of_the_whole_model(padded: bool) -> N
     labels = torch.randint(5, 120, (6, 16), generator=generator)
     plain = model(inputs, attention_mask=(~padding).long(), labels=labels.where(chosen, -100)).loss
     plain.backward()
-    expected = {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+    expected = [parameter.grad.clone() for parameter in model.parameters()]
     model.zero_grad()
     places = chosen.flatten().nonzero()[:, 0]
-    ours = functional.cross_entropy(
-        masked_outputs(model, inputs, places, padding if padded else None), labels.flatten()[places]
-    )
+    outputs = masked_outputs(model, inputs, places, padding if padded else None)
+    ours = functional.cross_entropy(outputs, labels.flatten()[places])
     ours.backward()
-    assert ours.item() == pytest.approx(plain.item(), abs=1e-5)
-    for name, parameter in model.named_parameters():
-        torch.testing.assert_close(parameter.grad, expected[name], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ours, plain, atol=1e-5, rtol=0)
+    torch.testing.assert_close([weight.grad for weight in model.parameters()], expected, atol=1e-5, rtol=1e-4)
 
 
 def test_weights_follow_from_the_seed_and_their_number_from_the_settings() -> None:
@@ -148,12 +126,10 @@ def test_the_deviation_of_the_initial_weights() -> None:
 def test_positions_may_begin_as_sinusoids() -> None:
     settings = small(initial_deviation=0.05, positions="sinusoids")
     vectors = new_bert(settings, 120).bert.embeddings.position_embeddings.weight
-    dim = settings.hidden_size
-    for position in (0, 1, 7):
-        for place in (0, 1, 4, dim - 1):
-            function = math.cos if place % 2 else math.sin
-            expected = 0.1 * function(position / 10_000 ** ((place - place % 2) / dim))
-            assert vectors[position, place].item() == pytest.approx(expected, abs=1e-6)
+    for position, place in itertools.product((0, 1, 7), (0, 1, 4, 31)):
+        function = math.cos if place % 2 else math.sin
+        expected = 0.1 * function(position / 10_000 ** ((place - place % 2) / 32))
+        assert vectors[position, place].item() == pytest.approx(expected, abs=1e-6)
     assert vectors.requires_grad and parameter_count(settings) == parameter_count(small())
 
 

@@ -1,20 +1,22 @@
 import json
 import logging
+import shutil
 import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import yaml
+from data_files import read_json
 from input_errors import raises_input_error
-from pretraining_parts import GIVEN, lines, small, text_file
+from pretraining_parts import ARGUMENTS, GIVEN, lines, small, text_file
 from safetensors.torch import load_file
 
 from mtl.base.errors import InputError
-from mtl.vectors.pretraining.pretrain import pretrain, unfinished_folder
+from mtl.vectors.pretraining.pretrain import own_body, pretrain, unfinished_folder
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
 
@@ -29,6 +31,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory, texts: PretrainingTexts) 
     folder = tmp_path_factory.mktemp("model") / "bert"
     pretrain(texts, small(), folder)
     return folder
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
 
 
 def test_transformers_loads_the_folder_without_a_network(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +56,7 @@ def test_transformers_loads_the_folder_without_a_network(finished: Path, monkeyp
 
 
 def test_the_folder_says_how_the_model_was_made(finished: Path, texts: PretrainingTexts) -> None:
-    log = json.loads((finished / "training.json").read_text(encoding="utf-8"))
+    log = read_json(finished / "training.json")
     assert log["fingerprint"] == texts.fingerprint and log["texts"] == ["text.txt"]
     assert log["settings"]["hidden_size"] == 32 and log["steps"] == 12 and log["documents"] == 150
     assert [row["step"] for row in log["validations"]] == [4, 8, 12]
@@ -66,8 +72,8 @@ def test_the_folder_says_how_the_model_was_made(finished: Path, texts: Pretraini
 def test_a_killed_training_gives_the_same_weights_when_continued(
     tmp_path: Path, finished: Path, texts: PretrainingTexts, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings = [f"{key}={str(value).lower()}" for key, value in GIVEN.items()]
-    command = ["pretrain", "transformer", f"texts=[{texts.files[0]}]", f"out={tmp_path / 'bert'}", "language=pl"]
+    out = tmp_path / "bert"
+    command = ["pretrain", "transformer", f"texts=[{texts.files[0]}]", f"out={out}", "language=pl", "config=tiny"]
     code = f"""
 import os, signal, sys
 sys.path[:0] = {sys.path!r}
@@ -79,24 +85,18 @@ def killed(self, batch):
         os.kill(os.getpid(), signal.SIGKILL)
     return compute(self, batch)
 MaskedLanguageModelling.compute = killed
-main({[*command, "config=tiny", "accelerator=cpu", *settings]!r})
+main({[*command, "accelerator=cpu", *ARGUMENTS]!r})
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == -9
-    assert not (tmp_path / "bert").exists()
+    assert not out.exists()
     with raises_input_error(file="bert.unfinished"):
-        pretrain(texts, small(seed=2), tmp_path / "bert")
+        pretrain(texts, small(seed=2), out)
     with caplog.at_level(logging.INFO, logger="mtl"):
-        pretrain(texts, small(), tmp_path / "bert")
+        pretrain(texts, small(), out)
     assert "continuing after step 4" in caplog.text
-    one, two = (load_file(folder / "model.safetensors") for folder in (finished, tmp_path / "bert"))
-    assert one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
-    logs = [json.loads((folder / "training.json").read_text()) for folder in (finished, tmp_path / "bert")]
-    assert figures(logs[0]) == figures(logs[1])
-
-
-def figures(log: dict[str, Any]) -> list[dict[str, float]]:
-    """The rows of the validations without the times."""
-    return [{key: value for key, value in row.items() if key != "seconds"} for row in log["validations"]]
+    torch.testing.assert_close(weights(out), weights(finished), rtol=0, atol=0)
+    for rows in zip(*(read_json(folder / "training.json")["validations"] for folder in (finished, out)), strict=True):
+        assert {**rows[0], "seconds": 0} == {**rows[1], "seconds": 0}
 
 
 def test_a_finished_model_stays_as_it_is(
@@ -133,73 +133,69 @@ def test_what_a_killed_preparation_left_is_replaced(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["bert"]
 
 
-def interrupted(folder: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory, texts: PretrainingTexts) -> Path:
     """The folder of a training that was interrupted after its first checkpoint."""
+    compute = MaskedLanguageModelling.compute
 
     def interrupt(self: MaskedLanguageModelling, batch: np.ndarray) -> torch.Tensor:
         if self.step == 4:
             raise KeyboardInterrupt
         return compute(self, batch)
 
-    compute = MaskedLanguageModelling.compute
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    folder = tmp_path_factory.mktemp("interrupted") / "bert"
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(MaskedLanguageModelling, "compute", interrupt)
         pretrain(texts, small(), folder)
     return unfinished_folder(folder)
 
 
+@pytest.fixture
+def left(interrupted: Path, tmp_path: Path) -> Path:
+    """A copy of that folder; the training of `tmp_path / "bert"` continues there."""
+    return shutil.copytree(interrupted, unfinished_folder(tmp_path / "bert"))
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("claim.json", "not JSON: .*; delete .*, and run this again"),
+        ("claim.json", "not JSON: .*; delete .*bert.unfinished, and run this again"),
         ("tokenizer.json", "is damaged; delete it, and run this again$"),
         ("tokens.bin", "has .* bytes in place of .*; delete "),
         ("last.ckpt", "not a checkpoint that can be read: .*; delete it$"),
     ],
 )
 def test_a_truncated_file_of_an_unfinished_training_is_one_line(
-    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+    tmp_path: Path, texts: PretrainingTexts, left: Path, name: str, said: str
 ) -> None:
-    path = interrupted(tmp_path / "bert", texts, monkeypatch) / name
+    path = left / name
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(InputError, match=f"^{path}: {said}"):
-        pretrain(texts, small(), tmp_path / "bert")
-
-
-def test_a_claim_of_another_form_is_one_line(
-    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = interrupted(tmp_path / "bert", texts, monkeypatch) / "claim.json"
-    path.write_text("[]")
-    with pytest.raises(InputError, match=f"^{path}: it must be keys and values, .*; delete {path.parent}, and"):
         pretrain(texts, small(), tmp_path / "bert")
 
 
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("mtl.vectors.pretraining.claims.FORMAT", 0, "another version of mtl"),
+        ("mtl.vectors.pretraining.resumable.FORMAT", 0, "another version of mtl"),
         ("mtl.base.extras.version", lambda package: "0", r"transformers: .* there, 0 here; tokenizers: "),
     ],
 )
 def test_a_training_of_other_software_does_not_continue(
-    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
+    texts: PretrainingTexts, left: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
 ) -> None:
-    left = interrupted(tmp_path / "bert", texts, monkeypatch)
     monkeypatch.setattr(name, value)
     with pytest.raises(InputError, match=f"^{left}: holds an unfinished training with other settings \\({said}"):
-        pretrain(texts, small(), tmp_path / "bert")
+        pretrain(texts, small(), left.with_name("bert"))
 
 
 def test_a_training_with_lost_tokens_continues_when_they_are_written_again(
-    tmp_path: Path, finished: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, finished: Path, texts: PretrainingTexts, left: Path
 ) -> None:
-    left = interrupted(tmp_path / "bert", texts, monkeypatch)
     for name in ("tokenizer.json", "documents.npy", "tokens.bin"):
         (left / name).unlink()
     pretrain(texts, small(), tmp_path / "bert")
-    one, two = (load_file(folder / "model.safetensors") for folder in (finished, tmp_path / "bert"))
-    assert all(torch.equal(one[name], two[name]) for name in one)
+    torch.testing.assert_close(weights(tmp_path / "bert"), weights(finished), rtol=0, atol=0)
 
 
 def test_a_full_disk_is_said_before_the_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,3 +209,48 @@ def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     with raises_input_error():
         pretrain(PretrainingTexts(texts=lines()), small(), tmp_path / "bert")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    path = tmp_path / "mini.yaml"
+    path.write_text(yaml.safe_dump({**GIVEN, "max_steps": 2}), encoding="utf-8")
+    return str(path)
+
+
+def test_a_body_is_trained_once_for_its_texts_and_settings(
+    tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        folder = own_body(lines(), "pl", tmp_path / "cache", config)
+    assert folder.parent == tmp_path / "cache" and folder.name.startswith("bert-mini-")
+    assert f"training {folder} on the suite's training text" in caplog.text
+    from transformers import AutoModel, AutoTokenizer
+
+    assert AutoModel.from_pretrained(folder).config.hidden_size == 32
+    assert AutoTokenizer.from_pretrained(folder)("kot", "idzie")["token_type_ids"][-1] == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(MaskedLanguageModelling, "run", None)
+        assert own_body(lines(), "pl", tmp_path / "cache", config) == folder
+    assert own_body(lines(seed=1), "pl", tmp_path / "cache", config) != folder
+
+
+def test_a_body_of_other_software_is_another_one(tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name follows from the libraries that draw weights and make tokens, and from how mtl trains."""
+
+    def name() -> str:
+        return own_body(lines(), "pl", tmp_path, config).name
+
+    monkeypatch.setattr("mtl.vectors.pretraining.pretrain.pretrain", lambda *given: None)
+    names = [name()]
+    monkeypatch.setattr("mtl.vectors.pretraining.pretrain.FORMAT", 0)
+    names.append(name())
+    monkeypatch.setattr("mtl.base.extras.version", lambda package: "0")
+    names.append(name())
+    monkeypatch.setattr("mtl.vectors.pretraining.pretrain.version", lambda package: "0")
+    assert len({*names, name()}) == 4
+
+
+def test_no_text_is_an_error(tmp_path: Path, config: str) -> None:
+    with raises_input_error():
+        own_body([], "pl", tmp_path, config)

@@ -31,11 +31,9 @@ def test_a_limit_that_is_given_replaces_that_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"hiden_size": 3}, "unknown key 'hiden_size'; did you mean hidden_size?"),
         ({"hidden_size": 33}, "num_heads=2: must divide hidden_size=33"),
         ({"max_length": 4}, "max_length=4: must lie between 8 and"),
         ({"accumulate": 3}, "accumulate=3: must divide batch_size=8"),
-        ({"mask_share": 0}, "mask_share=0: must lie between 0 and 1"),
         ({"learning_rate": float("nan")}, "learning_rate=nan: must lie between 0 and"),
         ({"final_learning_rate": 1}, "final_learning_rate=1.0: must not exceed learning_rate=0.005"),
         ({"segments": "joined"}, "segments=joined: must be one of packed, document"),

@@ -1,0 +1,68 @@
+"""What each step refuses: the option that the table does not fit, or the line of a row that does not fit the option."""
+
+from typing import Any
+
+import pytest
+from input_errors import raises_input_error
+from make_parts import do, table_of
+
+from mtl.benchmark_making.make.table import Table
+
+TEXTS = table_of(text=["one", "two"], label=["x", "y"])
+LISTS = table_of(**{"id": ["a", "b"], "parts[]": [["p", "q"], []]})
+PAIRED = {"scope": "within", "texts": ["text", "text"], "groups": ["label", "label"], "units": "words"}
+THIRDS = {"train": 0.8, "dev": 0.1, "test": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("step", "tables", "options", "option"),
+    [
+        ("keep", [TEXTS], {"column": "none", "values": ["x"]}, "column"),
+        ("keep", [LISTS], {"column": "parts[]", "words": [1, 2]}, "column"),
+        ("sample", [table_of(label=[*"xyxyxyxyxy"])], {"column": "label", "values": ["x"], "number": 6}, "number"),
+        ("explode", [LISTS], {"column": "id", "item": "x"}, "column"),
+        ("map", [table_of(label=["a"])], {"column": "label", "values": {"a": "x", "b": "y"}}, "values"),
+        ("set", [TEXTS], {"values": {"split": "valid"}}, "values.split"),
+        ("rename", [TEXTS], {"columns": {"text": "label"}}, "columns"),
+        ("rename", [TEXTS], {"columns": {"none": "y"}}, "columns"),
+        ("rename", [TEXTS], {"columns": {"text": "text[]"}}, "columns"),
+        ("rename", [TEXTS], {"columns": {"text": ""}}, "columns.text"),
+        ("rename", [TEXTS], {"columns": {"text": ["b"]}}, "columns.text"),
+        ("split", [table_of(author=["a"] * 10)], {"shares": THIRDS, "keys": ["author"]}, "keys"),
+        ("split", [table_of(author=["", ""])], {"shares": THIRDS, "keys": ["author"]}, "keys"),
+        ("split", [table_of(id=[*"0123456789"])], {"numbers": {"train": 8, "dev": 3}}, "numbers"),
+        ("split", [table_of(id=["0", "1", "2"])], {"shares": THIRDS}, "shares.test"),
+        ("split_by_value", [TEXTS], {"column": "label", "splits": {"train": ["x", "y"], "test": ["z"]}}, "splits"),
+        ("pairs", [TEXTS, table_of(label=["x"])], PAIRED, "texts"),
+        ("pairs", [TEXTS, TEXTS], {**PAIRED, "same": "split"}, "same"),
+    ],
+)
+def test_an_option_that_the_table_does_not_fit(
+    step: str, tables: list[Table], options: dict[str, Any], option: str
+) -> None:
+    with raises_input_error(key=f"steps.1.{step}.{option}"):
+        do(step, *tables, **options)
+
+
+@pytest.mark.parametrize(
+    ("step", "columns", "options"),
+    [
+        ("keep", {"text": ["1", "one"]}, {"column": "text", "number": [0, 1]}),
+        ("entities", {"tokens[]": [["a"], ["a", "b"]], "tags[]": [["O"], ["O"]]}, {}),
+        ("map", {"label": ["a", "b"]}, {"column": "label", "values": {"a": "x"}}),
+        ("number", {"a": ["5", "6"]}, {"columns": ["a"], "into": "m", "range": [0, 5]}),
+        ("number", {"a": ["5", ""]}, {"columns": ["a"], "into": "m"}),
+        ("number", {"a": ["5", "nan"]}, {"columns": ["a"], "into": "m"}),
+        ("number", {"a": ["5", "inf"]}, {"columns": ["a"], "into": "m"}),
+        ("number", {"a": ["5", "1e40"]}, {"columns": ["a"], "into": "m"}),
+    ],
+)
+def test_a_row_that_does_not_fit_the_option(step: str, columns: dict[str, Any], options: dict[str, Any]) -> None:
+    with raises_input_error(file="corpus.tsv", line=3):
+        do(step, table_of(**columns), **options)
+
+
+def test_too_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.benchmark_making.make.pairs.MOST_PAIRS", 4)
+    with raises_input_error(file="recipe.yaml", key="steps.1.pairs.most"):
+        do("pairs", *[table_of(text=["a", "b", "c"], label=["x"] * 3)] * 2, **{**PAIRED, "texts": ["text", "label"]})

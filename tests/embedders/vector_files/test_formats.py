@@ -1,0 +1,89 @@
+"""Files of every format give the same vectors in one pass, with an index in any number of calls, and in blocks."""
+
+import gzip
+import shutil
+from pathlib import Path
+
+import fasttext
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from input_errors import raises_input_error
+from vector_words import LEXICON, OUTSIDE, has_surrogates
+
+from mtl.embedders.vector_files import word_index
+from mtl.embedders.vector_files.vector_file import VectorFile
+from mtl.embedders.vector_files.word_index import WordIndex
+
+DIM = 8
+WORDS = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of every format, with the words of LEXICON."""
+    path = tmp_path_factory.mktemp("vectors")
+    text = path / "words.txt"
+    text.write_text("\n".join(" ".join(LEXICON[i::7]) for i in range(7)) + "\n", encoding="utf-8")
+    options = {"dim": DIM, "bucket": 500, "minCount": 1, "epoch": 1, "thread": 12, "verbose": 0, "minn": 2, "maxn": 4}
+    fasttext.train_unsupervised(str(text), **options).save_model(str(path / "model.bin"))
+    rows = np.random.default_rng(1).normal(size=(len(LEXICON), DIM)).astype(np.float32)
+    lines = [f"{word} {' '.join(map(repr, row.tolist()))}\n" for word, row in zip(LEXICON, rows, strict=True)]
+    (path / "words.vec").write_text(f"{len(lines)} {DIM}\n" + "".join(lines), encoding="utf-8")
+    (path / "words.vec.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    keyed = KeyedVectors(DIM)
+    keyed.add_vectors(LEXICON, rows)
+    keyed.save_word2vec_format(str(path / "word2vec.bin"), binary=True)
+    return path
+
+
+@pytest.fixture(params=["model.bin", "words.vec", "words.vec.gz", "word2vec.bin"])
+def path(folder: Path, request: pytest.FixtureRequest) -> Path:
+    return folder / str(request.param)
+
+
+@pytest.mark.parametrize("rows", [1, 50, 10_000])
+def test_blocks_have_every_word_once_with_its_vector(path: Path, rows: int) -> None:
+    file = VectorFile(path)
+    words, vectors = [], []
+    for block, of_block in file.blocks(rows * DIM * 4):
+        assert len(block) == len(of_block) <= rows and of_block.dtype == np.float32
+        words += block
+        vectors.append(of_block)
+    # fastText reads a no-break space as a part of a word.
+    assert sorted(set(words) | {"</s>"}) == sorted(set(LEXICON) | {"</s>"}) and len(words) == len(set(words))
+    read = file.read(words)
+    assert read.in_file.all()
+    np.testing.assert_allclose(np.concatenate(vectors), read.vectors, atol=1e-6)
+
+
+def test_any_number_of_calls_read_the_words_of_the_file_once(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, file = VectorFile(path).read_once(WORDS), VectorFile(Path(shutil.copy(path, tmp_path)))
+    built, build = [], WordIndex.build
+    monkeypatch.setattr(WordIndex, "build", lambda entries: built.append(0) or build(entries))
+    assert file.shape[1] == DIM and file.shape[0] >= len(LEXICON) - 1
+    for position, word in enumerate(WORDS):
+        read = file.read([word])
+        np.testing.assert_allclose(read.vectors[0], expected.vectors[position], atol=1e-6)
+        assert (read.in_file[0], read.from_ngrams[0]) == (expected.in_file[position], expected.from_ngrams[position])
+    assert file.read([]).vectors.shape == (0, DIM)
+    assert len(built) == 1
+    file.path.write_bytes(path.read_bytes() + b" ")
+    with raises_input_error(file=path.name):
+        file.read(["kot"])
+
+
+def test_words_with_the_same_hash_are_distinguished(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = {
+        word: vector
+        for words, vectors in VectorFile(path).blocks()
+        for word, vector in zip(words, vectors, strict=True)
+    }
+    monkeypatch.setattr(word_index, "hash", lambda word: len(word) % 2, raising=False)
+    read = VectorFile(path).read(WORDS)
+    assert read.in_file.tolist() == [word in blocks for word in WORDS]
+    for word, vector in zip(WORDS, read.vectors, strict=True):
+        if word in blocks:
+            np.testing.assert_allclose(vector, blocks[word], atol=1e-6)
