@@ -217,20 +217,20 @@ def run_job(job: "Job", command: str) -> Run:
         UserError: as `mtl.jobs.baseline.run_baseline` does.
     """
     from mtl.jobs.baseline import run_baseline
+    from mtl.jobs.job import NamedRun
 
-    folder, was_finished = job.folder, job.folder.summary.exists()
+    folder, was_finished = job.folder, job.is_finished
     # Also a last seed that is left: with all threads, its scores would have other last digits.
     if job.config.runs_apart:
-        from mtl.jobs.job import NamedRun
         from mtl.jobs.together import run_together
 
         run_together([NamedRun("", job)], command)
-        return open(folder.path)
-    summary = run_baseline(job, command)
-    if was_finished:
-        return open(folder.path)
-    # The suite as it is declared: that of a job has chosen the splits that are there.
-    return Run(finished.FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
+    else:
+        summary = run_baseline(job, command)
+        if not was_finished:
+            # The suite as it is declared: that of a job has chosen the splits that are there.
+            return Run(finished.FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
+    return open(folder.path)
 
 
 @resources_as_input()

@@ -49,7 +49,7 @@ def run_baseline(job: Job, command: str = "") -> Summary:
         InputError: for bad data, for a run folder with another configuration, and for one that another process uses;
             DivergedError for training that diverges.
     """
-    if not job.folder.summary.exists():
+    if not job.is_finished:
         check_precision(job.config)
     with exact(job.config), job.folder.locked():
         if (finished := check_begun(job)) is not None:

@@ -208,8 +208,12 @@ class Job:
         An engine checks the same, but only after imports that take seconds.
         """
         config, needed = self.config, self.config.resources.memory_bytes
-        if needed and config.engine == "processes" and config.runs_apart and not self.folder.summary.exists():
+        if needed and config.engine == "processes" and config.runs_apart and not self.is_finished:
             check_fits(needed, "a seed", "set a smaller one", key="resources.memory")
+
+    @property
+    def is_finished(self) -> bool:
+        return self.folder.summary.exists()
 
     @property
     def data_dir(self) -> Path:

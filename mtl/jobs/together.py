@@ -13,7 +13,7 @@ from mtl.base.progress import show
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
 from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, longest_first, returning_errors
+from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, result_or_error
 from mtl.jobs.inputs import check_begun, prepare
 from mtl.jobs.job import Job, NamedRun
 from mtl.jobs.machine import check_precision, exact, precision
@@ -70,8 +70,7 @@ def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> di
             prepared[names[unit.name]] = value
 
     # If there is only one preparation, `at_a_time` is 1, so that it gets all threads.
-    at_a_time = min(len(units), units_at_a_time(runs[0].job.config, units))
-    engine.run([*map(returning_errors, units)], at_a_time, done)
+    engine.run(units, min(len(units), units_at_a_time(runs[0].job.config, len(units))), done)
     return prepared
 
 
@@ -118,7 +117,7 @@ def _train(
         for run in runs:
             sum_up_if_done(run)
         if units:
-            engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
+            engine.run(units, units_at_a_time(runs[0].job.config, len(units)), done)
 
 
 def begin_apart(job: Job) -> Prepared:
@@ -159,29 +158,25 @@ def run_apart(job: Job, seed: int) -> None:
 def ordered_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:
     """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
     trains it, and the others begin when that one has ended."""
-    units = list[Unit]()
-    keys: dict[str, str] = {}  # by unit name, the key of the part of the training that the unit shares
     expected = expected_seconds(runs)
-    for run in runs:
-        for seed in run.job.config.seeds:
-            if not run.job.folder.scores(seed).exists():
-                unit = unit_of(run, f"seed {seed}", run_apart, seed)
-                units.append(replace(unit, seconds=expected[run.name].get(seed)))
-        keys.update({unit_name(run, f"seed {seed}"): key for seed, key in prepared[run.name].shared.items()})
-    first: dict[str, str] = {}
+    seeds = [(run, seed) for run in runs for seed in run.job.config.seeds if not run.job.folder.scores(seed).exists()]
+    # Those whose time is unknown begin before all others, so that no long one is left alone at the end.
+    seeds.sort(key=lambda part: -expected[part[0].name].get(part[1], float("inf")))
+    first: dict[str, str] = {}  # by the key of the part that is shared, the unit that trains it
     ordered = []
-    for unit in longest_first(units):
-        trains = first.setdefault(keys.get(unit.name, unit.name), unit.name)
-        ordered.append(unit if trains == unit.name else replace(unit, after=unit.after | {trains}))
+    for run, seed in seeds:
+        unit = unit_of(run, f"seed {seed}", run_apart, seed)
+        trains = first.setdefault(prepared[run.name].shared.get(seed, unit.name), unit.name)
+        ordered.append(unit if trains == unit.name else replace(unit, after=frozenset({trains})))
     return ordered
 
 
 def unit_of(run: NamedRun, part: str, call: Callable[..., Any], *further: Any) -> Unit:
-    """A part of a run as a unit. `call` takes the job and what is in `further`."""
+    """A part of a run as a unit, which returns a UserError as its result. `call` takes the job and what is in `further`."""
     return Unit(
         name=unit_name(run, part),
-        call=call,
-        arguments=(run.job, *further),
+        call=result_or_error,
+        arguments=(call, run.job, *further),
         prefix=f"{run.name} · " if run.name else "",
         folder=run.job.folder.path.parent,
         needs=needs(run.job.config),
@@ -193,9 +188,9 @@ def unit_name(run: NamedRun, part: str) -> str:
     return f"{run.name}, {part}" if run.name else part
 
 
-def units_at_a_time(config: Config, units: Sequence[Unit]) -> int:
-    """How many units an engine executes at once: by default one process, or as many as a cluster has room for."""
-    return config.seeds_in_parallel or (1 if config.engine == "processes" else len(units))
+def units_at_a_time(config: Config, units: int) -> int:
+    """How many of these units an engine executes at once: by default one process, or as many as a cluster has room for."""
+    return config.seeds_in_parallel or (1 if config.engine == "processes" else units)
 
 
 def needs(config: Config) -> Needs:

@@ -395,7 +395,7 @@ def test_an_interrupted_sweep_continues(small: list[str], tmp_path: Path) -> Non
     errors = (tmp_path / "errors").read_text(encoding="utf-8")
     assert process.exitcode == 130
     assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
-    finished = [run.finished for run in load_sweep(file, parse_settings(small)).runs]
+    finished = [run.job.is_finished for run in load_sweep(file, parse_settings(small)).runs]
     assert finished == [True, False, False]
     assert main(command) == 0
     run_baseline(job([*small, *long, f"run_dir={tmp_path / 'undisturbed'}"]))
@@ -443,7 +443,7 @@ def test_runs_that_fail_are_named_and_the_others_are_made_and_reported(
 
     sweep = load_sweep(written(tmp_path, "runs: [{name: a}, {name: b}, {name: c}]"), parse_settings(floors))
     with pytest.raises(kind, match=message):
-        run_sweep(sweep, make, make, lambda: reported.append([run.name for run in sweep.runs if run.finished]))
+        run_sweep(sweep, make, make, lambda: reported.append([run.name for run in sweep.runs if run.job.is_finished]))
     assert made == ["a", "b", "c"]
     finished = [name for name in "abc" if name not in errors]
     assert reported == ([finished] if finished else [])
@@ -480,7 +480,7 @@ def test_a_run_that_another_process_uses_is_left_to_it(
         # A finished run that another process checks at this moment is not in the way either.
         with sweep.runs[1].job.folder.locked():
             assert main(command) == 0
-    assert [run.finished for run in sweep.runs] == [False, True]
+    assert [run.job.is_finished for run in sweep.runs] == [False, True]
 
 
 def test_where_all_runs_are_busy_there_is_nothing_to_report(

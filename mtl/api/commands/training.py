@@ -158,21 +158,21 @@ def _sweep(arguments: argparse.Namespace) -> None:
     from mtl.jobs.sweep import load_sweep, run_sweep
 
     sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
+    config = sweep.runs[0].job.config  # all runs are in its runs_dir
     if arguments.plan:
         from mtl.jobs.plan import plan_text
 
-        print(plan_text(sweep.runs, sweep.runs[0].job.config.seeds_in_parallel))
+        print(plan_text(sweep.runs, config.seeds_in_parallel))
         return
     for run in sweep.runs:
         run.job.check_memory()
-    finished = sum(run.finished for run in sweep.runs)
+    finished = sum(run.job.is_finished for run in sweep.runs)
     print(f"{sweep.title}: {counted(len(sweep.runs), 'run')}, {finished} of them finished", flush=True)
 
     def report() -> None:
         from mtl.reports.report import write_report
 
-        cache_dir = Path(sweep.runs[0].job.config.cache_dir)
-        print(write_report(sweep.runs_dir, arguments.out, arguments.command, cache_dir), flush=True)
+        print(write_report(Path(config.runs_dir), arguments.out, arguments.command, Path(config.cache_dir)), flush=True)
 
     make, make_together = (partial(function, command=arguments.command) for function in (_run, _run_together))
     if busy := run_sweep(sweep, make, make_together, report):
