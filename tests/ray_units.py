@@ -7,16 +7,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mtl.base.errors import DivergedError, InputError
+from mtl.base.errors import DivergedError
 
 
 def who(folder: Path, name: str) -> int:
     (folder / name).touch()
     return os.getpid()
-
-
-def complain(folder: Path, name: str) -> None:
-    raise InputError(f"{name} has bad data")
 
 
 def diverge(folder: Path, name: str) -> None:

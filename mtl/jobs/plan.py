@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.locks import STALE_AFTER, Holder
 from mtl.base.untrusted import read_json
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.job import Job
 from mtl.methods import METHODS
 from mtl.runs.folder import TRAINING, holder
 from mtl.runs.layout import pretrain_folder, read_stage
@@ -26,7 +26,7 @@ CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file sy
 SeedTime: TypeAlias = tuple[float, float]  # seconds of stage 1, also where another run has trained it, and of the rest
 
 
-def plan_text(runs: Sequence[NamedRun], at_a_time: int | None) -> str:
+def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
     """The units of a sweep, how far each is, and the hours that those which are not finished are expected to take.
 
     Args:
@@ -36,12 +36,12 @@ def plan_text(runs: Sequence[NamedRun], at_a_time: int | None) -> str:
     lines = list[str]()
     left: list[float | None] = []  # seconds of the seeds that are not finished; None: unknown
     for run in runs:
-        for seed in run.job.config.seeds:
-            if run.job.folder.scores(seed).exists():
-                parts = ["finished", *_scored(run.job, seed)]
+        for seed in run.config.seeds:
+            if run.folder.scores(seed).exists():
+                parts = ["finished", *_scored(run, seed)]
             else:
                 left.append(seconds := expected[run.name].get(seed))
-                parts = _begun(run.job, run.job.folder.seed(seed))
+                parts = _begun(run, run.folder.seed(seed))
                 parts += [] if seconds is None else [f"about {format_duration(seconds)} in all"]
             lines.append(" · ".join([f"{run.name}, seed {seed}", *filter(None, parts)]))
     lines.append(f"{len(lines)} seeds in all, {len(lines) - len(left)} finished")
@@ -108,25 +108,25 @@ def _validations(log: Path) -> Iterator[tuple[int, float]]:
                     continue  # a line without a validation, or one that is being written
 
 
-def expected_seconds(runs: Sequence[NamedRun]) -> dict[str, dict[int, float]]:
+def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
     """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished ones.
 
     Finished ones are other seeds of the run, or else seeds of finished runs beside it with the same title and the
     same size of the encoder; the time of their stage 1 is scaled to this run's number of steps. Of seeds with the
     same stage 1, only the first trains it, and none if it is finished.
     """
-    done = {run.name: {seed for seed in run.job.config.seeds if run.job.folder.scores(seed).exists()} for run in runs}
-    parts = {run.name: METHODS[run.job.config.method].shared(run.job.config) for run in runs}
+    done = {run.name: {seed for seed in run.config.seeds if run.folder.scores(seed).exists()} for run in runs}
+    parts = {run.name: METHODS[run.config.method].shared(run.config) for run in runs}
     trained = {(parts[run.name], seed) for run in runs for seed in done[run.name]}
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
-        known, part = _expected_time(run.job), parts[run.name]
+        known, part = _expected_time(run), parts[run.name]
         expected[run.name] = {}
-        for seed in run.job.config.seeds:
+        for seed in run.config.seeds:
             if seed in done[run.name]:
                 continue
             takes = part is not None and (part, seed) in trained
-            takes = takes or (pretrain_folder(run.job.folder.seed(seed)) / DONE).exists()
+            takes = takes or (pretrain_folder(run.folder.seed(seed)) / DONE).exists()
             trained.add((part, seed))
             if known is not None:
                 expected[run.name][seed] = known[1] + (0.0 if takes else known[0])

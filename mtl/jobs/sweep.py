@@ -17,7 +17,7 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present
 from mtl.jobs.engines.engine import Failures
-from mtl.jobs.job import Job, NamedRun, load_job
+from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
 from mtl.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
 from mtl.settings.schema import INDIFFERENT
@@ -41,7 +41,7 @@ class Sweep:
 
     title: str
     path: Path
-    runs: list[NamedRun]
+    runs: list[Job]
 
 
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
@@ -62,13 +62,13 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
         raise InputError("the suite has no task for any of its runs", path=path)
     numbers: dict[str, int] = {}
     for number, run in enumerate(runs, 1):
-        folder = run.job.folder.path
+        folder = run.folder.path
         # Some file systems do not distinguish upper and lower case.
         if (first := numbers.setdefault(str(folder).casefold(), number)) != number:
             message = f"runs {first} and {number} would share the folder {folder}; give one another name"
             raise InputError(message, path=path)
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
-        if len({getattr(run.job.config, key) for run in runs}) > 1:
+        if len({getattr(run.config, key) for run in runs}) > 1:
             raise InputError(f"{key} must be the same for all runs", path=path)
     if unknown := set(only) - {run.name for run in runs}:
         known = ", ".join(run.name for run in runs)
@@ -81,7 +81,7 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
 def run_sweep(
     sweep: Sweep,
     make: Callable[[Job], Any],
-    make_together: Callable[[Sequence[NamedRun]], Any],
+    make_together: Callable[[Sequence[Job]], Any],
     report: Callable[[], Any],
 ) -> list[str]:
     """Make the runs that are not finished: one after another by `make`, or all at once by `make_together` if their seeds run in processes
@@ -93,33 +93,33 @@ def run_sweep(
     """
     from mtl.jobs.baseline import run_baseline
 
-    runs = sorted(sweep.runs, key=lambda run: not run.job.is_finished)
-    waiting = [run for run in runs if not run.job.is_finished]
+    runs = sorted(sweep.runs, key=lambda run: not run.is_finished)
+    waiting = [run for run in runs if not run.is_finished]
     for number, run in enumerate(runs[: len(runs) - len(waiting)], start=1):
         logger.info("run %d of %d: %s", number, len(runs), run.name)
         with suppress(BusyError), _named(f"{sweep.path}: run {run.name}"):  # then another process checks it
-            run_baseline(run.job)
+            run_baseline(run)
     busy = list[str]()
     try:
         with _named(str(sweep.path)):
-            if waiting and waiting[0].job.config.runs_apart:
+            if waiting and waiting[0].config.runs_apart:
                 make_together(waiting)
             else:
                 busy = _make_in_turn(waiting, make, len(runs))
     except UserError:
-        if any(run.job.is_finished for run in runs):
+        if any(run.is_finished for run in runs):
             try:
                 with resources_as_input():
                     report()
             except InputError as error:  # which must not hide the error of a run
                 logger.error("report: %s", error)
         raise
-    if not busy or any(run.job.is_finished for run in runs):
+    if not busy or any(run.is_finished for run in runs):
         report()
     return busy
 
 
-def _make_in_turn(waiting: Sequence[NamedRun], make: Callable[[Job], Any], runs: int) -> list[str]:
+def _make_in_turn(waiting: Sequence[Job], make: Callable[[Job], Any], runs: int) -> list[str]:
     """Make runs one after another, and return the names of those that other processes are at work on. `runs` counts the finished ones too."""
     import torch
 
@@ -130,7 +130,7 @@ def _make_in_turn(waiting: Sequence[NamedRun], make: Callable[[Job], Any], runs:
         torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
         try:
             with resources_as_input():
-                make(run.job)
+                make(run)
         except BusyError:
             logger.info("run %s: busy in another process", run.name)
             busy.append(run.name)
@@ -194,7 +194,7 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     return flatten(value or {})
 
 
-def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any]) -> Iterator[NamedRun]:
+def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any]) -> Iterator[Job]:
     """The runs of a sweep file, without those whose method has no task. An error names the run, unless it is one of `overrides` alone."""
     for number, listed_entry in enumerate(entries, 1):
         label, own, settings = listed_entry
@@ -220,8 +220,8 @@ def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any
                     f"run {number}: its settings are too long for a folder's name; list it under runs: with a name"
                 )
                 raise InputError(message, path=path)
-            folder = str(job.folder.path.with_name(name))
-            yield NamedRun(name, replace(job, config=replace(job.config, run_dir=folder)))
+            config = replace(job.config, run_dir=str(job.folder.path.with_name(name)))
+            yield replace(job, config=config, name=name)
 
 
 def _task_by_task(entry: _Entry) -> list[_Entry]:
@@ -275,11 +275,11 @@ def _in_a_name(value: Any) -> str:
     return re.sub(r"[^\w.+-]", "-", text)
 
 
-def _check_ready(path: Path, runs: Sequence[NamedRun]) -> None:
+def _check_ready(path: Path, runs: Sequence[Job]) -> None:
     """Raise InputError if a run's folder has another configuration, or if its data or its vectors cannot be found or made."""
     lacking: dict[str, str] = {}
     for run in runs:
-        here, job = f"{path}: run {run.name}", run.job
+        here, job = f"{path}: run {run.name}", run
         folder = job.folder
         if folder.config.exists() and (keys := differences(folder.config, job.config)):
             raise InputError(

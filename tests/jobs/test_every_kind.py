@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 from data_files import read_json
-from input_errors import raises_input_error
 from kinds_suite import OPPOSITES, write_kinds_suite
 
-import mtl
 from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.methods.predictor import Predictor
@@ -82,30 +80,6 @@ def test_a_constant_answer_of_each_kind(folder: Path) -> None:
     assert tasks["answer"]["median"] == pytest.approx(100 * max(gold.count(str(i)) for i in range(4)) / len(gold))
 
 
-@pytest.mark.parametrize(
-    ("task", "file"),
-    [
-        ("mood", "mood/dev"),
-        ("answer", "answer/dev"),
-        ("opposite", "opposite/test"),
-        ("mood-elsewhere", "elsewhere/test"),
-    ],
-)
-def test_prediction_equals_evaluation(folder: Path, tmp_path: Path, task: str, file: str) -> None:
-    made = run(folder, "random-frozen")
-    arguments = ["predict", str(made.path), str(folder / "data" / f"{file}.jsonl"), "--task", task, "--seed", "2"]
-    assert main([*arguments, "--out", str(tmp_path / "p.tsv")]) == 0
-    assert (tmp_path / "p.tsv").read_bytes() == made.predictions(2, SPLITS[task], task).read_bytes()
-
-
-def test_rows_of_a_choice_in_python(folder: Path) -> None:
-    predictor = mtl.load(run(folder, "random-frozen").path)
-    rows = [["which one is nice, 1?", "the dull film", "the meal"], ["which one is nice?", "the fine song", "a", "b"]]
-    assert all(int(cell) < len(row) - 1 for cell, row in zip(predictor.predict("answer", rows), rows, strict=True))
-    with raises_input_error():
-        predictor.predict("answer", [["which one is nice?"]])
-
-
 @pytest.mark.parametrize("gold", ["data", "runs/kinds/random-frozen/gold"])
 def test_score_repeats_the_summary(folder: Path, gold: str, capsys: pytest.CaptureFixture[str]) -> None:
     made = run(folder, "random-frozen")
@@ -144,24 +118,8 @@ def test_the_seed_is_chosen_on_dev(folder: Path, tmp_path: Path) -> None:
 def test_the_constant_of_an_answered_task_is_that_of_the_floor(folder: Path) -> None:
     made = read_json(run(folder, "constant").summary)["tasks"]
     assert all(task["median"] == pytest.approx(task["constant"]) for task in made.values())
-    assert (
-        made["mood-elsewhere"]["constant"]
-        == read_json(run(folder, "svm").summary)["tasks"]["mood-elsewhere"]["constant"]
-    )
-
-
-@pytest.mark.parametrize(
-    ("cell", "complaint"), [("17", "is not the index of one of the row's"), ("9" * 400, "is not the index of a")]
-)
-def test_an_impossible_candidate_is_one_line(
-    folder: Path, tmp_path: Path, cell: str, complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made = run(folder, "svm")
-    lines = made.predictions(1, "dev", "answer").read_text(encoding="utf-8").splitlines()
-    (tmp_path / "dev_pred_answer.tsv").write_text("\n".join([lines[0], cell, *lines[2:]]) + "\n", encoding="utf-8")
-    assert main(["score", str(tmp_path), "--gold", str(folder / "data"), f"suite={folder}/kinds.yaml"]) == 2
-    error = capsys.readouterr().err
-    assert "dev_pred_answer.tsv:2: target " in error and complaint in error and error.count("\n") == 1
+    other = read_json(run(folder, "svm").summary)["tasks"]
+    assert made["mood-elsewhere"]["constant"] == other["mood-elsewhere"]["constant"]
 
 
 def test_too_many_candidates_are_one_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
