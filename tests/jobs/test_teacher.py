@@ -74,25 +74,6 @@ def test_the_weight_says_how_much_the_teacher_counts(folder: Path) -> None:
     assert "teacher" in read_json(folder / "half/inputs.json")
 
 
-def test_outputs_alone_teach_a_task(folder: Path) -> None:
-    """With weight 1 the targets do not count: the pupil's outputs come nearer to the teacher's than a plain run's are."""
-    settings = ("seeds=[3]", "pretrain.max_steps=200", "tasks=[mood]")
-    run_baseline(lstm(folder, "alone", *settings))
-    run_baseline(lstm(folder, "pupil", *settings, f"distill.run={folder / 'run'}", "distill.weight=1"))
-    run = lstm(folder, "pupil")
-    dataset = dataset_of(run)
-    task = next(task for task in dataset.tasks if task.id == "mood")
-    rows = input_rows(dataset, task, dataset.splits["mood"]["train"])
-    teacher = np.mean([Predictor.load(folder / "run", seed).model.outputs(task, rows) for seed in (1, 2)], axis=0)
-
-    def distance(name: str) -> float:
-        differences = Predictor.load(folder / name).model.outputs(task, rows) - teacher
-        return float(np.abs(differences - differences.mean(1, keepdims=True)).mean())
-
-    assert distance("pupil") < distance("alone")
-    assert target_kind(task).head.outputs([]) == teacher.shape[1]
-
-
 def kept(folder: Path, run: Path, method: str, *settings: str) -> Path:
     kept_floor = (f"method={method}", "seeds=[1]", "floor.keep=true", "floor.min_count=1")
     run_baseline(kinds_job(folder, str(run), *kept_floor, *settings))
