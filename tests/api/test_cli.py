@@ -36,10 +36,7 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         (["baseline", "suite=klej-sample", "tasks=[glue]"], "suite klej-sample has no task glue"),
         (["baseline", "suite=klej-sample", "run_dir=/proc/none"], "/proc/none: cannot be written ("),
         (["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin", "dim=-3"], "dim=-3: must be at least 1"),
-        (["data", "unknown"], "suite=unknown: unknown"),
         (["data", "klej", "tasks=[glue]"], "suite klej has no task glue"),
-        (["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin"], "none.txt: no such file"),
-        (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "language=CODE"),
         (["embeddings", "train", "glove", "texts=a.txt", "language=pl", "out=x"], "embeddings=glove: cannot be trained; fasttext and "),
         (["embeddings", "train", "cove", "texts=a.txt", "language=pl", "out=x"], "cove: must be one of random, fasttext, glove, elmo"),
         (
@@ -69,7 +66,6 @@ def test_bad_input_is_one_line_and_exit_status_2(
         ([], "mtl"),
         (["bake"], "mtl"),
         (["baseline", "--fast"], "mtl"),
-        (["predict", "run"], "mtl predict"),
         (["predict", "run", "x.tsv", "--task", "cbd", "--seed", "one"], "mtl predict"),
         (["embeddings", "train"], "mtl embeddings train"),
     ],
@@ -87,13 +83,10 @@ def test_wrong_usage_is_one_line_and_exit_status_2(
 def test_sigterm_ends_any_command_as_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def train(*_: object) -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
-
     def unheard(*_: object) -> None:
         raise AssertionError("the command does not handle SIGTERM")
 
-    monkeypatch.setattr("mtl.jobs.text_training.train_embeddings", train)
+    monkeypatch.setattr("mtl.jobs.text_training.train_embeddings", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     before = signal.signal(signal.SIGTERM, unheard)
     try:
         assert main(["embeddings", "train", "fasttext", "texts=[a.txt]", "out=x"]) == 130
@@ -195,13 +188,8 @@ def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     source.mkdir()
     for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "mtl", "configs", "embeddings"):
         (source / name).symlink_to(root / name)
-    build = [
-        sys.executable,
-        *["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w"],
-        str(tmp_path),
-        str(source),
-    ]
-    subprocess.run(build, check=True, capture_output=True)
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(tmp_path)]
+    subprocess.run([*build, str(source)], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
