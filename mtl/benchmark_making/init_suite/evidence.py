@@ -16,8 +16,9 @@ SOURCE_NAMES = {
 }  # fmt: skip
 # Nested columns below these keys are no input of a model.
 META_KEYS = {"meta", "metadata"}
-# A column with fewer distinct values than this, each in more than 10 rows on average, holds categories, not texts.
+# A column with fewer distinct values than this, each in at least 4 rows on average, holds categories, not texts.
 CATEGORIES = 100
+REPEATED = 4
 LONG = 6  # words on average; no label or name of a category has so many
 # Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
 CANDIDATE_NAMES = {
@@ -56,8 +57,8 @@ def is_id(column: FileColumn) -> bool:
 
 def is_category(column: FileColumn) -> bool:
     """Whether few values stand in many rows each, and are no longer than names."""
-    few = len(column.counts) < min(CATEGORIES, max(column.rows / 10, 2))
-    return few and not is_long(column)
+    distinct = len(column.counts)
+    return distinct < CATEGORIES and distinct * REPEATED <= column.rows and not is_long(column)
 
 
 def is_long(column: FileColumn) -> bool:

@@ -25,12 +25,7 @@ MOST_CLASSES = 20  # distinct whole numbers that may be labels
 SURE_CLASSES = 3  # labels 0, 1, 2 of a column called label are no ratings
 MOST_LABELS = 500
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
-NO_LABEL = PLACEHOLDERS - {
-    "none",
-    "na",
-    "null",
-    "hidden",
-}  # as one of several labels, these words may mean what they say
+NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
 
 

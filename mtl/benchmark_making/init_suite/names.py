@@ -22,7 +22,7 @@ SHARD = re.compile(r"-(\d{5})-of-(\d{5})$")
 # Words beside that of the split that say what kind of file it is, not which task.
 NEUTRAL = {
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
-    *("unlabeled", "unlabelled", "v1", "v2", "clean", "cleaned"),
+    *("unlabeled", "unlabelled", "v1", "v2", "clean", "cleaned", "label", "labels"),
 }  # fmt: skip
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst"}

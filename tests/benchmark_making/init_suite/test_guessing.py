@@ -67,8 +67,8 @@ def test_a_dev_file_without_the_text_is_not_used(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_file_is_the_task_s_problem(tmp_path: Path) -> None:
     found = guess_splits(tmp_path, train=BOTH, dev="text")
     assert found.problem == f'{tmp_path / "mood" / "dev.tsv"}: no targets in column "label"'
-    (tmp_path / "mood" / "dev.tsv").write_bytes(b"text\tlabel\n\xff\tglad\n")
-    assert "dev.tsv:2: not UTF-8" in (guess(tmp_path).problem or "")
+    (tmp_path / "mood" / "dev.tsv").write_bytes(b"text\tlabel\n\x81\xff\x01\tglad\n")
+    assert "neither UTF-8 nor in a usual code page" in (guess(tmp_path).problem or "")
     (tmp_path / "mood" / "dev.tsv").unlink()
     write_split(tmp_path, "train", labels=["${oc.env:HOME}", "sad"] * 6)
     assert "holds '${'" in (guess(tmp_path).problem or "")

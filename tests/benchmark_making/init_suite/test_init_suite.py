@@ -19,7 +19,7 @@ TEXTS, OTHERS = sentences(40), sentences(40, "another")
 def data_dir(tmp_path: Path) -> Path:
     """A folder of tab-separated tasks: labels that YAML would misread, a rare label with groups and no dev, numbers."""
     folder = tmp_path / "my bench"
-    mood = list(zip(TEXTS, ["yes", "no", "0", "null"] * 10, strict=True))
+    mood = list(zip(TEXTS, ["yes", "no", "0", "off"] * 10, strict=True))
     pairs = [(f"q{i // 4}", *texts, int(i % 5 == 0)) for i, texts in enumerate(zip(TEXTS, OTHERS, strict=True))]
     scores = [(text, i / 10) for i, text in enumerate(TEXTS)]
     for split in ("train", "dev"):
@@ -35,7 +35,7 @@ def test_load_suite_takes_the_file(data_dir: Path, tmp_path: Path) -> None:
     suite = load_suite(done.path)
     assert (suite.name, suite.language, list(suite.tasks)) == ("my-bench", "pl", ["mood", "pairs", "sts"])
     mood, pairs, sts = suite.tasks.values()
-    assert (mood.text, mood.target, mood.labels) == (["text"], "target", ["0", "no", "null", "yes"])
+    assert (mood.text, mood.target, mood.labels) == (["text"], "target", ["0", "no", "off", "yes"])
     assert mood.files == {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}
     assert mood.rows == {"train": 40, "dev": 40, "test": 40}
     assert (pairs.text, pairs.labels, pairs.group) == (["question", "answer"], ["0", "1"], "q_id")
@@ -51,11 +51,10 @@ def test_the_summary_has_a_line_for_each_task(data_dir: Path, tmp_path: Path) ->
     lines = init_suite(data_dir, out=out).summary.splitlines()
     assert lines == [
         'broken  not decided: no column looks like a target: train.tsv has "text"; name the column label',
-        'mood    4 labels, accuracy; "text"; train 40, dev 40, test 40',
-        'pairs   2 labels, f1; "question", "answer"; train 40, no dev, no test',
-        'sts     numbers 0 to 4, spearman; "text"; train 40, dev 40, no test',
-        "decide: language: not guessed, the file says en; set it, or give --language",
-        '"notes": no file that is named after a split',
+        'mood    target "target": 4 labels, accuracy; text "text"; train 40, dev 40, test 40',
+        'pairs   target "target": 2 labels, f1; text "question", "answer"; train 40, no dev, no test',
+        'sts     target "score": numbers 0 to 4, spearman; text "text"; train 40, dev 40, no test',
+        "language: not guessed, the file says en; set it, or give --language",
         'not read: 1 file named after no split: "notes/sheet.tsv"',
         f"{out}: 3 tasks, and 1 as comments; check it, then: mtl audit suite={out} data_dir='{data_dir}'",
     ]
@@ -73,7 +72,15 @@ def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None
     for name, rows in files.items():
         write_jsonl(tmp_path / "data" / f"{name}.jsonl", rows)
     path = init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path
-    written = yaml.safe_load(path.read_text())["tasks"]["gender"]
+    with raises_input_error(file="out.yaml"):
+        load_suite(path)  # before its questions are answered
+    content = yaml.safe_load(path.read_text())
+    asked = {
+        id: [question.partition(":")[0] for question in task.pop("decide", [])] for id, task in content["tasks"].items()
+    }
+    assert asked == {"analogy": [], "faq": [], "gender": ["answered_by"], "nli": []}
+    path.write_text(yaml.safe_dump(content))
+    written = content["tasks"]["gender"]
     assert written["files"] == {"train": None, "dev": None, "test": "gender_test.jsonl"} and "labels" not in written
     suite = load_suite(path)
     kinds = {"analogy": "word", "faq": "choice", "gender": "labels", "nli": "labels"}
@@ -154,7 +161,7 @@ def document(*guesses: Guess, language: str | None = "sv") -> str:
 
 
 def test_a_task_with_its_comments() -> None:
-    assert document(guess(doubts=["metric: choose"], notes=["look"])) == (
+    assert document(guess(questions=["metric: choose"], notes=["look"])) == (
         "# Guessed by `mtl init-suite`. The comments say from what; correct what is wrong. Then:\n"
         "#   mtl audit suite=mine.yaml data_dir='my data'\n"
         "#   mtl baseline suite=mine.yaml data_dir='my data'\n"
@@ -164,7 +171,8 @@ def test_a_task_with_its_comments() -> None:
         "tasks:\n"
         "  mood:\n"
         "    # look\n"
-        "    # Decide: metric: choose\n"
+        "    decide:  # correct the keys below and delete each answered line; the suite does not run before\n"
+        '      - "metric: choose"\n'
         '    folder: "my mood"\n'
         "    text: [text]\n"
         "    target: label  # by its name\n"
@@ -188,7 +196,7 @@ def test_a_task_with_a_problem_is_a_comment_that_is_yaml_without_its_marks() -> 
 
 def test_no_comment_breaks_out_of_its_line() -> None:
     evil = "a\nname: evil\r\x85\u2028\x1b[31m"
-    text = document(guess(why={"target": evil}, doubts=[evil], notes=[evil]), guess(id="b", problem=evil))
+    text = document(guess(why={"target": evil}, questions=[evil], notes=[evil]), guess(id="b", problem=evil))
     assert yaml.safe_load(text)["name"] == "mine"
     assert not any(line.startswith("name: evil") for line in text.splitlines())
     assert "\x1b" not in text

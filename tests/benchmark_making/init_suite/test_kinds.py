@@ -64,14 +64,14 @@ def test_labels_that_are_asked_about(cells: list[str], more: tuple[str, ...], sa
 
 def test_labels_and_range_are_those_of_all_files() -> None:
     found = guess(["a", "b"] * 4, more=("c",))
-    assert found.keys["labels"] == ["a", "b", "c"] and 'none of the training rows has "c"' in found.why["labels"]
+    assert found.keys["labels"] == ["a", "b", "c"] and 'no training row has "c"' in found.questions[0]
     assert guess(["0.5", "3", "4"], more=("-1.5",)).keys["range"] == [-2, 4]
 
 
 @pytest.mark.parametrize(("cells", "name"), [(["1", "2", "3"], "rating"), (["1.0", "2.0", "3.0"], "label")])
 def test_few_whole_ratings_are_numbers_and_the_choice_is_said(cells: list[str], name: str) -> None:
     found = guess(cells * 4, name=name)
-    assert found.keys == {"range": [1, 3], "metric": "one_minus_wmae"} and "spearman or pearson" in found.questions[0]
+    assert found.keys == {"range": [1, 3], "metric": "one_minus_wmae"} and "spearman and pearson" in found.questions[0]
 
 
 LISTS = [["x", "y", "z"], ["x", "y"], ["x", "y"], ["u", "v", "w"]]
