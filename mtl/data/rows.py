@@ -31,7 +31,7 @@ PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 TABLES = {"tsv": ("\t", False), "csv": (",", True)}  # the separator, and whether cells are quoted
 RULES = {
     False: "one row a line, cells set apart by {}",
-    True: "a cell that holds one of the {} or a quote mark stands in quotes",
+    True: "a cell that holds {} or a quote mark stands in quotes",
 }
 SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 LABEL = "__label__"  # before a label, in files of fastText
@@ -114,7 +114,8 @@ def _checked(
                 f"an empty line between rows, and the header has {width} cells; delete it", path=path, line=empty
             )
         if len(cells) != width:
-            rule = RULES[is_quoted].format(SEPARATORS.get(separator, repr(separator)))
+            names = SEPARATORS.get(separator, repr(separator))
+            rule = RULES[is_quoted].format(f"a {names.removesuffix('s')}" if is_quoted else names)
             if not is_quoted and any(cell.startswith('"') for cell in cells):
                 rule += "; if quotes surround the cells, write reading: {quoted: true}"
             raise InputError(f"{len(cells)} cells where the header has {width}; {rule}", path=path, line=line)

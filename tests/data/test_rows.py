@@ -1,0 +1,177 @@
+"""Forms of data files: what each is read as, and what is said of a file in the place of data."""
+
+import bz2
+import gzip
+import json
+import lzma
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from input_errors import raises_input_error
+
+from mtl.base.errors import InputError
+from mtl.data import files, rows
+from mtl.data.records import column_names, copy_rows, read_records
+from mtl.data.rows import parts_of, stream_rows
+from mtl.tasks.task import Layout, Reading
+
+SEMICOLONS = Layout(reading=Reading(separator=";"))
+QUOTED = Layout(reading=Reading(quoted=True))
+CP1250 = Layout(reading=Reading(encoding="cp1250"))
+JSON = [{"text": "a b", "n": 1}, {"text": "c", "n": 2}]
+POLISH = "text\tn\nżółw\t1\n"
+
+
+def write(path: Path, content: bytes | str) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def zstd(content: bytes) -> bytes:
+    return bytes(pyarrow.compress(content, codec="zstd", asbytes=True))
+
+
+def form(name: str) -> Layout:
+    return Layout(reading=Reading(form=name))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "layout", "expected"),
+    [
+        ("a.csv", "text;n\na,b;1\n", SEMICOLONS, [(2, {"text": "a,b", "n": "1"})]),
+        ("a.csv", 'text|n\n"a|b"|1\n', Layout(reading=Reading(separator="|")), [(2, {"text": "a|b", "n": "1"})]),
+        ("a.csv", "text\tn\na,b\t1\n", form("tsv"), [(2, {"text": "a,b", "n": "1"})]),
+        ("a.tsv", 'text\tn\n"a ""b""\nc"\t1\nd\t2\n', QUOTED, [(2, {"text": 'a "b"\nc', "n": "1"}), (4, {"text": "d", "n": "2"})]),
+        ("a.tsv", "text\tn\r\na\t1\r\n\r\n\n", Layout(), [(2, {"text": "a", "n": "1"})]),  # empty last lines
+        ("a.csv", "text,n\na,1\n\n\n", Layout(), [(2, {"text": "a", "n": "1"})]),
+        ("a.tsv", "text\na\n\n", Layout(), [(2, {"text": "a"}), (3, {"text": ""})]),  # of one column, an empty line is a row
+        ("a.tsv", POLISH.encode("utf-16"), Layout(), [(2, {"text": "żółw", "n": "1"})]),
+        ("a.tsv", POLISH.encode("cp1250"), CP1250, [(2, {"text": "żółw", "n": "1"})]),
+        ("a.tsv", b"\xef\xbb\xbftext\tn\na\t1\n", Layout(), [(2, {"text": "a", "n": "1"})]),
+        ("a.txt", "one text\nanother\n\n", Layout(), [(1, {"text": "one text"}), (2, {"text": "another"})]),
+        ("a.txt", "x\n", Layout(header=["sentence"]), [(1, {"sentence": "x"})]),
+        ("a.txt", "__label__a __label__b some  text\n", form("fasttext"), [(1, {"label": "a b", "text": "some  text"})]),
+        ("a.txt", "DESC:def what is it ?\n", form("label_text"), [(1, {"label": "DESC:def", "text": "what is it ?"})]),
+        ("a.json", json.dumps(JSON, indent=1), Layout(), [(2, JSON[0]), (6, JSON[1])]),
+        ("a.json", "".join(json.dumps(row) + "\n" for row in JSON), Layout(), [(1, JSON[0]), (2, JSON[1])]),
+        ("a.json", json.dumps({"x": {"n": 1}, "y": {"n": 2}}), Layout(), [(1, {"id": "x", "n": 1}), (1, {"id": "y", "n": 2})]),
+        ("a.json", json.dumps({"v": 1, "data": {"dev": [], "train": JSON}}), Layout(part="data.train"), [(1, JSON[0]), (1, JSON[1])]),
+        ("a.json", json.dumps({"train": [["a", "x"]]}), Layout(part="train"), [(1, {"column_1": "a", "column_2": "x"})]),
+        ("a.json", json.dumps({"train": [["a", "x"]]}), Layout(["text", "label"], part="train"), [(1, {"text": "a", "label": "x"})]),
+        ("a.csv", "text,split\na,dev\nb,train\n", Layout(part="split=train"), [(3, {"text": "b", "split": "train"})]),
+        ("a.ndjson", '{"n": 1}\n', Layout(), [(1, {"n": 1})]),
+    ],
+)  # fmt: skip
+def test_what_each_form_is_read_as(
+    tmp_path: Path, name: str, content: bytes | str, layout: Layout, expected: list[tuple[int, dict[str, Any]]]
+) -> None:
+    path = write(tmp_path / name, content)
+    assert list(stream_rows(path, layout)) == expected
+    columns = list(expected[0][1])
+    assert column_names(path, layout) == columns
+    records = read_records(path, columns, layout=layout)
+    assert [(record.line, dict(zip(columns, record.values, strict=True))) for record in records] == expected
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".zst", zstd)]
+)
+def test_packed_files(tmp_path: Path, suffix: str, pack: Any) -> None:
+    content = b"text\tn\n" + b"".join(b"a text\t%d\n" % number for number in range(500))
+    path = write(tmp_path / f"a.tsv{suffix}", pack(content))
+    assert [row["n"] for _, row in stream_rows(path)] == [str(number) for number in range(500)]
+    assert files.first_bytes(path, 6) == b"text\tn"
+    write(path, pack(content)[:-20])
+    with raises_input_error(file=path.name):
+        list(stream_rows(path))
+
+
+def test_members_of_a_zip(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x/train.csv", "n\n1\n")
+        archive.writestr("all.json", json.dumps({"dev": [{"n": 2}]}))
+    assert list(stream_rows(path, Layout(part="x/train.csv"))) == [(2, {"n": "1"})]
+    assert list(stream_rows(path, Layout(part="all.json#dev"))) == [(1, {"n": 2})]
+    for part in ("nowhere.csv", "x/../x/train.csv"):
+        with raises_input_error(file="a.zip"):
+            list(stream_rows(path, Layout(part=part)))
+
+
+def test_two_files_line_by_line(tmp_path: Path) -> None:
+    texts, labels = write(tmp_path / "text.txt", "a b\nc\n"), write(tmp_path / "label", "1\n0\n")
+    layout = Layout(beside=labels)
+    assert [row for _, row in stream_rows(texts, layout)] == [
+        {"text": "a b", "label": "1"},
+        {"text": "c", "label": "0"},
+    ]
+    named = Layout(["sentence", "class"], beside=labels)
+    records = read_records(texts, ["class", "sentence"], layout=named)
+    assert [record.values for record in records] == [("1", "a b"), ("0", "c")]
+    for content in ("1\n", "1\n0\n2\n"):
+        write(labels, content)
+        with raises_input_error():
+            list(stream_rows(texts, layout))
+    write(labels, "1\n")
+    with raises_input_error(file="x.jsonl"):
+        list(stream_rows(write(tmp_path / "x.jsonl", '{"label": 1}\n'), layout))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "layout"),
+    [
+        ("a.tsv", "version https://git-lfs.github.com/spec/v1\noid sha256:12\n", Layout()),
+        ("a.csv", "<!DOCTYPE html>\n<html>", Layout()),
+        ("a.tsv", b"text\0\x01n\n", Layout()),
+        ("a.tsv", POLISH.encode("cp1250"), Layout()),
+        ("a.csv", "text;n\na;1\n", Layout()),
+        ("a.csv", "text, n\na, 1\n", Layout()),
+        ("a.tsv", 'text\tn\n"a\nb"\t1\n', Layout()),
+        ("a.tsv", "text\tn\n\na\t1\n", Layout()),
+        ("a.json", '{"version": 1, "data": [{"n": 1}]}', Layout()),
+        ("a.json", '[{"n": 1}, {"n": 2}', Layout()),
+        ("a.json", '[{"n": 1}\n {"n": 2}]', Layout()),
+        ("a.json", "[1, 2]", Layout()),
+        ("a.json", '"n"', Layout()),
+        ("a.json", '{"a": {"n": 1}, "a": {"n": 1}}', Layout()),
+        ("a.json", '{"train": []}', Layout(part="dev")),
+        ("a.csv", "text,n\na,1\n", Layout(part="n=2")),
+        ("a.txt", "a text without a label\n", form("fasttext")),
+    ],
+)
+def test_what_is_in_the_place_of_data_is_named(tmp_path: Path, name: str, content: bytes | str, layout: Layout) -> None:
+    path = write(tmp_path / name, content)
+    with raises_input_error(file=name):
+        read_records(path, ["n"], layout=layout)
+
+
+def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = write(tmp_path / "a.jsonl.gz", gzip.compress(b" " * 2**27))
+    with raises_input_error(file="a.jsonl.gz"):
+        list(stream_rows(bomb))
+    names = [f"c{number}" for number in range(rows.MOST_COLUMNS + 1)]
+    with raises_input_error(file="wide.csv", line=1):
+        column_names(write(tmp_path / "wide.csv", ",".join(names) + "\n"))
+    with raises_input_error(file="wide.jsonl", line=1):
+        list(stream_rows(write(tmp_path / "wide.jsonl", json.dumps(dict.fromkeys(names, 1)))))
+    monkeypatch.setattr(files, "MOST_LINES", 3)
+    with raises_input_error(file="long.txt"):
+        list(stream_rows(write(tmp_path / "long.txt", "a\n" * 4)))
+
+
+def test_the_parts_of_a_file(tmp_path: Path) -> None:
+    content = {"train": [{"n": 1}], "info": "x", "by id": {"a": {}}}
+    assert parts_of(write(tmp_path / "a.json", json.dumps(content))) == ["train", "by id"]
+    assert parts_of(write(tmp_path / "b.json", "[]")) == [] == parts_of(tmp_path / "c.csv")
+
+
+def test_only_plain_files_with_a_row_a_line_are_copied_without_rows(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "n;m\n1;1\n2;2\n")
+    copy_rows(path, tmp_path / "copy.csv", [2, 3], {2}, SEMICOLONS)
+    assert (tmp_path / "copy.csv").read_text() == "n;m\n2;2\n"
+    for name, layout in (("a.json", Layout()), ("a.csv", Layout(part="n=1")), ("a.csv.gz", Layout())):
+        with pytest.raises(InputError, match="plain files"):
+            copy_rows(tmp_path / name, tmp_path / "x", [2, 3], {2}, layout)
