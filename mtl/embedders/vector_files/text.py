@@ -1,7 +1,10 @@
-"""Read word vectors from text files: a line for each word, as in fastText's .vec files and GloVe's .txt files, plain, gzipped or zipped."""
+"""Read word vectors from text files: a line for each word, as in fastText's .vec files and GloVe's .txt files, plain or packed.
+
+Spaces set the cells apart, or tabs, which are read as spaces."""
 
 import math
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -33,14 +36,11 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     with _open(path, "reading") as (start, lines):
 
         def wanted() -> Iterator[tuple[int, list[float]]]:
-            rows = 0
             for number, line in lines:
-                rows += _is_row(path, number, line, start.dim)
                 if line.partition(b" ")[0] in first_parts:
                     word, numbers = _split_row(path, number, line, start.dim)
                     if word in positions:
                         yield positions[word], numbers
-            _check_complete(path, start.expected, rows)
 
         return first_vectors(len(words), start.dim, wanted())
 
@@ -48,7 +48,7 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
 class IndexedText:
     """An `OpenVectors`.
 
-    A gzipped or zipped file is unpacked into a temporary file without a name, which exists as long as this object.
+    A packed file is unpacked into a temporary file without a name, which exists as long as this object.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,7 +60,6 @@ class IndexedText:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
             # A word may have spaces; the index has what stands before the first one.
             self._index = WordIndex.build((row.partition(b" ")[0], offset) for row, offset in self._rows(lines))
-        _check_complete(path, self._start.expected, len(self._index.rows))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,7 +74,7 @@ class IndexedText:
     def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
         with _open(path, "searching") as (start, lines):
             size = max(1, block_bytes // (4 * start.dim))
-            done, words = 0, [b""]
+            words = [b""]
             while words:
                 words, vectors = [], np.empty((size, start.dim), dtype=np.float32)
                 for number, line in islice(lines, size):
@@ -83,27 +82,26 @@ class IndexedText:
                     words.append(word)
                 if words:
                     yield words, vectors[: len(words)]
-                done += len(words)
-            _check_complete(path, start.expected, done)
 
     def _wanted(self, file: IO[bytes], words: Sequence[bytes]) -> Iterator[tuple[int, list[float]]]:
         for offset, row, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
             file.seek(offset)
-            word, numbers = _split_row(self.path, self._start.number + row, file.readline(), self._start.dim)
+            line = file.readline().replace(b"\t", b" ") if self._start.has_tabs else file.readline()
+            word, numbers = _split_row(self.path, self._start.number + row, line, self._start.dim)
             if word == words[position]:
                 yield position, numbers
 
     def _rows(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[bytes, int]]:
         """Each row and its offset in the file that `read` reads."""
         offset = 0 if self._unpacked else self._start.offset
-        for number, line in lines:
+        for _, line in lines:
             if self._unpacked:
                 try:
                     self._unpacked.write(line)
                 except OSError as error:
                     reason = f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror})"
                     raise InputError(f"{reason}; unpack it and give that file", path=self.path) from None
-            if _is_row(self.path, number, line, self._start.dim):
+            if not line.isspace():
                 yield line, offset
             offset += len(line)
 
@@ -116,27 +114,38 @@ class _Start(NamedTuple):
     line: bytes  # its first row
     number: int  # of the first row's line, from 1
     offset: int  # of the first row in the file, in bytes, if it is not packed
-    packed: bool  # whether the file is gzipped or zipped
+    packed: bool
+    has_tabs: bool  # between the cells
 
 
 @contextmanager
 def _open(path: Path, activity: str) -> Iterator[tuple[_Start, Iterator[tuple[int, bytes]]]]:
-    """How the file begins, and its lines from the first row on with their numbers; a progress bar with the activity follows them."""
+    """How the file begins, and its lines from the first row on with their numbers; a progress bar with the activity follows them.
+
+    Raises InputError at the end for a file that announces more vectors than it has. One is not missed if the last line is whole: some
+    programs count the first line.
+    """
     with open_lines(path, LINE_LIMIT) as lines, Progress(f"{activity} {path.name}", path.stat().st_size, "B") as bar:
         start = _read_start(path, lines)
 
         def numbered() -> Iterator[tuple[int, bytes]]:
+            rows, line = 0, b""
             for number, line in enumerate(chain([start.line], lines), start=start.number):
+                line = line.replace(b"\t", b" ") if start.has_tabs else line
+                rows += _is_row(path, number, line, start.dim)
                 yield number, line
                 if number % _LINES_PER_UPDATE == 0:
                     bar.reach(lines.done)
+            if rows < start.expected - line.endswith(b"\n"):
+                message = f"line 1 announces {start.expected} vectors, but only {rows} follow; download it again"
+                raise InputError(message, path=path)
 
         yield start, numbered()
 
 
 def _read_start(path: Path, lines: OpenLines) -> _Start:
     """Read an optional first line `count dimension`, and the first row."""
-    line = lines.readline()
+    line = lines.readline().removeprefix(BOM_UTF8)
     if line.startswith(fasttext_binary.MAGIC):
         raise InputError("a packed fastText model; unpack it first (gunzip, unzip) and give the .bin", path=path)
     cells = line.split()
@@ -148,18 +157,15 @@ def _read_start(path: Path, lines: OpenLines) -> _Start:
         raise InputError(message, path=path, line=1)
     if has_header and not (line := lines.readline()):
         raise InputError("no vectors after the first line; download or copy it again", path=path)
-    number = 1 + has_header
+    if lines.packing and has_header and b"\0" in line:
+        raise InputError("a packed file of word2vec's binary format; unpack it first and give the .bin", path=path)
+    number, has_tabs = 1 + has_header, line.count(b"\t") >= dim
+    line = line.replace(b"\t", b" ") if has_tabs else line
     # Always parse the first row: it shows whether the dimension is right before memory is allocated.
     _split_row(path, number, line, dim)
     if dim > LARGEST_DIM:
         raise InputError(f"has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read", path=path)
-    return _Start(expected, dim, line, number, lines.offset - len(line), bool(lines.packing))
-
-
-def _check_complete(path: Path, expected: int, rows: int) -> None:
-    if rows < expected:
-        message = f"line 1 announces {expected} vectors, but only {rows} follow; download it again"
-        raise InputError(message, path=path)
+    return _Start(expected, dim, line, number, lines.offset - len(line), bool(lines.packing), has_tabs)
 
 
 def _is_row(path: Path, number: int, line: bytes, dim: int) -> bool:

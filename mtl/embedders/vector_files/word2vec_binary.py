@@ -18,6 +18,8 @@ from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
 
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})\r?\n")
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # among the bytes of a few numbers, there is nearly always one of these
+_REST_OF_WORD = re.compile(rb"[^\x00-\x20\x7f]{1,200} ")  # what follows the first space of a word with two parts
+_USUAL = 1e-15, 1e6  # the absolute values of numbers of vectors; bytes of text, or of two numbers, mean others
 _LONGEST_WORD = 2**16  # bytes
 _FLOAT = 4  # bytes
 _ROWS_PER_UPDATE = 4096  # of the progress bar
@@ -103,7 +105,18 @@ def _rows(path: Path, opened: OpenBinary, activity: str) -> Iterator[tuple[bytes
             end = opened.content.find(b" ", position, position + _LONGEST_WORD)
             if end < 0 or end + 1 + size > len(opened.content):
                 raise InputError(f"ends, or is damaged, at word {row + 1:,} of {opened.words:,}; {AGAIN}", path=path)
-            yield opened.content[position:end], position
+            word = opened.content[position:end]
+            if _REST_OF_WORD.match(opened.content, end + 1) and _is_unusual(opened.vector(word, position)):
+                remedy = "words with spaces are read from text; write it with gensim's save_word2vec_format(PATH, binary=False)"
+                raise InputError(f"word {row + 1:,} of {opened.words:,} holds a space: {remedy}", path=path)
+            yield word, position
             position = end + 1 + size
             if row % _ROWS_PER_UPDATE == 0:
                 bar.reach(position)
+
+
+def _is_unusual(vector: np.ndarray) -> bool:
+    """Whether numbers are far larger or smaller than those of vectors, or not finite, as where they are read from a wrong place."""
+    low, high = _USUAL
+    sizes = np.abs(vector)
+    return not bool(np.all((sizes == 0) | ((sizes >= low) & (sizes <= high))))

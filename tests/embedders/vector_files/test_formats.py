@@ -1,7 +1,9 @@
 """Files of every format give the same vectors in one pass, with an index in any number of calls, and in blocks."""
 
+import bz2
 import gzip
 import shutil
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import fasttext
@@ -31,13 +33,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [f"{word} {' '.join(map(repr, row.tolist()))}\n" for word, row in zip(LEXICON, rows, strict=True)]
     (path / "words.vec").write_text(f"{len(lines)} {DIM}\n" + "".join(lines), encoding="utf-8")
     (path / "words.vec.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    tabs = BOM_UTF8 + "".join(lines).replace(" ", "\t").encode()
+    (path / "tabs.txt").write_bytes(tabs)
+    (path / "tabs.txt.bz2").write_bytes(bz2.compress(tabs))
     keyed = KeyedVectors(DIM)
     keyed.add_vectors(LEXICON, rows)
     keyed.save_word2vec_format(str(path / "word2vec.bin"), binary=True)
     return path
 
 
-@pytest.fixture(params=["model.bin", "words.vec", "words.vec.gz", "word2vec.bin"])
+@pytest.fixture(params=["model.bin", "words.vec", "words.vec.gz", "tabs.txt", "tabs.txt.bz2", "word2vec.bin"])
 def path(folder: Path, request: pytest.FixtureRequest) -> Path:
     return folder / str(request.param)
 

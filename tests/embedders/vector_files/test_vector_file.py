@@ -237,10 +237,10 @@ def test_rows_that_are_not_utf8_can_be_read(tmp_path: Path) -> None:
         ("1 3\nkot 1 2\n", [":2: ", "2 space-separated numbers where 3"]),
         ("1 2\ninny 1.0 2.0 3.0\n", [":2: ", "3 space-separated numbers where 2"]),
         ("1 999999999999\nkot 1 2\n", [":2: "]),
-        ("a\t1\t2\n", [":1: ", "0 space-separated numbers where 2"]),
         ("1 2\nkot 1  2\n", [":2: ", "fix or delete"]),
         ("a 1 2\nkot 1 dwa\n", [":2: ", "dwa"]),
-        ("3 2\na 1 2\nb 1 2\n", ["3 vectors", "only 2"]),
+        ("3 2\na 1 2\nb 1 2", ["3 vectors", "only 2"]),  # the last line may be cut
+        ("4 2\na 1 2\nb 1 2\n", ["4 vectors", "only 2"]),
         ("<!DOCTYPE html>\n<html>\n", ["line"]),
         *(
             (f"2 2\npies 1 2\nkot {bad}\n", [":3: the vector of 'kot'"])
@@ -257,6 +257,15 @@ def test_bad_text_is_rejected(tmp_path: Path, content: str, fragments: list[str]
     path = tmp_path / "vectors.vec"
     path.write_text(content)
     assert_rejected(path, *fragments)
+
+
+def test_a_header_may_announce_one_too_many(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_text("3 2\na 1 2\nb 3 4\n")
+    assert (
+        VectorFile(path).read(["b"]).vectors.tolist() == [[3, 4]] == VectorFile(path).read_once(["b"]).vectors.tolist()
+    )
+    assert VectorFile(path).shape == (2, 2)
 
 
 @pytest.mark.parametrize("packing", PACKED)

@@ -1,5 +1,6 @@
 """Vectors in word2vec's binary format."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,26 @@ def with_line_ends(path: Path) -> None:
     """Write the file as word2vec's own program does, which ends each row with a line feed."""
     rows = [word.encode() + b" " + vector.tobytes() + b"\n" for word, vector in zip(WORDS, VECTORS, strict=True)]
     path.write_bytes(b"5 4\n" + b"".join(rows))
+
+
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("word", ["New York", "en hel rad ord", "två ö"])
+@pytest.mark.parametrize("ends", [b"", b"\n"])
+def test_words_with_spaces_are_refused(tmp_path: Path, word: str, place: int, ends: bytes) -> None:
+    words = [*WORDS[:place], word, *WORDS[place:]]
+    vectors = np.random.default_rng(1).normal(size=(6, 50)).astype(np.float32)
+    rows = [one.encode() + b" " + vector.tobytes() + ends for one, vector in zip(words, vectors, strict=True)]
+    path = tmp_path / "v.bin"
+    path.write_bytes(b"6 50\n" + b"".join(rows))
+    for read in (VectorFile(path).read, VectorFile(path).read_once):
+        with raises_input_error(file="v.bin"):
+            read(["7"])
+
+
+def test_a_packed_file_is_to_be_unpacked(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "v.bin.gz").write_bytes(gzip.compress(path.read_bytes()))
+    with raises_input_error(file="v.bin.gz"):
+        VectorFile(tmp_path / "v.bin.gz").read(["7"])
 
 
 @pytest.mark.parametrize("ends", [False, True])
