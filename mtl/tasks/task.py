@@ -26,7 +26,7 @@ UNSCORED = "none"  # another one: no row of the task has a target, and its test 
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
     *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
-    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "reading"),
+    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices"),
 )
 
 
@@ -194,6 +194,8 @@ class Task:
         labels: of kind labels: the labels as they stand in the files.
         range: of kind number: the smallest and the largest number.
         candidates: of kind choice: the columns of the candidates' texts, or one column that holds a list of texts, as in `options[]`.
+        indices: of kind choice: what stands in the target column for the first candidate, the second and so on, as in `[A, B, C, D]` or
+            `["1", "2"]`; default: 0, 1, 2 and so on.
         header: the columns of files without a header line, as in `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv`
             files whose first line names none of these columns.
         metric: a name of a metric that fits the kind; `accuracy+f1` is the mean of the two.
@@ -232,6 +234,7 @@ class Task:
     text: list[str] = field(kw_only=True)
     level: Literal["text", "word"] = "text"
     candidates: list[str] | None = None
+    indices: list[str] | None = None
     spans: dict[str, list[str]] | None = None
     header: list[str] | None = None
     reading: Reading | None = None

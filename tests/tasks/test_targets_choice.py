@@ -23,6 +23,17 @@ def test_a_choice_has_one_text_beside_its_candidates_or_none() -> None:
     assert CHOICE.problem(choice) == "text: a choice has at most one text column beside its candidates"
 
 
+def test_candidates_may_be_named() -> None:
+    kind = target_kind(replace(TASK, indices=["1", "2", "3"]))
+    assert [kind.parse(cell, 3) for cell in "123"] == [0, 1, 2]
+    assert (kind.format(1.0), kind.to_json(1.0)) == ("2", "2")
+    assert [kind.has_type(value) for value in (1, "1", 1.0, True)] == [True, True, False, False]
+    for cell, candidates in (("0", 3), ("3", 2), ("A", None)):
+        with pytest.raises(ValueError, match="one of 1, 2"):
+            kind.parse(cell, candidates)
+    assert CHOICE.problem(replace(TASK, indices=["A", "A"])) == "indices: needs at least two, all different"
+
+
 def test_the_loss_of_a_choice_is_cross_entropy_over_the_row_s_candidates() -> None:
     rng = np.random.default_rng(2)
     rows = [rng.normal(size=size) for size in SIZES]

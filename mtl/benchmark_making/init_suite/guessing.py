@@ -18,7 +18,7 @@ from mtl.data.rows import form_of, parts_of
 from mtl.tasks.task import SPAN_ENDS, SPLITS, Layout, Reading, Task
 
 GIVEN = "as given"
-OF_KIND = ("labels", "range", "metric", "positive")  # the keys that follow from the kind of the targets
+OF_KIND = ("labels", "range", "indices", "metric", "positive")  # the keys that follow from the kind of the targets
 TAKEN = ("kind", "labels", "range")  # the keys that a task takes from the task that answers it, see `mtl.tasks.suite`
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing

@@ -99,7 +99,7 @@ def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | No
         letters = LETTERS if set(column.counts) <= set(LETTERS) else LETTERS.lower()
         if not all(letters.find(value) < size for value, size in zip(column.texts, sizes, strict=True)):
             return None
-        keys["labels"] = list(letters[: max(sizes)])
+        keys["indices"] = list(letters[: max(sizes)])
         why["candidates"] = f"{sized} candidates a row; in each the target is the letter of one"
         return Target("choice", {**keys, "metric": "accuracy"}, why)
     if not all(value.isascii() and value.isdecimal() for value in column.counts):
@@ -121,11 +121,11 @@ def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | No
         least, most = min(indices), max(indices)
         questions.append(
             f"candidates: the targets are {least} to {most} of {sized} candidates: do they count from 0 or from 1?"
-            f" From 1: labels: {_from_one(sizes)}"
+            f" From 1: indices: {_from_one(sizes)}"
         )
     elif from_one:
-        keys["labels"] = _from_one(sizes)
-    start = "1" if "labels" in keys else "0"
+        keys["indices"] = _from_one(sizes)
+    start = "1" if "indices" in keys else "0"
     why["candidates"] = f"{sized} candidates a row; in each the target is the index of one, from {start}"
     return Target("choice", {**keys, "metric": "accuracy"}, why, questions)
 

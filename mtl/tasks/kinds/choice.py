@@ -72,20 +72,33 @@ class Choice(TargetKind):
             return "candidates: a choice names columns of candidates, or a column with lists of them, as in [answers[]]"
         if len(task.text) > 1:
             return "text: a choice has at most one text column beside its candidates"
+        if task.indices is not None and not 2 <= len(set(task.indices)) == len(task.indices):
+            return "indices: needs at least two, all different"
         return None
 
+    def has_type(self, value: object) -> bool:
+        """An index is an integer; what `indices` names may be a string, too."""
+        named = self.task.indices is not None and isinstance(value, str)
+        return named or super().has_type(value)
+
     def parse(self, cell: str, candidates: int | None = None) -> float:
+        if (names := self.task.indices) is not None:
+            if cell not in names[:candidates]:
+                raise ValueError(
+                    f"target {cell!r} is not the index of a candidate, one of {', '.join(names[:candidates])}"
+                )
+            return float(names.index(cell))
         if not cell.isdecimal() or not cell.isascii() or len(cell) > MOST_DIGITS:
             raise ValueError(f"target {cell!r} is not the index of a candidate (0, 1, …)")
         if candidates is not None and int(cell) >= candidates:
             raise ValueError(f"target {cell} is not the index of one of the row's {candidates} candidates")
         return float(cell)
 
-    def to_json(self, target: Target) -> int:
-        return int(target)
+    def to_json(self, target: Target) -> str | int:
+        return int(target) if self.task.indices is None else self.format(target)
 
     def format(self, target: Target) -> str:
-        return str(int(target))
+        return str(int(target)) if self.task.indices is None else self.task.indices[int(target)]
 
     def wrong(self, gold: Target | None, candidates: int | None = None) -> float:
         """The first candidate that is not gold."""

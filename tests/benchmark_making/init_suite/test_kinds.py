@@ -78,7 +78,7 @@ LISTS = [["x", "y", "z"], ["x", "y"], ["x", "y"], ["u", "v", "w"]]
 
 
 @pytest.mark.parametrize(
-    ("cells", "labels", "asked"),
+    ("cells", "indices", "asked"),
     [
         (["2", "0", "1", "0"], None, False),
         (["3", "1", "2", "1"], ["1", "2", "3"], False),
@@ -87,10 +87,10 @@ LISTS = [["x", "y", "z"], ["x", "y"], ["x", "y"], ["u", "v", "w"]]
     ],
 )
 def test_the_index_or_the_letter_of_one_in_a_list_is_a_choice(
-    cells: list[str], labels: list[str] | None, asked: bool
+    cells: list[str], indices: list[str] | None, asked: bool
 ) -> None:
     found = guess(cells, candidates=[FileColumn("answers[]", [], LISTS)])
-    assert (found.kind, found.keys["candidates"], found.keys.get("labels")) == ("choice", ["answers[]"], labels)
+    assert (found.kind, found.keys["candidates"], found.keys.get("indices")) == ("choice", ["answers[]"], indices)
     assert found.why["candidates"].startswith("2 to 3 candidates") and bool(found.questions) == asked
     assert "42 %" in found.why["metric"]  # (1/3 + 1/2 + 1/2 + 1/3) / 4 = 0.417
 
