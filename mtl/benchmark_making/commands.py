@@ -53,7 +53,7 @@ def add_commands(commands: Commands) -> None:
     folder = "a folder with .tsv, .csv, .jsonl or .parquet files, at any depth"
     init.add_argument("data_dir", type=Path, metavar="DATA_DIR", help=folder)
     answer = "answers to its questions, as in tasks.reviews.target=stars"
-    init.add_argument("answers", nargs="*", metavar="tasks.TASK.KEY=VALUE", help=answer)
+    init.add_argument("--answer", action="extend", nargs="+", default=[], metavar="tasks.TASK.KEY=VALUE", help=answer)
     init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")
     init.add_argument("--name", help="name of the suite; default: the folder's")
     init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
@@ -169,9 +169,10 @@ def _make(arguments: argparse.Namespace) -> None:
 
 
 def _init_suite(arguments: argparse.Namespace) -> None:
-    from mtl.benchmark_making.init_suite.init_suite import init_suite
+    from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers
 
-    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out, arguments.answers).summary)
+    known = known_answers(arguments.answer)
+    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out, known).summary)
 
 
 def _leaderboard(arguments: argparse.Namespace) -> None:

@@ -42,7 +42,7 @@ FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of 
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 Frame: TypeAlias = Any
-"""The rows of one split: a DataFrame, or a dictionary with a list of values for each column."""
+"""The rows of one split: a DataFrame, a Dataset of the library datasets, or a dictionary with a list of values for each column."""
 
 
 class Suite:
@@ -83,22 +83,25 @@ class Suite:
         *,
         language: str | None = None,
         name: str | None = None,
+        tasks: Mapping[str, Mapping[str, Any]] | None = None,
         out: str | PathLike[str] | None = None,
     ) -> "Suite":
         """Guess a suite file from a folder of data files, and write it, as `mtl init-suite` does. Read its comments and its notes.
 
         Args:
-            data_dir: a folder with .tsv, .csv, .jsonl or .parquet files below it, named after splits.
+            data_dir: a folder with data files below it, named after splits.
             language: of the tokenizer, as in "sv"; None: en.
             name: of the suite; None: the folder's.
+            tasks: by task id, keys of the suite file that are known and need no guess: the answers to questions.
             out: the file to write; None: NAME.yaml in the working directory.
 
         Raises:
-            mtl.InputError: for a folder without data files, and a suite file that exists already.
+            mtl.InputError: for a folder without data files, a question that is not answered, and a suite file that exists already.
         """
         from mtl.benchmark_making.init_suite.init_suite import init_suite
 
-        made = init_suite(Path(data_dir), language, name, None if out is None else Path(out))
+        path = None if out is None else Path(out)
+        made = init_suite(Path(data_dir), language, name, path, tasks, undecided=False)
         return cls(made.path.resolve(), data_dir, made.summary)
 
     @classmethod
@@ -119,7 +122,8 @@ class Suite:
         them continues.
 
         Args:
-            frames: by split (train, dev, test) the rows of one task, or such a dictionary for each task id. Without dev, rows of train are
+            frames: by split (train, dev, test) the rows of one task, or such a dictionary for each task id. A DatasetDict is one, and
+                splits may be called validation, eval and so on. Without dev, rows of train are
                 held out. Cells are texts, numbers, truth values (written as the texts true and false), lists of these, or missing.
             name: of the suite, and of its only task.
             language: of the tokenizer, as in "sv"; None: en.
@@ -267,11 +271,20 @@ def audit_job(
 
 def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Frame]]:
     """The frames by task and split. Raises InputError for names that are not valid, and without frames."""
-    from mtl.benchmark_making.init_suite.files import file_name
+    from mtl.benchmark_making.init_suite.names import SPLIT_OF, file_name
 
     if not isinstance(frames, Mapping) or not frames:
         raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
-    by_task = {name: frames} if set(frames) <= set(SPLITS) else dict(frames)
+
+    def by_split_name(value: Any) -> Any:
+        """The frames by the names that splits have here: those of the Hub are others."""
+        if not isinstance(value, Mapping):
+            return value
+        named = {SPLIT_OF.get(str(key).lower(), key): frame for key, frame in value.items()}
+        return named if len(named) == len(value) else value
+
+    of_splits = by_split_name(frames)
+    by_task = {name: of_splits} if set(of_splits) <= set(SPLITS) else {t: by_split_name(v) for t, v in frames.items()}
     for task, by_split in by_task.items():
         if not isinstance(task, str) or task != file_name(task, ""):
             raise InputError(f"{task!r} names files; use letters, digits, '.', '_' and '-'", key="frames")
@@ -282,15 +295,26 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
 
 def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
     """The columns of a frame, and its rows as values of a data file. Raises InputError, which names the split, the column and the row."""
-    names = list(rows.columns) if hasattr(rows, "columns") else list(rows) if isinstance(rows, Mapping) else []
-    if not names:
-        raise InputError("must be a DataFrame, or a dictionary of columns", key=f"frames.{where}")
+    listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
+    if not (names := list(listed)):
+        raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=f"frames.{where}")
     if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
         raise InputError("names of columns must be strings, each once", key=f"frames.{where}")
-    columns = [[_cell(value, where, name, row) for row, value in enumerate(rows[name])] for name in names]
+    labels = {name: getattr(kind, "names", None) for name, kind in (getattr(rows, "features", None) or {}).items()}
+    columns = [
+        [_cell(_label(value, labels.get(name)), where, name, row) for row, value in enumerate(rows[name])]
+        for name in names
+    ]
     if len({len(column) for column in columns}) > 1:
         raise InputError("its columns have different lengths", key=f"frames.{where}")
     return names, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _label(value: Any, names: Sequence[str] | None) -> Any:
+    """The name of a label whose number a Dataset holds; None for -1, which stands for no label."""
+    if names is None or not isinstance(value, int):
+        return value
+    return names[value] if 0 <= value < len(names) else None
 
 
 def _cell(value: Any, where: str, column: str, row: int) -> Any:
@@ -329,7 +353,7 @@ def _written(
             if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
                 raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
             guessed = guess_suite(data_dir, language, name, path, known)
-            for task, problem in guessed.problems.items():
+            for task, problem in {**guessed.problems, **guessed.questions}.items():
                 remedy = f"declare it: tasks={{{task!r}: {{'text': […], 'target': …}}}}"
                 raise InputError(f"{problem}; {remedy}", key=f"frames.{task}")
             content = yaml.safe_load(guessed.document)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import datasets
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,6 +54,21 @@ def test_it_runs_and_is_audited_as_by_the_command(capsys: pytest.CaptureFixture[
         assert repr(audit) == str(audit.report) and "<table" in audit._repr_html_()
 
 
+def test_a_dataset_dict_with_the_hub_s_names(home: Path) -> None:
+    features = datasets.Features({"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["neg", "pos"])})
+    rows = {"text": [f"text number {i}" for i in range(40)], "label": [i % 2 for i in range(40)]}
+    hidden = {**rows, "label": [-1] * 40}
+    splits = {"train": rows, "validation": rows, "test": hidden}
+    made = {name: datasets.Dataset.from_dict(split, features=features) for name, split in splits.items()}
+    (task,) = mtl.Suite.from_frames(datasets.DatasetDict(made), name="hub").content.tasks.values()
+    assert (task.labels, task.files) == (
+        ["neg", "pos"],
+        {split: f"{split}.jsonl" for split in ("train", "dev", "test")},
+    )
+    with raises_input_error(key="frames.both"):
+        mtl.Suite.from_frames({"both": {"dev": rows, "eval": rows}}, name="both")
+
+
 def test_the_same_frames_are_the_same_suite(home: Path) -> None:
     first = suite_of({"train": ROWS})
     assert suite_of({"train": pd.DataFrame(ROWS)}).path == first.path
@@ -95,7 +111,7 @@ def test_cells_of_pandas_and_numpy() -> None:
         ([ROWS], {}, "frames"),
         ({"a b": {"train": ROWS}}, {}, "frames"),
         ({"train": ROWS}, {"name": "../x"}, "frames"),
-        ({"kansla": {"training": ROWS}}, {}, "frames.kansla"),
+        ({"kansla": {"holdout": ROWS}}, {}, "frames.kansla"),
         ({"kansla": {}}, {}, "frames.kansla"),
         ({"train": 3}, {}, "frames.mina.train"),
         ({"train": {}}, {}, "frames.mina.train"),
@@ -128,6 +144,19 @@ def test_a_folder_becomes_a_suite(home: Path, capsys: pytest.CaptureFixture[str]
         mtl.Suite.from_folder(data, name="mapp")
     with raises_input_error(file="none"):
         mtl.Suite.from_folder("none")
+
+
+def test_questions_about_a_folder_are_answered_in_python(home: Path) -> None:
+    folder = home / "data"
+    folder.mkdir()
+    pd.DataFrame({**ROWS, "label": ["a", "b", "c"] * 20, "kind": ["x", "y"] * 30}).rename(
+        columns={"label": "tone"}
+    ).to_csv(folder / "train.csv", index=False)
+    with raises_input_error(key="tasks.data"):
+        mtl.Suite.from_folder(folder)
+    assert not (home / "data.yaml").exists()
+    suite = mtl.Suite.from_folder(folder, tasks={"data": {"target": "tone"}})
+    assert suite.content.tasks["data"].labels == ["a", "b", "c"]
 
 
 def test_checks_that_there_are_not() -> None:

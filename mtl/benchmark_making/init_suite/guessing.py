@@ -9,7 +9,7 @@ from mtl.base.errors import InputError
 from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, is_candidates, names_each_other
 from mtl.benchmark_making.init_suite.kinds import guess_target, joined
-from mtl.benchmark_making.init_suite.names import SPLIT_OF, FoundFiles, SplitFiles, find_tasks, task_id
+from mtl.benchmark_making.init_suite.names import SPLIT_OF, FoundFiles, SplitFiles, find_tasks, suffix_of, task_id
 from mtl.benchmark_making.init_suite.sniffing import TABLES, Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, read_table, share
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
@@ -60,7 +60,7 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     for name in found.unused:
         folder, _, file = name.rpartition("/")
         parts = _splits_within(data_dir / name)
-        id = task_id(file, [task.id for task in tasks])
+        id = task_id(file.removesuffix(suffix_of(file)), [task.id for task in tasks])
         if parts:
             tasks.append(SplitFiles(id, folder, {split: f"{file}#{part}" for split, part in parts.items()}))
         elif not found.tasks and len(found.unused) == 1:

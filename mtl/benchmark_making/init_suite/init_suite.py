@@ -114,13 +114,15 @@ class Guessed:
 
     Args:
         summary: a line for each task and each decision that is left.
-        problems: by task id, why a task cannot be declared, or what is to be decided first.
+        problems: by task id, why a task cannot be declared.
+        questions: by task id, the first of what is to be decided.
     """
 
     path: Path
     document: str
     summary: str
     problems: Mapping[str, str]
+    questions: Mapping[str, str]
 
 
 def init_suite(
@@ -128,13 +130,19 @@ def init_suite(
     language: str | None = None,
     name: str | None = None,
     out: Path | None = None,
-    answers: Sequence[str] = (),
+    known: Mapping[str, Mapping[str, Any]] | None = None,
+    undecided: bool = True,
 ) -> Guessed:
     """Guess the tasks of the data files below a folder, and write a suite file whose comments say what each guess is based on.
 
-    Arguments are those of `mtl init-suite`; answers are keys of the suite file that need no guess, as in `tasks.d.target=stance`.
-    Raises InputError if there is no folder or no usable file, for a name that is not valid in file
-    names, and if `out` already exists: nothing is overwritten.
+    Args:
+        data_dir, language, name, out: as in `mtl init-suite`.
+        known: by task id, keys of the suite file that need no guess.
+        undecided: whether a suite file with questions is written, too.
+
+    Raises:
+        InputError: if there is no folder or no usable file, for a name that is not valid in file names, if `out` already exists, as nothing
+            is overwritten, and for questions unless `undecided`.
     """
     if not data_dir.is_dir():
         raise InputError("no such folder", path=data_dir)
@@ -146,12 +154,16 @@ def init_suite(
     path = out or Path(f"{suite_name}.yaml")
     if path.exists() or path.is_symlink():
         raise InputError("already there; remove it, or name another file with --out", path=path)
-    guessed = guess_suite(data_dir, language, suite_name, path, _known(answers))
+    guessed = guess_suite(data_dir, language, suite_name, path, known)
+    if not undecided:
+        for id, question in guessed.questions.items():
+            key = question.partition(":")[0]
+            raise InputError(f"{question}; answer it: tasks={{{id!r}: {{{key!r}: …}}}}", key=f"tasks.{id}")
     write_text(path, guessed.document)
     return guessed
 
 
-def _known(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
+def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The keys of tasks that answers such as `tasks.d.target=stance` name, by task id. Raises InputError for another form."""
     known: dict[str, dict[str, Any]] = {}
     for answer in answers:
@@ -198,8 +210,9 @@ def guess_suite(
     guesses = [guess_task(files, data_dir, (known or {}).get(files.id)) for files in tasks.tasks]
     choose_answering_tasks(guesses)
     document = suite_document(name, language, guesses, data_dir, path)
-    problems = {guess.id: guess.problem or guess.questions[0] for guess in guesses if guess.problem or guess.questions}
-    return Guessed(path, document, "\n".join(_summary(path, data_dir, language, guesses, tasks)), problems)
+    problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
+    questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
+    return Guessed(path, document, "\n".join(_summary(path, data_dir, language, guesses, tasks)), problems, questions)
 
 
 def _summary(
@@ -224,7 +237,7 @@ def _summary(
     if asked:
         guess, question = asked[0]
         answer = f"tasks.{guess.id}.{question.partition(':')[0]}=…"
-        again = f"mtl init-suite {shlex.quote(str(data_dir))} {answer}"
+        again = f"mtl init-suite {shlex.quote(str(data_dir))} --answer {answer}"
         yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs, or remove it and answer here: {again}"
     else:
         yield f"{path}: {tasks_count}; check it, then: mtl audit {settings(path, data_dir)}"

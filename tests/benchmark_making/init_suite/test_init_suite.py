@@ -125,6 +125,31 @@ def test_the_command(
     assert capsys.readouterr().err == f"mtl: error: min.yaml: {problem}\n"
 
 
+def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [(text, "abc"[i % 3], "xy"[i % 2]) for i, text in enumerate(TEXTS)]
+    write_table(tmp_path / "d" / "train.csv", ["text", "tone", "kind"], rows, ",")
+    out = tmp_path / "d.yaml"
+    command = ["init-suite", str(tmp_path / "d"), "--language", "sv", "--out", str(out)]
+    assert main(command) == 0
+    assert 'decide: d: target: "tone" (3 values), "kind" (2 values) may be the target' in capsys.readouterr().out
+    assert main(["audit", f"suite={out}", f"data_dir={tmp_path / 'd'}"]) == 2
+    assert "tasks.d.decide: 1 question to answer" in capsys.readouterr().err
+    out.unlink()
+    assert main([*command, "--answer", "tasks.d.target=kind", "tasks.d.labels=[x, y]"]) == 0
+    task = load_suite(out).tasks["d"]
+    assert (task.target, task.labels, task.text) == ("kind", ["x", "y"], ["text"])
+    for wrong in (
+        "target=kind",
+        "tasks.d=kind",
+        "tasks.d.target=[",
+        "tasks.other.target=kind",
+        "tasks.d.rows=3",
+        "tasks.d.target=nix",
+    ):
+        out.unlink(missing_ok=True)
+        assert main([*command, "--answer", wrong]) == (0 if wrong.endswith("nix") else 2)
+
+
 # Texts that YAML reads as something else, or not at all, when they stand there without quotes.
 NASTY = [
     "yes", "no", "on", "off", "true", "null", "~", "", "0", "1", "1.0", "1e-4", "0x1f", "1_000", "12:30", "2020-01-01",
