@@ -15,9 +15,7 @@ from pathlib import Path
 from mtl.api.cli import main
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(
-    ["mtl.jobs.sweep", "mtl.jobs.together", "mtl.methods.lstm.two_stages", "mtl.reports.report"]
-)
+CONTEXT.set_forkserver_preload(["mtl.jobs.together", "mtl.methods.lstm.two_stages", "mtl.reports.report"])
 
 
 def start(arguments: Sequence[str], errors: Path) -> BaseProcess:

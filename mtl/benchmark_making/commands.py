@@ -1,15 +1,30 @@
-"""The commands of this wing: suites, audits, annotation, leaderboards, power."""
+"""The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mtl.api.commands import results
-from mtl.api.commands.job_settings import Commands, complete_settings, completed_by, job_of
+from mtl.api.commands.job_settings import (
+    KEYS,
+    Commands,
+    add_report_dir,
+    complete_settings,
+    completed_by,
+    job_of,
+    names_of,
+)
+from mtl.api.commands.training import run_and_print
 from mtl.base.errors import InputError
 from mtl.base.files import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mtl.jobs.job import Job
 
 
 def add_commands(commands: Commands) -> None:
@@ -69,6 +84,16 @@ def add_commands(commands: Commands) -> None:
         "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels; split=, limit=, cache=, url=",
     )
     board.set_defaults(run=_leaderboard)
+
+    sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
+    sweep.set_defaults(run=_sweep)
+    file = sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
+    completed_by(file, partial(names_of, "sweep"))
+    settings = sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
+    completed_by(settings, complete_settings)
+    sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
+    sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
+    add_report_dir(sweep, "the folder of the report")
 
     power = commands.add_parser(
         "power", help="the smallest differences that tests show, and the rows and seeds they need"
@@ -206,6 +231,43 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
     elif count := sum(map(bool, refused.values())):
         problem = f"{count} of {counted(len(refused), 'submission')} would be refused"
         raise InputError(problem, path=arguments.submissions)
+
+
+def _run_together(runs: "Sequence[Job]", command: str) -> None:
+    """Make several runs at once. Print the table of each when it is finished."""
+    from mtl.jobs.together import run_together
+
+    def show(run: "Job") -> None:
+        print(f"run {run.name} · {run.folder.table}\n\n{run.folder.read_table()}", flush=True)
+
+    run_together(runs, command, show)
+
+
+def _sweep(arguments: argparse.Namespace) -> None:
+    from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
+    from mtl.jobs.job import parse_settings
+
+    sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
+    config = sweep.runs[0].config  # all runs are in its runs_dir
+    if arguments.plan:
+        from mtl.benchmark_making.sweeps.plan import plan_text
+
+        print(plan_text(sweep.runs, config.seeds_in_parallel))
+        return
+    for run in sweep.runs:
+        run.check_memory()
+    finished = sum(run.is_finished for run in sweep.runs)
+    print(f"{sweep.title}: {counted(len(sweep.runs), 'run')}, {finished} of them finished", flush=True)
+
+    def report() -> None:
+        from mtl.reports.report import write_report
+
+        print(write_report(Path(config.runs_dir), arguments.out, arguments.command, Path(config.cache_dir)), flush=True)
+
+    make, make_together = (partial(function, command=arguments.command) for function in (run_and_print, _run_together))
+    if busy := run_sweep(sweep, make, make_together, report):
+        runs = counted(len(sweep.runs), "run")
+        print(f"{len(busy)} of {runs} busy in another process: {', '.join(busy)}", flush=True)
 
 
 def _power(arguments: argparse.Namespace) -> None:

@@ -12,12 +12,12 @@ from mtl.base.files import allow_open_files
 from mtl.base.progress import show
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
+from mtl.jobs.durations import expected_seconds
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, result_or_error
 from mtl.jobs.inputs import check_begun, prepare
 from mtl.jobs.job import Job
 from mtl.jobs.machine import check_precision, exact, precision
-from mtl.jobs.plan import expected_seconds
 from mtl.methods import METHODS
 from mtl.runs.summary import SeedScores
 from mtl.settings.schema import Config

@@ -224,7 +224,7 @@ def test_memory_that_runs_out_is_one_line(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["baseline", "sweep"])
+@pytest.mark.parametrize("command", ["baseline", pytest.param("sweep", marks=pytest.mark.wings)])
 def test_memory_that_the_machine_lacks_is_refused_before_the_heavy_imports(tmp_path: Path, command: str) -> None:
     (tmp_path / "sweep.yaml").write_text("runs: [{}]", encoding="utf-8")
     words = [command, *([str(tmp_path / "sweep.yaml")] if command == "sweep" else [])]

@@ -29,7 +29,7 @@ def completions(line: str, folder: Path, **environment: str) -> list[str]:
         ("mtl baseline suite=klej seeds_", {"seeds_in_parallel="}),
         ("mtl baseline suite=kl", {"suite=klej", "suite=klej-sample"}),
         ("mtl baseline preset=lap", {"preset=laptop"}),
-        ("mtl sweep tab", {"table3"}),
+        pytest.param("mtl sweep tab", {"table3"}, marks=pytest.mark.wings),
         ("mtl data sup", {"superlim", "superlim-sample"}),
         ("mtl completion ", {"bash", "zsh", "fish"}),
     ],

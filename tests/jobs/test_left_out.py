@@ -1,6 +1,5 @@
 """Tasks that a run leaves out: those that its method cannot answer, and those without any file."""
 
-import json
 import logging
 import re
 from pathlib import Path
@@ -14,7 +13,6 @@ from kinds_suite import write_kinds_suite
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job
-from mtl.jobs.sweep import load_sweep
 
 
 @pytest.fixture
@@ -141,17 +139,6 @@ def test_no_task_is_left_out_if_none_is_there(suite: Path) -> None:
     assert made.absent == [] and len(made.run_tasks) == 4
     with raises_input_error(file="train.jsonl"):
         run_baseline(made)
-
-
-def test_a_sweep_checks_the_tasks_that_its_runs_have(suite: Path, tmp_path: Path) -> None:
-    remove(suite, "opposite")
-    path = tmp_path / "sweep.yaml"
-    data = {"suite": str(suite), "data_dir": str(suite.parent / "data"), "runs_dir": str(tmp_path / "runs")}
-    path.write_text(f"settings: {json.dumps(data)}\nruns: [{{method: svm}}]\n", encoding="utf-8")
-    assert [run.name for run in load_sweep(str(path)).runs] == ["svm"]
-    path.write_text(f"settings: {json.dumps(data)}\nruns: [{{method: constant}}]\n", encoding="utf-8")
-    with raises_input_error():
-        load_sweep(str(path))
 
 
 def test_a_run_is_scored_on_test_where_there_is_no_dev_file(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:

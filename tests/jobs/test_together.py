@@ -15,8 +15,6 @@ from mtl.base.errors import DivergedError, InputError
 from mtl.jobs.baseline import Prepared
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Done, Unit
-from mtl.jobs.job import parse_settings
-from mtl.jobs.sweep import load_sweep
 from mtl.jobs.together import begin_apart, ordered_units, run_together, unit_of
 
 RUNS = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: other, encoder.dropout: 0.3}]"
@@ -35,6 +33,7 @@ def sweep_file(folder: Path, runs: str = RUNS) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.wings
 @pytest.mark.shares_stage1
 def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
@@ -80,12 +79,6 @@ def test_long_seeds_begin_first_and_those_that_share_training_after_the_one_that
     assert units.pop("b, seed 1") == {"a, seed 1"} and not any(units.values())
 
 
-def test_runs_that_no_engine_could_execute_together_are_refused(small: list[str], tmp_path: Path) -> None:
-    file = sweep_file(tmp_path, "runs: [{}, {seeds_in_parallel: 3, name: b}]")
-    with raises_input_error(file="sweep.yaml"):
-        load_sweep(file, parse_settings(small))
-
-
 def test_a_run_that_another_process_uses_is_refused(small: list[str], tmp_path: Path) -> None:
     runs = [job([*small, f"run_dir={tmp_path / name}", "seeds_in_parallel=2"], name) for name in ("a", "b")]
     with runs[1].folder.locked(), raises_input_error(file="b"):
@@ -94,6 +87,7 @@ def test_a_run_that_another_process_uses_is_refused(small: list[str], tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.wings
 def test_a_run_that_fails_is_named_and_the_others_end(
     small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

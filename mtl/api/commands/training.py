@@ -1,4 +1,4 @@
-"""Commands that make what is kept: runs, sweeps, data, word embeddings."""
+"""Commands that make what is kept: runs, data, word embeddings."""
 
 import argparse
 import time
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from mtl.api.commands.job_settings import (
     KEYS,
     Commands,
-    add_report_dir,
     complete_settings,
     completed_by,
     job_of,
@@ -45,16 +44,6 @@ def add_training(commands: Commands) -> None:
     )
     ensemble.add_argument("settings", nargs="+", metavar="RUN | key=value", help=text)
 
-    sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
-    sweep.set_defaults(run=_sweep)
-    file = sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
-    completed_by(file, partial(names_of, "sweep"))
-    settings = sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
-    completed_by(settings, complete_settings)
-    sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
-    sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
-    add_report_dir(sweep, "the folder of the report")
-
     data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
     data.set_defaults(run=_data)
     suite = data.add_argument("suite", help="a suite's name, or a path to a suite file")
@@ -83,7 +72,7 @@ def _importers() -> list[Importer]:
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
-    _run(job_of(arguments.settings), arguments.command)
+    run_and_print(job_of(arguments.settings), arguments.command)
 
 
 def _import(arguments: argparse.Namespace) -> None:
@@ -93,11 +82,11 @@ def _import(arguments: argparse.Namespace) -> None:
     paths = list(map(Path, words))
     importer = next((importer for importer in _importers() if any(map(importer.takes, paths))), None)
     if importer is None:
-        _run(import_job(arguments.name, paths, settings), arguments.command)
+        run_and_print(import_job(arguments.name, paths, settings), arguments.command)
         return
     with importer.jobs(arguments.name, paths, settings) as (jobs, notes):
         for job in jobs:
-            _run(job, arguments.command)
+            run_and_print(job, arguments.command)
     for note in notes:
         print(note)
 
@@ -105,7 +94,7 @@ def _import(arguments: argparse.Namespace) -> None:
 def _ensemble(arguments: argparse.Namespace) -> None:
     from mtl.jobs.ensemble import ensemble_job
 
-    _run(ensemble_job(*_paths_and_settings(arguments.settings)), arguments.command)
+    run_and_print(ensemble_job(*_paths_and_settings(arguments.settings)), arguments.command)
 
 
 def _paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, Any]]:
@@ -120,7 +109,7 @@ def _paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, An
     return paths, parse_settings([word for word in words if word not in paths])
 
 
-def _run(job: "Job", command: str) -> None:
+def run_and_print(job: "Job", command: str) -> None:
     """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
     from mtl.methods import METHODS
 
@@ -137,44 +126,6 @@ def _run(job: "Job", command: str) -> None:
 
     print(f"{run_job(job, command).table()}\n")
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
-
-
-def _run_together(runs: "Sequence[Job]", command: str) -> None:
-    """Make several runs at once. Print the table of each when it is finished."""
-    from mtl.jobs.together import run_together
-
-    def show(run: "Job") -> None:
-        print(f"run {run.name} · {run.folder.table}\n\n{run.folder.read_table()}", flush=True)
-
-    run_together(runs, command, show)
-
-
-def _sweep(arguments: argparse.Namespace) -> None:
-    from mtl.base.files import counted
-    from mtl.jobs.job import parse_settings
-    from mtl.jobs.sweep import load_sweep, run_sweep
-
-    sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
-    config = sweep.runs[0].config  # all runs are in its runs_dir
-    if arguments.plan:
-        from mtl.jobs.plan import plan_text
-
-        print(plan_text(sweep.runs, config.seeds_in_parallel))
-        return
-    for run in sweep.runs:
-        run.check_memory()
-    finished = sum(run.is_finished for run in sweep.runs)
-    print(f"{sweep.title}: {counted(len(sweep.runs), 'run')}, {finished} of them finished", flush=True)
-
-    def report() -> None:
-        from mtl.reports.report import write_report
-
-        print(write_report(Path(config.runs_dir), arguments.out, arguments.command, Path(config.cache_dir)), flush=True)
-
-    make, make_together = (partial(function, command=arguments.command) for function in (_run, _run_together))
-    if busy := run_sweep(sweep, make, make_together, report):
-        runs = counted(len(sweep.runs), "run")
-        print(f"{len(busy)} of {runs} busy in another process: {', '.join(busy)}", flush=True)
 
 
 def _data(arguments: argparse.Namespace) -> None:

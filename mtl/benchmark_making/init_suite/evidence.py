@@ -16,9 +16,11 @@ SOURCE_NAMES = {
 }  # fmt: skip
 # Nested columns below these keys are no input of a model.
 META_KEYS = {"meta", "metadata"}
-# A column with fewer distinct values than this, each in at least 4 rows on average, holds categories, not texts.
-CATEGORIES = 100
+# A column whose values stand in so many rows each, on average, holds categories, not texts; of more than CATEGORIES values, in FREQUENT rows.
 REPEATED = 4
+CATEGORIES = 100
+FREQUENT = 20
+MOST_CATEGORIES = 500
 LONG = 6  # words on average; no label or name of a category has so many
 # Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
 CANDIDATE_NAMES = {
@@ -58,7 +60,8 @@ def is_id(column: FileColumn) -> bool:
 def is_category(column: FileColumn) -> bool:
     """Whether few values stand in many rows each, and are no longer than names."""
     distinct = len(column.counts)
-    return distinct < CATEGORIES and distinct * REPEATED <= column.rows and not is_long(column)
+    repeated = REPEATED if distinct < CATEGORIES else FREQUENT
+    return distinct <= MOST_CATEGORIES and distinct * repeated <= column.rows and not is_long(column)
 
 
 def is_long(column: FileColumn) -> bool:

@@ -164,19 +164,13 @@ def _headers(
     Files whose lines have as many cells are looked at together: those with a header have the same one.
     """
     headers: dict[str, list[str] | None] = dict.fromkeys(paths)
-    tables = [split for split in paths if form_of(paths[split], layouts[split]) in TABLES and sniffed[split].first]
-    for width in {len(sniffed[split].first): None for split in tables}:
-        splits = [split for split in tables if len(sniffed[split].first) == width]
-        names = [f"column_{number + 1}" for number in range(width)]
-        try:
-            columns = {split: read_table(paths[split], replace(layouts[split], header=names)) for split in splits}
-        except InputError:
-            continue  # rows of other lengths: the error is that of the file with a header
-        firsts = {str(guess.files[split]): sniffed[split].first for split in splits}
-        shown = {str(guess.files[split]): list(table.columns.values()) for split, table in columns.items()}
-        headed, question = has_header(firsts, shown)
+    tables = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
+    for width in {len(rows[0]): None for rows in tables.values()}:
+        splits = [split for split, rows in tables.items() if len(rows[0]) == width]
+        headed, question = has_header({str(guess.files[split]): tables[split] for split in splits})
         guess.questions += [question] if question else []
-        headers |= {} if headed else dict.fromkeys(splits, names)
+        if not headed:
+            headers |= {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
     return headers
 
 

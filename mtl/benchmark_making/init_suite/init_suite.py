@@ -226,8 +226,6 @@ def _summary(
     yield from (printable(f"decide: {guess.id}: {question}") for guess, question in asked)
     if language is None:
         yield "language: not guessed, the file says en; set it, or give --language"
-    for folder in tasks.empty:
-        yield f"{quoted(folder)}: no file that is named after a split"
     for names, why in ((tasks.unused, "named after no split"), (tasks.unreadable, "of a form that is not read")):
         if names:
             further = ", …" if len(names) > SHOWN else ""

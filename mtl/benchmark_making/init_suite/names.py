@@ -3,6 +3,7 @@
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -24,6 +25,20 @@ NEUTRAL = {
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
     *("unlabeled", "unlabelled", "v1", "v2", "clean", "cleaned", "label", "labels"),
 }  # fmt: skip
+# Words in the names of files that are about the data, or of code.
+NO_DATA = {
+    "readme",
+    "license",
+    "licence",
+    "requirements",
+    "changelog",
+    "notice",
+    "citation",
+    "config",
+    "package",
+    "vocab",
+    "tokenizer",
+}
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst"}
 LINE_SUFFIXES = ("", ".txt", ".in", ".lst", ".label", ".labels")  # of files with one text or one label a line
@@ -56,13 +71,14 @@ class FoundFiles:
     Args:
         unused: data files that are named after no split, as paths below the data folder.
         unreadable: files with a split in their name that no form reads.
-        empty: folders with files, of which none is named after a split.
     """
 
     tasks: list[SplitFiles]
     unused: list[str]
     unreadable: list[str]
-    empty: list[str]
+
+
+MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
 
 @dataclass(frozen=True)
@@ -72,6 +88,7 @@ class _Named:
     folder: str
     task: str  # what is left of the name without the split
     role: str  # text, label, or empty
+    in_folder: bool  # whether the folder of a .txt file is named after the split
 
 
 def suffix_of(name: str) -> str:
@@ -83,7 +100,9 @@ def suffix_of(name: str) -> str:
 
 
 def is_data(name: str) -> bool:
-    """Whether the suffix is that of a data file, perhaps a packed one."""
+    """Whether the suffix is that of a data file, perhaps a packed one, and the name is none of a file about the data."""
+    if NO_DATA & {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}:
+        return False
     return f".{suffix_of(name)[1:].partition('.')[0]}" in SUFFIXES
 
 
@@ -94,26 +113,38 @@ def find_tasks(data_dir: Path) -> FoundFiles:
     or {train,valid}/data.csv.
     """
     named: dict[tuple[str, str], dict[str, list[_Named]]] = {}
-    unused, unreadable, empty = [], [], []
+    unused, unreadable = [], []
     for folder, names in _folders(data_dir):
-        usable = False
         for name in names:
             path = PurePosixPath(folder, name)
             file = _named(path)
             if file is None:
                 unused += [str(path)] if is_data(name) else []
             elif is_data(name) or (file.role and suffix_of(name) in LINE_SUFFIXES):
-                usable = True
                 named.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
             elif suffix_of(name) in OTHER_DATA:
                 unreadable.append(str(path))
-        if names and not usable and folder and not any(is_data(name) for name in names):
-            empty.append(folder)
+    documents = _documents(named)
+    unreadable += documents
     root = data_dir.resolve().name
     stems = [task or (PurePosixPath(folder).name if folder else root) for folder, task in named]
     ids = _ids(stems, list(named))
     tasks = [_split_files(id, folder, files) for id, ((folder, _), files) in zip(ids, named.items(), strict=True)]
-    return FoundFiles([task for task in tasks if task.files], unused, unreadable, empty)
+    return FoundFiles([task for task in tasks if task.files], unused, unreadable)
+
+
+def _documents(named: dict[tuple[str, str], dict[str, list[_Named]]]) -> list[str]:
+    """Remove the files that are documents of a corpus, one text each, and return their folders, with what they are."""
+    folders = Counter(
+        file.path.parent for files in named.values() for listed in files.values() for file in listed if file.in_folder
+    )
+    corpora = {folder for folder, number in folders.items() if number > MOST_STEMS}
+    for key, files in list(named.items()):
+        kept = {split: [file for file in listed if file.path.parent not in corpora] for split, listed in files.items()}
+        named[key] = {split: listed for split, listed in kept.items() if listed}
+        if not named[key]:
+            del named[key]
+    return [f"{folder}/*.txt ({folders[folder]:,} files of one text each)" for folder in sorted(corpora)]
 
 
 def _named(path: PurePosixPath) -> _Named | None:
@@ -124,6 +155,7 @@ def _named(path: PurePosixPath) -> _Named | None:
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
     splits = {SPLIT_OF[word] for word in WORD.findall(plain)}
     folder = path.parent
+    in_folder = not splits and suffix_of(path.name) == ".txt"
     if not splits:
         last = folder.name.lower()
         split = SPLIT_OF.get(last)
@@ -144,7 +176,7 @@ def _named(path: PurePosixPath) -> _Named | None:
         words = [word for word in words if word not in known]
     rest = [word for word in words if word not in NEUTRAL]
     task = _without_split(stem, rest)
-    return _Named(path, split, "" if str(folder) == "." else folder.as_posix(), task, role)
+    return _Named(path, split, "" if str(folder) == "." else folder.as_posix(), task, role, in_folder)
 
 
 def _without_split(stem: str, rest: Sequence[str]) -> str:

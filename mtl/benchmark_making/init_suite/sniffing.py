@@ -9,7 +9,8 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import LONG
-from mtl.benchmark_making.init_suite.tables import NUMBER, FileColumn, quoted
+from mtl.benchmark_making.init_suite.tables import NUMBER, quoted
+from mtl.benchmark_making.init_suite.target import TOKEN_LABELS
 from mtl.data.files import declared_encoding, first_bytes
 from mtl.data.rows import form_of, member_of
 from mtl.tasks.task import Layout, Reading
@@ -33,14 +34,14 @@ class Sniffed:
     """How a file is read, why, and the question where two ways are possible.
 
     Args:
-        first: the cells of its first row, of a table.
+        rows: the cells of its first rows, of a table.
         is_plain: whether it has neither quotes nor characters beyond ASCII, so that it can be read as the other files of its task are.
     """
 
     layout: Layout
     why: str = ""
     question: str | None = None
-    first: tuple[str, ...] = ()
+    rows: Sequence[Sequence[str]] = ()
     is_plain: bool = False
 
 
@@ -54,15 +55,20 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     lines = _lines(head, encoding or declared_encoding(head))
     reading = Reading(encoding=encoding)
     why = "" if encoding is None else f"not UTF-8: {encoding}, one of several that are possible"
-    if form == "txt":
-        return Sniffed(
-            replace(layout, reading=_text_form(lines, reading) if layout.beside is None else reading), why, question
-        )
+    if form in ("txt", "tsv") and is_annotated(lines):
+        raise InputError(f"has a token on each line, and an empty line between sentences: {TOKEN_LABELS}", path=path)
+    text_form = _text_form(lines) if form == "txt" and layout.beside is None else None
+    if text_form == "tsv":
+        form, reading = "tsv", replace(reading, form="tsv")
+    elif form == "txt":
+        if text_form == "label_text":
+            question = question or f"reading: is the first word of each line of {path.name} its label? Else: form: txt"
+        return Sniffed(replace(layout, reading=replace(reading, form=text_form)), why, question)
     if form not in TABLES or not lines:
         return Sniffed(replace(layout, reading=reading), why, question)
     separator, others = _separator(lines, SEPARATORS[form])
-    quoted_cells = _is_quoted(lines, separator, form)
-    form_read = "tsv" if separator == "\t" and form == "csv" else None
+    quoted_cells = _is_quoted(lines, separator)
+    form_read = "tsv" if separator == "\t" and form == "csv" else reading.form
     declared = None if separator in ("\t", SEPARATORS[form][0]) else separator
     is_default = quoted_cells == (form == "csv" and separator != "\t")
     reading = replace(reading, form=form_read, separator=declared, quoted=None if is_default else quoted_cells)
@@ -71,9 +77,9 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     said = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
     whys = [why, f"its cells are set apart by {said[separator]}" if form_read or declared else ""]
     whys.append("its cells stand in quotes" if reading.quoted else "")
-    first = tuple(_cells(lines, separator, quoted_cells)[0])
+    rows = _cells(lines, separator, quoted_cells)
     is_plain = head.isascii() and b'"' not in head
-    return Sniffed(replace(layout, reading=reading), "; ".join(filter(None, whys)), question, first, is_plain)
+    return Sniffed(replace(layout, reading=reading), "; ".join(filter(None, whys)), question, rows, is_plain)
 
 
 def _encoding(head: bytes, path: Path) -> tuple[str | None, str | None]:
@@ -135,61 +141,65 @@ def _cells(lines: Sequence[str], separator: str, quoted_cells: bool) -> list[lis
     return [row or [""] for row in rows] or [[""]]
 
 
-def _is_quoted(lines: Sequence[str], separator: str, form: str) -> bool:
-    """Whether quotes surround cells. A csv file is quoted; of another file, cells begin with a quote that ends at a separator or a line's end,
-    where it would not be read otherwise."""
+def _is_quoted(lines: Sequence[str], separator: str) -> bool:
+    """Whether quotes surround cells. Cells set apart by tabs are quoted if quotes surround every cell that has one, in most rows, or where
+    the cell would not be read otherwise: it holds a line end, or a quote that is doubled."""
     if separator != "\t":
         return True
-    plain = Counter(line.count(separator) for line in lines)
-    opening = sum(cell.startswith('"') for line in lines for cell in line.split(separator))
-    if not opening:
+    widths = {len(line.split(separator)) for line in lines}
+    if len(widths) > 1 and '"' in "".join(lines):
+        return len({len(row) for row in _cells(lines, separator, True)[:-1]}) == 1
+    marked = [cell for line in lines for cell in line.split(separator) if '"' in cell]
+    if not marked or not all(re.fullmatch('"([^"]|"")*"', cell) for cell in marked):
         return False
-    whole = sum(
-        len(cell) > 1 and cell.startswith('"') and cell.endswith('"')
+    return len(marked) * 2 >= len(lines) or any('""' in cell[1:-1] for cell in marked)
+
+
+def is_annotated(lines: Sequence[str]) -> bool:
+    """Whether lines hold a token with its labels each, in the form of CoNLL, and empty lines stand between sentences."""
+    full = [
+        line.split("\t" if "\t" in line else None)
         for line in lines
-        for cell in line.split(separator)
-    )
-    doubled = any(re.search(r'[^"\t]""[^"\t]|""\w', line) for line in lines)
-    uneven = len(plain) > 1 and len({len(row) for row in _cells(lines, separator, True)[:-1]}) == 1
-    return uneven or (doubled and whole > 0) or whole == opening
+        if line.strip() and not line.startswith(("#", "-DOCSTART-"))
+    ]
+    widths = Counter(map(len, full))
+    breaks = len(lines) - len(full)
+    if len(full) < 10 or breaks < 2 or widths.most_common(1)[0][0] < 2:
+        return False
+    return widths.most_common(1)[0][1] >= 0.9 * len(full) and breaks <= len(full)
 
 
-def _text_form(lines: Sequence[str], reading: Reading) -> Reading:
-    """The form of a .txt file: fastText's, cells with tabs, or a text a line."""
+def _text_form(lines: Sequence[str]) -> str | None:
+    """The form of a .txt file, if it is no text a line: fastText's, cells with tabs, or a label before the text."""
     if lines and sum(line.startswith("__label__") for line in lines) * 10 >= 9 * len(lines):
-        return replace(reading, form="fasttext")
-    widths = Counter(line.count("\t") for line in lines)
-    if widths and widths.most_common(1)[0][0] > 0 and len(widths) == 1:
-        return replace(reading, form="tsv")
+        return "fasttext"
+    widths = {line.count("\t") for line in lines}
+    if len(widths) == 1 and widths != {0}:
+        return "tsv"
     firsts = Counter(line.split(maxsplit=1)[0] for line in lines if len(line.split()) > 2)
-    if len(lines) >= 20 and 1 < len(firsts) <= len(lines) / 5 and firsts.total() == len(lines):
-        return replace(reading, form="label_text")
-    return reading
+    is_labelled = len(lines) >= 20 and 1 < len(firsts) <= len(lines) / 5 and firsts.total() == len(lines)
+    return "label_text" if is_labelled else None
 
 
-def has_header(
-    firsts: Mapping[str, Sequence[str]], columns: Mapping[str, Sequence[FileColumn]]
-) -> tuple[bool, str | None]:
-    """Whether the tables of a task have a header line, and the question where that is not certain.
+def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
+    """Whether tables of a task have a header line, and the question where that is not certain.
 
     Args:
-        firsts: by file name, the cells of its first line.
-        columns: by file name, its columns as if it had no header, the first line included.
+        heads: by file name, the cells of its first rows.
     """
-    lines = [tuple(cells) for cells in firsts.values()]
-    name, line = next(iter(firsts)), lines[0]
+    lines = [tuple(rows[0]) for rows in heads.values()]
+    name, line = next(iter(heads)), lines[0]
     if list(line) == [str(number) for number in range(len(line))] and len(line) > 1:
-        return (
-            True,
-            f"header: {name} begins with {', '.join(line)}: names that pandas gives to columns without one, or a row?",
-        )
-    rest = next(iter(columns.values()))
-    recurring = {column.texts[0] for column in rest if column.counts[column.texts[0]] > 1}
+        listed = ", ".join(line)
+        return True, f"header: {name} begins with {listed}: names that pandas gives to columns without one, or a row?"
+    rows = [row for row in heads[name] if len(row) == len(line)]
+    columns = list(zip(*rows, strict=True))
+    recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
     is_plain = all(cell.strip() and not NUMBER.fullmatch(cell) and len(cell.split()) <= LONG for cell in line)
     if is_plain and len(lines) > 1 and (len(set(lines)) == 1 or set.intersection(*map(set, lines)) - recurring):
         return True, None
     are_names = is_plain and len({cell.lower() for cell in line}) == len(line)
-    if not are_names or any(column.numbers for column in rest):
+    if not are_names or any(all(map(NUMBER.fullmatch, cells)) for cells in columns):
         return False, None
     if not recurring:
         return True, None

@@ -18,8 +18,6 @@ LARGEST = 1e100  # what a predicted number may be, so that the sum of many squar
 class NumberHead(HeadTargets):
     """One output, a number."""
 
-    by_cosine = True
-
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         self.ends = task.bounds  # the numbers that the outputs 0 and 1 mean
@@ -64,6 +62,7 @@ class Number(TargetKind):
 
     head_type = NumberHead
     declared_by = "range"
+    by_cosine = True
     types = (int, float)
     types_name = "a number"
     estimator = "regressor"

@@ -91,8 +91,11 @@ def test_what_is_no_split_is_listed_and_only_plain_files_are_read(tmp_path: Path
     (tmp_path / "b" / "train.tsv").mkdir(parents=True)
     found = find_tasks(make(tmp_path, "a/train.tsv", *odd))
     assert [task.id for task in found.tasks] == ["a"]
-    assert found.unused == ["counts.csv", "a/sheet.tsv", "notes/readme.txt"]
+    assert found.unused == ["counts.csv", "a/sheet.tsv"]
     assert find_tasks(make(tmp_path / "x", "train.xlsx", "b/c.md")).unreadable == ["train.xlsx"]
+    documents = find_tasks(make(tmp_path / "y", "test.tsv", *(f"dev/{number}.txt" for number in range(30))))
+    assert [task.id for task in documents.tasks] == ["y"]
+    assert documents.unreadable == ["dev/*.txt (30 files of one text each)"]
 
 
 def test_two_files_of_one_split(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def without_device(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
+@pytest.mark.wings
 def test_a_sweep_on_ray_gives_the_same_as_one_run_after_another(
     cluster: Any, tmp_path: Path, without_device: pytest.MonkeyPatch
 ) -> None:

@@ -9,9 +9,7 @@ from tiny_transformers import write_bert
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.data.sample import write_sample
 from mtl.jobs.inputs import prepare
-from mtl.jobs.sweep import load_sweep
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.transformer.pretrained import open_pretrained
 
@@ -50,16 +48,6 @@ def test_the_protocols() -> None:
     of = superlim.transformer
     assert (of.epochs, of.patience, of.warmup, of.weight_decay, of.checkpoint) == (10, 5, 0.06, 0.1, "best")
     assert (superlim.method, superlim.max_length, superlim.loss.choice) == ("transformer", 128, "pairs")
-
-
-@pytest.mark.slow
-def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
-    write_sample("superlim-sample", tmp_path)
-    given = {"suite": "superlim-sample", "data_dir": str(tmp_path), "transformer.path": "kb/bert"}
-    runs = load_sweep("transformer-superlim", given).runs
-    assert len(runs) == 8 and all(run.name.startswith("transformer-bert-finetune,transformer.") for run in runs)
-    assert {run.config.transformer.batch_size for run in runs} == {16, 32}
-    assert {run.config.transformer.learning_rate for run in runs} == {1e-5, 2e-5, 3e-5, 4e-5}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 from pathlib import Path
 
@@ -10,14 +11,15 @@ import torch
 from command_line import content, job
 from file_limit import file_limit
 from input_errors import raises_input_error
+from kinds_suite import write_kinds_suite
 from mutations import message_of, mutated_bytes, mutated_json
 from processes import interrupted, start, wait_for
 
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError, InputError
+from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
-from mtl.jobs.sweep import load_sweep, run_sweep
 
 SAMPLE = {"suite": "klej-sample"}
 
@@ -152,6 +154,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
         ("runs: [{}, {embeddings: random}]", "runs 1 and 2 would share the folder .*random-frozen; give one another name"),
         ("runs: [{name: a}, {name: A}]", "runs 1 and 2 would share the folder"),
         ("{grid: {runs_dir: [a, b]}, settings: {max_length: 3}}", "runs 1 and 2 would|runs_dir must be the same"),
+        ("runs: [{}, {seeds_in_parallel: 3, name: b}]", "seeds_in_parallel must be the same for all runs"),
         ("runs: [{}, {tasks: [" + "cbd, " * 60 + "]}]", "too long for a folder's name; list it under runs: with a name"),
         ("runs: [{max_length: 2024-01-01}]", "max_length=2024-01-01|not YAML"),
         ("runs: [{max_length: '${x}'}]", r"runs\.0\.max_length: holds"),
@@ -171,6 +174,18 @@ def test_a_run_without_its_data_is_found_before_the_first_run(tmp_path: Path) ->
     file = written(tmp_path, "runs: [{suite: klej-sample}, {suite: klej, data_dir: none}]")
     with raises_input_error():
         load_sweep(file)
+
+
+def test_a_sweep_checks_the_tasks_that_its_runs_have(tmp_path: Path) -> None:
+    suite = write_kinds_suite(tmp_path)
+    text = suite.read_text(encoding="utf-8")
+    suite.write_text(text.replace("    kind: word\n", "    kind: word\n    level: word\n"), encoding="utf-8")
+    shutil.rmtree(tmp_path / "data/opposite")  # which svm does not answer
+    given = {"suite": str(suite), "data_dir": str(tmp_path / "data"), "runs_dir": str(tmp_path / "runs")}
+    assert [run.name for run in load_sweep(written(tmp_path, "runs: [{method: svm}]"), given).runs] == ["svm"]
+    file = written(tmp_path, "runs: [{method: constant}]")
+    with raises_input_error():
+        load_sweep(file, given)
 
 
 @pytest.mark.slow

@@ -1,11 +1,13 @@
 """The sweeps in configs/sweep: their runs, and in what these differ."""
 
 import re
+from pathlib import Path
 
 import pytest
 from command_line import job
 
-from mtl.jobs.sweep import load_sweep
+from mtl.benchmark_making.sweeps.sweep import load_sweep
+from mtl.data.sample import write_sample
 from mtl.methods import METHODS
 from mtl.settings.layers import flatten_config
 from mtl.settings.schema import INDIFFERENT, Config
@@ -74,3 +76,13 @@ def test_both_readings_and_each_part_alone() -> None:
             assert sorted(alone) == sorted([part] for part in others)
     attention = [name for name in runs if "attention" in name]
     assert attention == ["fasttext-attention", "fasttext-attention-jiant"]
+
+
+@pytest.mark.slow
+def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
+    write_sample("superlim-sample", tmp_path)
+    given = {"suite": "superlim-sample", "data_dir": str(tmp_path), "transformer.path": "kb/bert"}
+    runs = load_sweep("transformer-superlim", given).runs
+    assert len(runs) == 8 and all(run.name.startswith("transformer-bert-finetune,transformer.") for run in runs)
+    assert {run.config.transformer.batch_size for run in runs} == {16, 32}
+    assert {run.config.transformer.learning_rate for run in runs} == {1e-5, 2e-5, 3e-5, 4e-5}
