@@ -48,7 +48,7 @@ test: $(TESTS)
 	@$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal -m "not slow and not ray and not browser"
 
 test-all: $(TESTS)
-	@$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal
+	@$(VENV)/bin/python -m pytest --numprocesses auto --dist loadgroup
 
 lint: $(TESTS)
 	@$(VENV)/bin/ruff check .

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from mtl.jobs.job import Job, load_job, parse_settings
@@ -13,9 +14,9 @@ def mtl(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
     return subprocess.run([sys.executable, "-m", "mtl", *arguments], cwd=cwd, capture_output=True, text=True)
 
 
-def job(settings: Sequence[str]) -> Job:
-    """The run that `mtl baseline` makes with these settings."""
-    return load_job(parse_settings(settings))
+def job(settings: Sequence[str], name: str = "") -> Job:
+    """The run that `mtl baseline` makes with these settings, or one of several with this name."""
+    return replace(load_job(parse_settings(settings)), name=name)
 
 
 def content(folder: Path) -> dict[str, bytes]:

@@ -1,11 +1,14 @@
-"""Requests to build embeddings of the small suite's words."""
+"""Requests to build embeddings of the small suite's words, and trainings of embeddings that are short."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
+from mtl.embedders import recipes
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import load_suite
@@ -18,3 +21,14 @@ def build_request(suite_file: Path, options: EmbedderOptions, path: Path | None 
     texts = tokenized(dataset.texts, suite.language, 50)
     cache_dir = suite_file.parent / "cache"
     return EmbeddingsRequest(options, texts, dataset.distinct_texts("train"), path, cache_dir, torch.device("cpu"))
+
+
+def train_one_epoch(patch: pytest.MonkeyPatch) -> None:
+    """Let each training of a recipe last one epoch."""
+    load = recipes.load_recipe
+
+    def shortened(name: str) -> recipes.Recipe:
+        recipe = load(name)
+        return replace(recipe, train={**recipe.train, "epochs": 1})
+
+    patch.setattr(recipes, "load_recipe", shortened)

@@ -3,7 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from command_line import job
 from data_files import write_jsonl
+
+from mtl.data.dataset import Dataset, load_dataset
+from mtl.jobs.job import Job
 
 SUITE = """\
 name: kinds
@@ -79,6 +83,26 @@ def write_kinds_suite(folder: Path) -> Path:
     found = [{"text": row["review"]["text"], "label": row["label"]} for row in elsewhere]
     write_jsonl(data / "elsewhere" / "test.jsonl", found)
     return path
+
+
+def kinds_job(folder: Path, run: str, *settings: str) -> Job:
+    """A run on the suite that was written to a folder; its results are in `run`, there too."""
+    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}"]
+    return job([*own, f"run_dir={folder / run}", *settings])
+
+
+def lstm(folder: Path, run: str, *settings: str) -> Job:
+    """Such a run of an LSTM on random embeddings."""
+    return kinds_job(folder, run, "embeddings.dim=12", *settings)
+
+
+def dataset_of(run: Job) -> Dataset:
+    return load_dataset(run.suite, run.run_tasks, run.data_dir, run.config.held_out)
+
+
+def drop_last_row(file: Path) -> None:
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:-1]), encoding="utf-8")
 
 
 def _mood(i: int, labelled: bool) -> Row:

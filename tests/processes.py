@@ -41,6 +41,17 @@ def _run(arguments: list[str], errors: Path) -> None:
     sys.exit(main(arguments))
 
 
+def interrupted(process: BaseProcess, number: signal.Signals, errors: Path) -> str:
+    """Interrupt the process. Return what it has written to its standard error, whose last line must say so."""
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    process.join()
+    assert process.exitcode == 130
+    written = errors.read_text(encoding="utf-8")
+    assert written.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
+    return written
+
+
 def wait_for(file: Path, process: BaseProcess) -> None:
     """Wait until the process has written a file, or has ended."""
     while not file.exists() and process.is_alive():

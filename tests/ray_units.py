@@ -7,16 +7,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mtl.base.errors import DivergedError, InputError
+from mtl.base.errors import DivergedError
+from mtl.base.files import write_text
 
 
 def who(folder: Path, name: str) -> int:
     (folder / name).touch()
     return os.getpid()
-
-
-def complain(folder: Path, name: str) -> None:
-    raise InputError(f"{name} has bad data")
 
 
 def diverge(folder: Path, name: str) -> None:
@@ -38,7 +35,7 @@ def fail_at_first(folder: Path, name: str) -> str:
 def wait_at_first(folder: Path, name: str) -> Any:
     """Never ends at the first call; its node is removed."""
     if not (folder / name).exists():
-        (folder / name).write_text(_context().get_node_id(), encoding="utf-8")
+        write_text(folder / name, _context().get_node_id())  # whole or not at all: the test waits for it
         time.sleep(600)
     return _context().get_node_id()
 

@@ -18,17 +18,13 @@ from mtl.base.version import VERSION
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 
 
+@standard_streams()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status.
 
     It is 0 on success (a command may return another status), 1 if training diverged or the reader of standard output closed the
     pipe, 2 for bad input, and 130 if Ctrl-C or SIGTERM interrupted the command.
     """
-    with standard_streams():
-        return _run(arguments)
-
-
-def _run(arguments: Sequence[str] | None) -> int:
     try:
         with resources_as_input():
             parsed = _parse(arguments)

@@ -97,8 +97,8 @@ class Run:
         for seed in self.seeds:
             for stage, only, points in self.record.curves(seed):
                 for point in points:
-                    scores = {only: "dev/average"} if only else {AVERAGE: "dev/average"}
-                    scores |= {} if only else {id: f"dev/{id}" for id in self.tasks}
+                    every = {AVERAGE: "dev/average", **{id: f"dev/{id}" for id in self.tasks}}
+                    scores = {only: "dev/average"} if only else every
                     first = (int(point["step"]), point["seconds"], point.get("train/loss"))
                     rows += [
                         (seed, stage, task, *first, value(point[key])) for task, key in scores.items() if key in point
@@ -128,30 +128,23 @@ class Run:
             raise InputError(f"not in this run; it has {', '.join(self.tasks)}", key="task", value=task)
         if seed is not None and seed not in self.seeds:
             raise InputError(f"not in this run; it has {', '.join(map(str, self.seeds))}", key="seed", value=seed)
-        suite_task = self.record.suite.tasks[task]
+        suite_task, folder = self.record.suite.tasks[task], self.record.folder
         scored, cells = self.record.split(suite_task), target_kind(suite_task)
         split = scored if split is None else split
-        first = self.record.folder.predictions(self.seeds[0], split, task)
-        if split not in SPLITS or not first.exists():
-            has = [name for name in SPLITS if self.record.folder.predictions(self.seeds[0], name, task).exists()]
+        has = [name for name in SPLITS if folder.predictions(self.seeds[0], name, task).exists()]
+        if split not in has:
             raise InputError(f"no predictions of {task} on it; there are on {', '.join(has)}", key="split", value=split)
         gold = self.record.rows(suite_task).targets if split == scored else None
         rows: list[tuple[Any, ...]] = []
         for number in self.seeds if seed is None else [seed]:
-            predicted = self.record.seed_predictions(suite_task, number, split)
-            answers: list[tuple[Any, ...]] = [
-                (number, row, cells.to_json(answer)) for row, answer in enumerate(predicted)
-            ]
-            if gold is not None:
-                answers = [(*answer, cells.to_json(target)) for answer, target in zip(answers, gold, strict=True)]
-            rows += answers
+            columns = [self.record.seed_predictions(suite_task, number, split), *([] if gold is None else [gold])]
+            for row, targets in enumerate(zip(*columns, strict=True)):
+                rows.append((number, row, *map(cells.to_json, targets)))
         return frame(("seed", "row", "prediction", *(() if gold is None else ("gold",))), rows)
 
     def load(self, seed: int | None = None, device: str = "cpu") -> "Predictor":
         """The trained models of one seed; see `mtl.load`. Raises InputError for a method whose models are not kept."""
-        from mtl.methods.predictor import Predictor
-
-        return Predictor.load(self.path, seed, device=device)
+        return load(self.path, seed, device)
 
     @cached_property
     def predictor(self) -> "Predictor":
@@ -218,19 +211,18 @@ def run_job(job: "Job", command: str) -> Run:
     """
     from mtl.jobs.baseline import run_baseline
 
-    folder, was_finished = job.folder, job.folder.summary.exists()
+    folder, was_finished = job.folder, job.is_finished
     # Also a last seed that is left: with all threads, its scores would have other last digits.
     if job.config.runs_apart:
-        from mtl.jobs.job import NamedRun
         from mtl.jobs.together import run_together
 
-        run_together([NamedRun("", job)], command)
-        return open(folder.path)
-    summary = run_baseline(job, command)
-    if was_finished:
-        return open(folder.path)
-    # The suite as it is declared: that of a job has chosen the splits that are there.
-    return Run(finished.FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
+        run_together([job], command)
+    else:
+        summary = run_baseline(job, command)
+        if not was_finished:
+            # The suite as it is declared: that of a job has chosen the splits that are there.
+            return Run(finished.FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
+    return open(folder.path)
 
 
 @resources_as_input()

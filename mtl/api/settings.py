@@ -47,12 +47,11 @@ def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> di
             merged |= _flat(layer)
         else:
             raise InputError(f"settings are key=value strings or dictionaries, not {type(layer).__name__}")
-    if "seeds" in merged:
-        seeds = merged["seeds"]
-        if isinstance(seeds, int) and not isinstance(seeds, bool):
-            if seeds < 1:
-                raise InputError("must be a number of seeds, 1 or more, or a list of seeds", key="seeds", value=seeds)
-            merged["seeds"] = list(range(1, seeds + 1))
+    seeds = merged.get("seeds")
+    if isinstance(seeds, int) and not isinstance(seeds, bool):
+        if seeds < 1:
+            raise InputError("must be a number of seeds, 1 or more, or a list of seeds", key="seeds", value=seeds)
+        merged["seeds"] = list(range(1, seeds + 1))
     return merged
 
 

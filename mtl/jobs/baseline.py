@@ -22,7 +22,7 @@ from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import choosing_notes
 from mtl.data.splits import check_present
 from mtl.jobs.inputs import check_begun, prepare, source_stamps
-from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.job import Job
 from mtl.jobs.machine import check_precision, exact, machine, precision
 from mtl.methods import METHODS
 from mtl.methods.method import Method
@@ -49,23 +49,23 @@ def run_baseline(job: Job, command: str = "") -> Summary:
         InputError: for bad data, for a run folder with another configuration, and for one that another process uses;
             DivergedError for training that diverges.
     """
-    if not job.folder.summary.exists():
+    if not job.is_finished:
         check_precision(job.config)
     with exact(job.config), job.folder.locked():
         if (finished := check_begun(job)) is not None:
             return finished
         prepared, dataset, method = begin(job)
-        with shown_job(NamedRun("", job)):
+        with shown_job(job):
             for seed in job.config.seeds:
                 run_seed(job, dataset, method, seed)
         return sum_up(job, prepared, command)
 
 
-def shown_job(run: NamedRun) -> AbstractContextManager[None]:
-    """Show the run and its seeds within the block."""
-    job, config = run.job, run.job.config
+def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
+    """Show the run and its seeds within the block, with its name if it is one of several at once."""
+    config = job.config
     done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
-    return shown_run(f"{job.suite.name} · {METHODS[config.method].title(config)}", config.seeds, done, run.name)
+    return shown_run(f"{job.suite.name} · {METHODS[config.method].title(config)}", config.seeds, done, name)
 
 
 @dataclass(frozen=True)

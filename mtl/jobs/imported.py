@@ -12,7 +12,7 @@ from mtl.base.version import VERSION
 from mtl.data.sampled import sample_text
 from mtl.jobs.given import GivenPredictions
 from mtl.jobs.job import Job
-from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.submissions.answers import check_labels
 from mtl.submissions.files import SPLITS, prediction_names, read_files
 from mtl.submissions.lines import DataRows
@@ -27,7 +27,7 @@ def fingerprint_name(seed: int) -> str:
     return f"predictions of seed {seed}"
 
 
-class Imported:
+class Imported(Method):
     """`mtl.methods.method.Method` of predictions in files: for each seed a zip or a folder, in the forms that mtl writes."""
 
     def __init__(self, job: Job, request: BuildRequest) -> None:
@@ -41,7 +41,7 @@ class Imported:
         labels, rows = check_labels(system.labels, suite), _data_rows(request)
         names = {name for name, (id, _) in prediction_names(suite).items() if id in rows}
         self._predictions: dict[int, dict[str, Predictions]] = {}
-        self.fingerprints: dict[str, str] = {}
+        self.fingerprints = {}
         unfit: dict[int, Unfit] = {}
         sums = []
         for seed, source in zip(config.seeds, seeds, strict=True):
@@ -61,7 +61,7 @@ class Imported:
             sums.append(f"{name} ({digest})")
         sizes = sample_text(self.dataset.samples, {task.id: task.scored_split for task in self.dataset.tasks})
         about = {"training text": system.text, "link": system.link, "licence": system.license}
-        self.facts: dict[str, Any] = {
+        self.facts = {
             "notes": [
                 *(system.notes or ()),
                 *([f"Scored on a sample of the rows alone: {sizes}."] if sizes else []),
@@ -73,15 +73,9 @@ class Imported:
             "versions": [{"mtl": VERSION}],
         }
 
-    def save(self, folder: Path) -> None:
-        """Write nothing: there is no model."""
-
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:
             yield task, self._predictions[seed][task.id]
-
-    def shared(self, seed: int) -> None:
-        """Nothing."""
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """What is said of the system; None where nothing is."""

@@ -84,7 +84,7 @@ def check_begun(job: Job) -> Summary | None:
     """
     folder, tasks = job.folder, job.run_tasks
     folder.check(job.config)
-    if not folder.summary.exists():
+    if not job.is_finished:
         return None
     inputs = fingerprints(job.suite, tasks, job.data_dir)
     for seed, values in zip(job.config.seeds, job.predictions, strict=False):

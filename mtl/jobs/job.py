@@ -142,11 +142,13 @@ class Job:
 
     Args:
         predictions: for each seed of a run of the method `imported` the values that Python code gave; empty: it names files of them.
+        name: that of a run among several, as those of a sweep.
     """
 
     config: Config
     suite: Suite
     predictions: Sequence[GivenPredictions] = ()
+    name: str = ""
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -208,8 +210,12 @@ class Job:
         An engine checks the same, but only after imports that take seconds.
         """
         config, needed = self.config, self.config.resources.memory_bytes
-        if needed and config.engine == "processes" and config.runs_apart and not self.folder.summary.exists():
+        if needed and config.engine == "processes" and config.runs_apart and not self.is_finished:
             check_fits(needed, "a seed", "set a smaller one", key="resources.memory")
+
+    @property
+    def is_finished(self) -> bool:
+        return self.folder.summary.exists()
 
     @property
     def data_dir(self) -> Path:
@@ -221,14 +227,6 @@ class Job:
         """The folder of the results: `run_dir`, or else {runs_dir}/{suite}/{the method's folder name}."""
         name = METHODS[self.config.method].folder(self.config)
         return RunFolder(Path(self.config.run_dir or f"{self.config.runs_dir}/{self.suite.name}/{name}"))
-
-
-@dataclass(frozen=True)
-class NamedRun:
-    """A run of a sweep and its name."""
-
-    name: str
-    job: Job
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:
@@ -257,22 +255,19 @@ def load_job(settings: Mapping[str, Any]) -> Job:
         if unread := [key for key, value in flatten(variant).items() if defaults.get(key) != value and not read(key)]:
             message = f"sets {unread[0]}, which method {method['method']} does not read"
             raise InputError(message, key="variant", value=variant["variant"])
-    # The settings of a generated suite for a method are for the model that the run trains by itself.
-    foreign = rest.get(f"{method['method']}.path") is not None
     suite_name = chosen_suite(rest, baseline)
     suite = load_checked_suite(suite_name)
+    own, chosen = suite_settings(suite), ["config"]
+    # The settings of a generated suite for a method are for the model that the run trains by itself.
+    if not suite.generated or rest.get(f"{method['method']}.path") is None:
+        chosen.append(f"config.{METHODS_KEY}.{method['method']}")
     layers = {
         "configs/baseline.yaml": baseline,
         f"embeddings={files['embeddings']}": {"embeddings": embeddings},
         f"embeddings={files['embeddings']}: config": training,
         f"method={files['method']}": method,
         f"variant={files['variant']}": variant,
-        **{
-            f"suite {suite.name}: {where}": section
-            for where, section in suite_settings(suite).items()
-            if where == "config"
-            or (where == f"config.{METHODS_KEY}.{method['method']}" and not (suite.generated and foreign))
-        },
+        **{f"suite {suite.name}: {where}": own[where] for where in chosen if where in own},
         **{
             f"{kind}={files[kind]}": read_settings(kind, files[kind], configs / kind, embeddings["name"])
             for kind in SETTINGS_KINDS

@@ -3,99 +3,78 @@
 import csv
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.locks import STALE_AFTER, Holder
 from mtl.base.untrusted import read_json
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.job import Job
 from mtl.methods import METHODS
 from mtl.runs.folder import TRAINING, holder
 from mtl.runs.layout import pretrain_folder, read_stage
 from mtl.runs.summary import SeedScores
 from mtl.settings.layers import flatten
 
-FINISHED = "finished"
-WAITING = "waiting"
 DONE = "done.json"  # the record of a stage that is finished
 CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ
 
 SeedTime: TypeAlias = tuple[float, float]  # seconds of stage 1, also where another run has trained it, and of the rest
 
 
-@dataclass(frozen=True)
-class SeedState:
-    """How far a seed is.
-
-    Args:
-        state: FINISHED, WAITING, "running" or "interrupted".
-        detail: the average × 100 that it has reached, where it runs and the stage.
-        seconds: how long it took or is expected to take in all; None: unknown.
-    """
-
-    run: str
-    seed: int
-    state: str
-    detail: str
-    seconds: float | None
-
-
-def plan_text(runs: Sequence[NamedRun], at_a_time: int | None) -> str:
+def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
     """The units of a sweep, how far each is, and the hours that those which are not finished are expected to take.
 
     Args:
         at_a_time: seeds at once.
     """
     expected = expected_seconds(runs)
-    states = [state for run in runs for state in _states(run, expected[run.name])]
-    left = [state for state in states if state.state != FINISHED]
-    lines = []
-    for state in states:
-        duration = "" if state.seconds is None else format_duration(state.seconds)
-        duration = f"about {duration} in all" if duration and state.state != FINISHED else duration
-        parts = [f"{state.run}, seed {state.seed}", state.state, state.detail, duration]
-        lines.append(" · ".join(filter(None, parts)))
-    lines.append(f"{len(states)} seeds in all, {len(states) - len(left)} finished")
+    lines = list[str]()
+    left: list[float | None] = []  # seconds of the seeds that are not finished; None: unknown
+    for run in runs:
+        for seed in run.config.seeds:
+            if run.folder.scores(seed).exists():
+                parts = ["finished", *_scored(run, seed)]
+            else:
+                left.append(seconds := expected[run.name].get(seed))
+                parts = _begun(run, run.folder.seed(seed))
+                parts += [] if seconds is None else [f"about {format_duration(seconds)} in all"]
+            lines.append(" · ".join([f"{run.name}, seed {seed}", *filter(None, parts)]))
+    lines.append(f"{len(lines)} seeds in all, {len(lines) - len(left)} finished")
+    known = [seconds for seconds in left if seconds is not None]
     if not left:
         return "\n".join(lines)
-    seconds = [state.seconds for state in left if state.seconds is not None]
-    if not seconds:
+    if not known:
         return "\n".join([*lines, "expected: unknown, since no run like these is finished"])
-    expectation = f"expected: {format_duration(sum(seconds))} one after another"
+    expectation = f"expected: {format_duration(sum(known))} one after another"
     if at_a_time and at_a_time > 1:
-        least = format_duration(max(max(seconds), sum(seconds) / at_a_time))
+        least = format_duration(max(max(known), sum(known) / at_a_time))
         expectation += f", at least {least} with {at_a_time} at a time"
-    if unknown := len(left) - len(seconds):
+    if unknown := len(left) - len(known):
         expectation += f"; unknown for {unknown} more, since no run like theirs is finished"
     return "\n".join([*lines, expectation])
 
 
-def _states(run: NamedRun, expected: Mapping[int, float]) -> Iterator[SeedState]:
-    """How far each seed of the run is. The expected seconds are by seed, of those whose time is known."""
-    job = run.job
-    for seed in job.config.seeds:
-        folder = job.folder.seed(seed)
-        if job.folder.scores(seed).exists():
-            detail, seconds = "", None
-            with suppress(InputError):  # a damaged record says neither
-                done = read_json(job.folder.scores(seed), SeedScores)
-                seconds, average = done["seconds"], done["average"]
-                detail = "" if average is None else f"average {job.suite.shown.show(average)}"
-            yield SeedState(run.name, seed, FINISHED, detail, seconds)
-            continue
-        by = holder(folder)
-        begun = _reached(job, folder)
-        state, detail = ("interrupted" if begun else WAITING), begun
-        if by is not None and not _is_lost(folder, by):
-            state, detail = "running", f"{by.host}, {begun or 'beginning'}"
-        yield SeedState(run.name, seed, state, detail, expected.get(seed))
+def _scored(job: Job, seed: int) -> list[str]:
+    """The average of a finished seed and how long it took; a damaged record says neither."""
+    try:
+        done = read_json(job.folder.scores(seed), SeedScores)
+    except InputError:
+        return []
+    average = done["average"]
+    return ["" if average is None else f"average {job.suite.shown.show(average)}", format_duration(done["seconds"])]
+
+
+def _begun(job: Job, folder: Path) -> list[str]:
+    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is."""
+    by, reached = holder(folder), _reached(job, folder)
+    if by is not None and not _is_lost(folder, by):
+        return ["running", f"{by.host}, {reached or 'beginning'}"]
+    return ["interrupted" if reached else "waiting", reached]
 
 
 def _is_lost(folder: Path, by: Holder) -> bool:
@@ -129,25 +108,25 @@ def _validations(log: Path) -> Iterator[tuple[int, float]]:
                     continue  # a line without a validation, or one that is being written
 
 
-def expected_seconds(runs: Sequence[NamedRun]) -> dict[str, dict[int, float]]:
+def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
     """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished ones.
 
     Finished ones are other seeds of the run, or else seeds of finished runs beside it with the same title and the
     same size of the encoder; the time of their stage 1 is scaled to this run's number of steps. Of seeds with the
     same stage 1, only the first trains it, and none if it is finished.
     """
-    done = {run.name: {seed for seed in run.job.config.seeds if run.job.folder.scores(seed).exists()} for run in runs}
-    parts = {run.name: METHODS[run.job.config.method].shared(run.job.config) for run in runs}
+    done = {run.name: {seed for seed in run.config.seeds if run.folder.scores(seed).exists()} for run in runs}
+    parts = {run.name: METHODS[run.config.method].shared(run.config) for run in runs}
     trained = {(parts[run.name], seed) for run in runs for seed in done[run.name]}
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
-        known, part = _expected_time(run.job), parts[run.name]
+        known, part = _expected_time(run), parts[run.name]
         expected[run.name] = {}
-        for seed in run.job.config.seeds:
+        for seed in run.config.seeds:
             if seed in done[run.name]:
                 continue
             takes = part is not None and (part, seed) in trained
-            takes = takes or (pretrain_folder(run.job.folder.seed(seed)) / DONE).exists()
+            takes = takes or (pretrain_folder(run.folder.seed(seed)) / DONE).exists()
             trained.add((part, seed))
             if known is not None:
                 expected[run.name][seed] = known[1] + (0.0 if takes else known[0])
@@ -189,16 +168,10 @@ def _times_beside(job: Job) -> Iterator[SeedTime]:
             yield scale * stage1, rest
 
 
-class _Titled(TypedDict):
-    """What is read of the summaries of other runs."""
-
-    title: str
-
-
 @cache
-def _described(run: Path, changed: int) -> tuple[str | None, Mapping[str, Any]]:
+def _described(run: Path, changed: int) -> tuple[object, Mapping[str, Any]]:
     """The title and the settings of a finished run; of one that cannot be read, none. Kept, because each run asks for all others."""
     try:
-        return read_json(run / "summary.json", _Titled)["title"], flatten(read_yaml(run / "config.yaml"))
+        return read_json(run / "summary.json", dict[str, Any]).get("title"), flatten(read_yaml(run / "config.yaml"))
     except InputError:
         return None, {}

@@ -13,9 +13,9 @@ from mtl.base.progress import show
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
 from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, longest_first, returning_errors
+from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, result_or_error
 from mtl.jobs.inputs import check_begun, prepare
-from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.job import Job
 from mtl.jobs.machine import check_precision, exact, precision
 from mtl.jobs.plan import expected_seconds
 from mtl.methods import METHODS
@@ -25,9 +25,7 @@ from mtl.settings.schema import Config
 logger = logging.getLogger("mtl")
 
 
-def run_together(
-    runs: Sequence[NamedRun], command: str = "", finished: Callable[[NamedRun], None] = lambda run: None
-) -> None:
+def run_together(runs: Sequence[Job], command: str = "", finished: Callable[[Job], None] = lambda run: None) -> None:
     """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration.
 
     What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train
@@ -44,69 +42,67 @@ def run_together(
     with ExitStack() as held:
         waiting = []
         for run in runs:
-            held.enter_context(run.job.folder.locked())
-            with exact(run.job.config):
-                begun = check_begun(run.job)
+            held.enter_context(run.folder.locked())
+            with exact(run.config):
+                begun = check_begun(run)
             if begun is None:
                 waiting.append(run)
         if waiting:
             failures = Failures(len(waiting))
-            engine = ENGINES[waiting[0].job.config.engine]()
+            engine = ENGINES[waiting[0].config.engine]()
             prepared = _prepare(waiting, engine, failures)
             _train([run for run in waiting if run.name in prepared], prepared, engine, failures, command, finished)
             failures.check()
 
 
-def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> dict[str, Prepared]:
+def _prepare(runs: Sequence[Job], engine: Engine, failures: Failures) -> dict[str, Prepared]:
     """Prepare the runs, and return what is known of each that did not fail, by its name. What several need is made by the first."""
     prepared: dict[str, Prepared] = {}
     units = [unit_of(run, "preparation", begin_apart) for run in runs]
-    names = {unit.name: run.name for unit, run in zip(units, runs, strict=True)}
 
     def done(unit: Unit, value: Any) -> None:
+        _, run = unit.arguments
         if isinstance(value, UserError):
-            failures.add(names[unit.name], unit.name, value)
+            failures.add(run.name, unit.name, value)
         else:
-            prepared[names[unit.name]] = value
+            prepared[run.name] = value
 
     # If there is only one preparation, `at_a_time` is 1, so that it gets all threads.
-    at_a_time = min(len(units), units_at_a_time(runs[0].job.config, units))
-    engine.run([*map(returning_errors, units)], at_a_time, done)
+    engine.run(units, min(len(units), units_at_a_time(runs[0].config, len(units))), done)
     return prepared
 
 
 def _train(
-    runs: Sequence[NamedRun],
+    runs: Sequence[Job],
     prepared: dict[str, Prepared],
     engine: Engine,
     failures: Failures,
     command: str,
-    finished: Callable[[NamedRun], None],
+    finished: Callable[[Job], None],
 ) -> None:
     """Train the seeds of runs that are prepared, and sum each run up after its last seed."""
     units = ordered_units(runs, prepared)
-    seed_of = {unit_name(run, f"seed {seed}"): (run, seed) for run in runs for seed in run.job.config.seeds}
-    left = {run.name: {unit.name for unit in units if seed_of[unit.name][0] is run} for run in runs}
+    left = {run.name: {unit.name for unit in units if unit.arguments[1] is run} for run in runs}
 
-    def sum_up_if_done(run: NamedRun) -> None:
+    def sum_up_if_done(run: Job) -> None:
         if not left.get(run.name, {"failed"}):
             del left[run.name]
             try:
                 with resources_as_input():
-                    sum_up(run.job, prepared[run.name], command)
+                    sum_up(run, prepared[run.name], command)
             except InputError as error:
                 failures.add(run.name, run.name, error)
             else:
                 finished(run)
 
     def done(unit: Unit, value: Any) -> None:
-        run, seed = seed_of[unit.name]
+        _, run, seed = unit.arguments
         if isinstance(value, UserError):
             failures.add(run.name, unit.name, value)
             left.pop(run.name, None)
         elif run.name in left:
             # Not every engine sends what its processes show.
-            show(final_scores(run.job, seed, read_json(run.job.folder.scores(seed), SeedScores), run.name))
+            show(final_scores(run, seed, read_json(run.folder.scores(seed), SeedScores), run.name))
             left[run.name].discard(unit.name)
             sum_up_if_done(run)
         if not left:
@@ -114,11 +110,11 @@ def _train(
 
     with ExitStack() as shown:
         for run in runs:
-            shown.enter_context(shown_job(run))
+            shown.enter_context(shown_job(run, run.name))
         for run in runs:
             sum_up_if_done(run)
         if units:
-            engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
+            engine.run(units, units_at_a_time(runs[0].config, len(units)), done)
 
 
 def begin_apart(job: Job) -> Prepared:
@@ -156,49 +152,37 @@ def run_apart(job: Job, seed: int) -> None:
         run_seed(job, dataset, method, seed)
 
 
-def ordered_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:
+def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared]) -> list[Unit]:
     """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
     trains it, and the others begin when that one has ended."""
-    units = list[Unit]()
-    keys: dict[str, str] = {}  # by unit name, the key of the part of the training that the unit shares
     expected = expected_seconds(runs)
-    for run in runs:
-        for seed in run.job.config.seeds:
-            if not run.job.folder.scores(seed).exists():
-                unit = unit_of(run, f"seed {seed}", run_apart, seed)
-                units.append(replace(unit, seconds=expected[run.name].get(seed)))
-        keys.update({unit_name(run, f"seed {seed}"): key for seed, key in prepared[run.name].shared.items()})
-    first: dict[str, str] = {}
+    seeds = [(run, seed) for run in runs for seed in run.config.seeds if not run.folder.scores(seed).exists()]
+    # Those whose time is unknown begin before all others, so that no long one is left alone at the end.
+    seeds.sort(key=lambda part: -expected[part[0].name].get(part[1], float("inf")))
+    first: dict[str, str] = {}  # by the key of the part that is shared, the unit that trains it
     ordered = []
-    for unit in longest_first(units):
-        trains = first.setdefault(keys.get(unit.name, unit.name), unit.name)
-        ordered.append(unit if trains == unit.name else replace(unit, after=unit.after | {trains}))
+    for run, seed in seeds:
+        unit = unit_of(run, f"seed {seed}", run_apart, seed)
+        trains = first.setdefault(prepared[run.name].shared.get(seed, unit.name), unit.name)
+        ordered.append(unit if trains == unit.name else replace(unit, after=frozenset({trains})))
     return ordered
 
 
-def unit_of(run: NamedRun, part: str, call: Callable[..., Any], *further: Any) -> Unit:
-    """A part of a run as a unit. `call` takes the job and what is in `further`."""
+def unit_of(run: Job, part: str, call: Callable[..., Any], *further: Any) -> Unit:
+    """A part of a run as a unit, which returns a UserError as its result. `call` takes the job and what is in `further`."""
+    config = run.config
+    # A preparation as well computes vectors, and records the precision of the device.
+    gpu = config.resources.gpu if METHODS[config.method].uses_device(config) else 0.0
     return Unit(
-        name=unit_name(run, part),
-        call=call,
-        arguments=(run.job, *further),
+        name=f"{run.name}, {part}" if run.name else part,
+        call=result_or_error,
+        arguments=(call, run, *further),
         prefix=f"{run.name} · " if run.name else "",
-        folder=run.job.folder.path.parent,
-        needs=needs(run.job.config),
+        folder=run.folder.path.parent,
+        needs=Needs(config.trainer.threads, gpu, config.resources.memory_bytes),
     )
 
 
-def unit_name(run: NamedRun, part: str) -> str:
-    """The name of a part of a run; a run that is made alone has no name."""
-    return f"{run.name}, {part}" if run.name else part
-
-
-def units_at_a_time(config: Config, units: Sequence[Unit]) -> int:
-    """How many units an engine executes at once: by default one process, or as many as a cluster has room for."""
-    return config.seeds_in_parallel or (1 if config.engine == "processes" else len(units))
-
-
-def needs(config: Config) -> Needs:
-    """What each unit of a run asks for: its preparation as well, which computes vectors, and records the precision of the device."""
-    gpu = config.resources.gpu if METHODS[config.method].uses_device(config) else 0.0
-    return Needs(config.trainer.threads, gpu, config.resources.memory_bytes)
+def units_at_a_time(config: Config, units: int) -> int:
+    """How many of these units an engine executes at once: by default one process, or as many as a cluster has room for."""
+    return config.seeds_in_parallel or (1 if config.engine == "processes" else units)

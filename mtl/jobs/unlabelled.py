@@ -74,18 +74,12 @@ def _lines(files: Sequence[Path], sides: int, known: Container[str]) -> Iterator
 
 def _drawn(rows: Iterable[Texts], most: int) -> list[Texts]:
     """At most so many distinct rows: those with the smallest hashes, which is a random sample that needs no seed."""
-    kept: dict[int, Texts] = {}
-    heap: list[int] = []  # the negated hashes of the kept rows
+    kept: dict[bytes, Texts] = {}
     for row in rows:
-        mark = int.from_bytes(hashlib.blake2b("\n".join(row).encode(), digest_size=8).digest())
-        if mark in kept or (len(heap) == most and mark > -heap[0]):
-            continue
-        kept[mark] = row
-        if len(heap) < most:
-            heapq.heappush(heap, -mark)
-        else:
-            del kept[-heapq.heapreplace(heap, -mark)]
-    return [kept[mark] for mark in sorted(kept)]
+        kept.setdefault(hashlib.blake2b("\n".join(row).encode(), digest_size=8).digest(), row)
+        if len(kept) > 2 * most:
+            kept = dict(heapq.nsmallest(most, kept.items()))
+    return [row for _, row in heapq.nsmallest(most, kept.items())]
 
 
 def _varied(dataset: Dataset, task: Task, known: Container[str], copies: int) -> Iterator[Texts]:

@@ -52,10 +52,10 @@ def add_embeddings_train(actions: Commands) -> None:
     """Add `mtl embeddings train`, beside the other actions of `mtl embeddings`, which are the core's."""
     text = "train fastText vectors or an ELMo on text files and on a suite's training text"
     train = actions.add_parser("train", help=text)
+    train.set_defaults(run=_train_embeddings)
     train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
     text = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"
     train.add_argument("settings", nargs="*", metavar="key=value", help=text)
-    train.set_defaults(run=_train_embeddings)
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:

@@ -30,12 +30,9 @@ def test_it_has_what_the_report_has(runs: list[mtl.Run], tmp_path: Path) -> None
     def lines(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader((out / name).read_text(encoding="utf-8").splitlines()))
 
-    tests = comparison.tests.to_dict("records")
-    assert [(line["one"], line["other"], line["task"], line["verdict"]) for line in lines("comparisons.csv")] == [
-        (row["one"], row["other"], row["task"], row["verdict"]) for row in tests
-    ]
-    assert [float(line["difference"]) for line in lines("comparisons.csv")] == [row["difference"] for row in tests]
-    assert [float(line["p_holm"]) for line in lines("comparisons.csv")] == [row["p_holm"] for row in tests]
+    for line, row in zip(lines("comparisons.csv"), comparison.tests.to_dict("records"), strict=True):
+        assert all(line[key] == row[key] for key in ("one", "other", "task", "verdict"))
+        assert all(float(line[key]) == row[key] for key in ("difference", "p_holm"))
     assert [tuple(line.values())[1:] for line in lines("ranks.csv")] == [
         tuple(map(str, row)) for row in comparison.ranks.itertuples(index=False)
     ]

@@ -14,20 +14,11 @@ BASH = {"_ARGCOMPLETE_COMP_WORDBREAKS": " \t\n\"'><=;|&(:"}
 
 def completions(line: str, folder: Path, **environment: str) -> list[str]:
     """The words that can stand at the end of a command line."""
+    out, command = folder / "out", [sys.executable, "-m", "mtl"]
     asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_SUPPRESS_SPACE": "1", **environment}
-    asked |= {
-        "COMP_LINE": line,
-        "COMP_POINT": str(len(line.encode())),
-        "_ARGCOMPLETE_STDOUT_FILENAME": str(folder / "out"),
-    }
-    subprocess.run(
-        [sys.executable, "-m", "mtl"],
-        env={**os.environ, **asked},
-        capture_output=True,
-        check=True,
-        stdin=subprocess.DEVNULL,
-    )
-    return [word.strip() for word in (folder / "out").read_text(encoding="utf-8").split("\n")]
+    asked |= {"COMP_LINE": line, "COMP_POINT": str(len(line.encode())), "_ARGCOMPLETE_STDOUT_FILENAME": str(out)}
+    subprocess.run(command, env=os.environ | asked, capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    return [word.strip() for word in out.read_text(encoding="utf-8").split("\n")]
 
 
 @pytest.mark.parametrize(

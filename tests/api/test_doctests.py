@@ -25,13 +25,8 @@ EXAMPLES = [
 
 def test_every_public_name_has_an_example() -> None:
     with_examples = {example.name.rsplit(".", 1)[-1] for example in EXAMPLES}
-    others = {
-        "AuditReport",
-        "Comparison",
-        "InputError",
-        "import_predictions",
-        "load",
-    }  # shown by the functions that make them, or older
+    # Shown by the functions that make them, or older.
+    others = {"AuditReport", "Comparison", "InputError", "import_predictions", "load"}
     assert set(mtl.__all__) - others <= with_examples
 
 

@@ -1,13 +1,13 @@
 """A finished run in Python has what its files have, and `mtl.run` makes what `mtl baseline` makes."""
 
-import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import content
+from data_files import read_json
 from input_errors import raises_input_error
 
 import mtl
@@ -23,14 +23,9 @@ def run(floor_settings: list[str]) -> mtl.Run:
 def test_it_makes_what_the_command_makes(floor_settings: list[str], run: mtl.Run, tmp_path: Path) -> None:
     other = tmp_path / "other"
     assert main(["baseline", *floor_settings, "method=random", "seeds=[1,2]", f"run_dir={other}"]) == 0
-    for name in ("summary.json", "table.md"):
-        ours, theirs = run.path / name, other / name
-        if name == "table.md":
-            assert ours.read_text(encoding="utf-8") == theirs.read_text(encoding="utf-8")
-        else:
-            one, two = (json.loads(path.read_text(encoding="utf-8")) for path in (ours, theirs))
-            assert one["tasks"] == two["tasks"]
-            assert one["command"].startswith("mtl.run('suite=") and two["command"].startswith("mtl baseline")
+    assert content(run.path) == content(other) != {}
+    one, two = (read_json(path / "summary.json")["command"] for path in (run.path, other))
+    assert one.startswith("mtl.run('suite=") and two.startswith("mtl baseline")
 
 
 def test_a_finished_run_is_not_made_again(floor_settings: list[str], run: mtl.Run) -> None:
@@ -89,15 +84,10 @@ def test_it_shows_itself(run: mtl.Run) -> None:
 
 
 def test_folders_that_hold_no_run(run: mtl.Run, tmp_path: Path) -> None:
-    with raises_input_error(file="none"):
-        mtl.open(tmp_path / "none")
-    with raises_input_error(file="data"):
-        mtl.open(tmp_path / "data")
-    unfinished = tmp_path / "unfinished"
-    shutil.copytree(run.path, unfinished)
-    (unfinished / "summary.json").unlink()
-    with raises_input_error(file="unfinished"):
-        mtl.open(unfinished)
+    (run.path / "summary.json").unlink()
+    for folder in ("none", "data", "run"):
+        with raises_input_error(file=folder):
+            mtl.open(tmp_path / folder)
 
 
 def test_a_damaged_run(run: mtl.Run) -> None:
@@ -141,7 +131,7 @@ def test_curves_and_models_of_a_trained_run(settings: list[str]) -> None:
     assert set(first["task"]) == {"average", *run.tasks} and sorted(set(first["step"])) == [4, 8, 12]
     averages = first.pivot(index="step", columns="task", values="score")
     np.testing.assert_allclose(averages["average"], averages[run.tasks].mean(axis=1), rtol=1e-6)
-    record = json.loads((run.path / "seed-1/finetune/kansla/done.json").read_text(encoding="utf-8"))["curve"]
+    record = read_json(run.path / "seed-1/finetune/kansla/done.json")["curve"]
     second = curves.query("stage == 'finetune' and task == 'kansla'")
     assert second["step"].tolist() == [point["step"] for point in record] and second["step"].iloc[0] == 0
     assert second["score"].tolist() == [point["dev/average"] for point in record]

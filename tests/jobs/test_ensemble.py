@@ -1,17 +1,18 @@
 """Ensembles of the seeds of finished runs."""
 
-import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import content, job
+from command_line import content
+from data_files import read_json
 from input_errors import raises_input_error
-from kinds_suite import write_kinds_suite
+from kinds_suite import dataset_of, drop_last_row, kinds_job, lstm, write_kinds_suite
 from scipy.special import softmax
 
 from mtl.api.cli import main
-from mtl.data.dataset import input_rows, load_dataset
+from mtl.data.dataset import input_rows
 from mtl.data.examples import read_predicted
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
@@ -20,7 +21,6 @@ from mtl.methods.predictor import Predictor
 from mtl.methods.thresholds import best_shift, recorded_shift
 from mtl.runs.finished import find_runs
 from mtl.runs.layout import finetune_folder
-from mtl.runs.summary import Summary
 from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
 
 
@@ -32,24 +32,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     suite = folder / "kinds.yaml"
     scored = suite.read_text(encoding="utf-8").replace("metric: macro_f1", "metric: f1\n    positive: good", 1)
     suite.write_text(scored, encoding="utf-8")
-    run_baseline(made(folder, "run", "seeds=[1,2]", "finetune.threshold=dev", "pretrain.max_steps=10"))
+    run_baseline(lstm(folder, "run", "seeds=[1,2]", "finetune.threshold=dev", "pretrain.max_steps=10"))
     run_baseline(ensemble(folder, "run", run_dir=str(folder / "both")))
     return folder
-
-
-def made(folder: Path, run: str, *settings: str) -> Job:
-    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}"]
-    return job([*own, "embeddings.dim=12", f"run_dir={folder / run}", *settings])
 
 
 def ensemble(folder: Path, *runs: str, **settings: object) -> Job:
     given = {"cache_dir": str(folder / "cache"), "run_dir": str(folder / "other"), **settings}
     return ensemble_job([str(folder / run) for run in runs], given)
-
-
-def summary_of(run: Path) -> Summary:
-    summary: Summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
-    return summary
 
 
 def test_the_command_makes_the_same_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,8 +51,8 @@ def test_the_command_makes_the_same_run(folder: Path, capsys: pytest.CaptureFixt
 
 
 def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
-    run = made(folder, "run", "seeds=[1,2]")
-    dataset = load_dataset(run.suite, run.run_tasks, run.data_dir, run.config.held_out)
+    run = lstm(folder, "run", "seeds=[1,2]")
+    dataset = dataset_of(run)
     models = [Predictor.load(folder / "run", seed).model for seed in (1, 2)]
     shifts = [recorded_shift(finetune_folder(folder / f"run/seed-{seed}", "mood")) for seed in (1, 2)]
     compared = 0
@@ -75,10 +65,8 @@ def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
                 return np.clip(1 + 4 * np.mean(each, axis=0)[:, 0], 1, 5)
             if task.kind == "choice":
                 assert part.sizes is not None
-                rows = [np.split(own[:, 0], np.cumsum(part.sizes)[:-1]) for own in each]
-                return np.array(
-                    [np.mean([softmax(own) for own in row], axis=0).argmax() for row in zip(*rows, strict=True)]
-                )
+                by_row = [np.split(own[:, 0], np.cumsum(part.sizes)[:-1]) for own in each]
+                return np.array([sum(map(softmax, rows)).argmax() for rows in zip(*by_row, strict=True)])
             if task.labels:
                 for own, shift in zip(each, shifts, strict=True):
                     own[:, 1] -= shift
@@ -106,13 +94,13 @@ def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
 def test_each_seed_averages_its_own_models(folder: Path) -> None:
     settings = ("pretrain.max_steps=10", "finetune.threshold=dev")
     for seed in (1, 2):
-        run_baseline(made(folder, f"run-{seed}", f"seeds=[{seed}]", *settings))
-        run_baseline(made(folder, f"wide-{seed}", f"seeds=[{seed}]", "head.hidden_size=9", *settings))
+        run_baseline(lstm(folder, f"run-{seed}", f"seeds=[{seed}]", *settings))
+        run_baseline(lstm(folder, f"wide-{seed}", f"seeds=[{seed}]", "head.hidden_size=9", *settings))
         run_baseline(ensemble(folder, f"run-{seed}", f"wide-{seed}", run_dir=str(folder / f"apart-{seed}")))
-    run_baseline(made(folder, "wide", "seeds=[1,2]", "head.hidden_size=9", *settings))
+    run_baseline(lstm(folder, "wide", "seeds=[1,2]", "head.hidden_size=9", *settings))
     by_seed: dict[str, object] = {"ensemble.by_seed": True}
     run_baseline(ensemble(folder, "run", "wide", run_dir=str(folder / "by-seed"), **by_seed))
-    summary = summary_of(folder / "by-seed")
+    summary = read_json(folder / "by-seed/summary.json")
     assert summary["seeds"] == [1, 2]
     assert summary["notes"][0].startswith("For each seed: the averaged outputs of 2 models of LSTM, random, frozen.")
     for seed in (1, 2):
@@ -121,8 +109,8 @@ def test_each_seed_averages_its_own_models(folder: Path) -> None:
         assert names and names == sorted(path.name for path in together.iterdir())
         assert all((together / name).read_bytes() == (apart / name).read_bytes() for name in names)
     members = [folder / name / "seed-1/scores.json" for name in ("run", "wide")]
-    costs = [json.loads(path.read_text(encoding="utf-8"))["cost"]["parameters"] for path in members]
-    scores = json.loads((folder / "by-seed/seed-1/scores.json").read_text(encoding="utf-8"))
+    costs = [read_json(path)["cost"]["parameters"] for path in members]
+    scores = read_json(folder / "by-seed/seed-1/scores.json")
     assert scores["cost"]["parameters"] == sum(costs)
     run_baseline(ensemble(folder, "run-1", "wide-1", run_dir=str(folder / "one-by-seed"), **by_seed))
     run = next(run for run in find_runs(folder) if run.folder.path.name == "one-by-seed")
@@ -135,10 +123,13 @@ def test_each_seed_averages_its_own_models(folder: Path) -> None:
 
 
 def test_its_row_says_what_it_is(folder: Path) -> None:
-    summary, members = summary_of(folder / "both"), [folder / f"run/seed-{seed}/scores.json" for seed in (1, 2)]
+    summary, members = (
+        read_json(folder / "both/summary.json"),
+        [folder / f"run/seed-{seed}/scores.json" for seed in (1, 2)],
+    )
     assert summary["title"] == "ensemble of 2: LSTM, random, frozen" and summary["family"] == "lstm"
     assert summary["seeds"] == [1] and summary["embeddings"] == "random"
-    costs = [json.loads(path.read_text(encoding="utf-8"))["cost"] for path in members]
+    costs = [read_json(path)["cost"] for path in members]
     for key in ("parameters", "pretrain_seconds", "finetune_seconds"):
         assert summary["cost"][key] == pytest.approx(sum(cost[key] for cost in costs))
     assert summary["cost"]["peak_memory"] == max(cost["peak_memory"] for cost in costs)
@@ -157,26 +148,19 @@ def test_it_is_one_system(folder: Path) -> None:
 
 
 def test_a_changed_member_changes_the_ensemble(folder: Path) -> None:
-    run_baseline(ensemble(folder, "run", run_dir=str(folder / "both")))  # finished
-    summary = folder / "run/summary.json"
-    before = summary.read_text(encoding="utf-8")
-    config = folder / "run/config.yaml"
-    content = config.read_text(encoding="utf-8")
-    try:
-        summary.write_text(before + "\n", encoding="utf-8")
-        run_baseline(ensemble(folder, "run", run_dir=str(folder / "both")))  # the content is the same
-        config.write_text(content + "\n", encoding="utf-8")
-        summary.write_text(before, encoding="utf-8")
-        with raises_input_error(file="both"):
-            run_baseline(ensemble(folder, "run", run_dir=str(folder / "both")))
-    finally:
-        summary.write_text(before, encoding="utf-8")
-        config.write_text(content, encoding="utf-8")
+    both, config = ensemble(folder, "run", run_dir=str(folder / "both")), folder / "run/config.yaml"
+    summary, before = folder / "run/summary.json", config.read_text(encoding="utf-8")
+    summary.write_text(f"{summary.read_text(encoding='utf-8')}\n", encoding="utf-8")
+    run_baseline(both)  # it is finished, and what it follows from is the same
+    config.write_text(f"{before}\n", encoding="utf-8")
+    os.utime(summary)  # a run that is made again has another one, which says that the members are to be compared
+    with raises_input_error(file="both"):
+        run_baseline(both)
+    config.write_text(before, encoding="utf-8")
 
 
 def test_members_that_cannot_be_averaged(folder: Path, tmp_path: Path) -> None:
-    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"run_dir={folder / 'other'}"]
-    without_members = job([*own, "method=ensemble"])
+    without_members = kinds_job(folder, "other", "method=ensemble")
     with raises_input_error(key="RUN"):
         ensemble_job([], {})
     with raises_input_error(key="ensemble.runs"):
@@ -190,11 +174,10 @@ def test_members_that_cannot_be_averaged(folder: Path, tmp_path: Path) -> None:
     with raises_input_error(key="ensemble.runs"):
         run_baseline(ensemble(folder, "run", held_out=0.3))
     write_kinds_suite(tmp_path)
-    train = tmp_path / "data/mood/train.jsonl"
-    train.write_text("".join(train.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    drop_last_row(tmp_path / "data/mood/train.jsonl")
     with raises_input_error(key="ensemble.runs"):
         run_baseline(ensemble(folder, "run", data_dir=str(tmp_path / "data")))
-    run_baseline(job([*own[:2], f"run_dir={folder / 'constant'}", "method=constant", "tasks=[mood]", "seeds=[1]"]))
+    run_baseline(kinds_job(folder, "constant", "method=constant", "tasks=[mood]", "seeds=[1]"))
     with raises_input_error(key="ensemble.runs"):
         run_baseline(ensemble(folder, "run", "constant"))
     with raises_input_error(file="constant"):

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 from data_files import read_json
-from input_errors import raises_input_error
-from kinds_suite import OPPOSITES, write_kinds_suite
+from kinds_suite import kinds_job, write_kinds_suite
 
-import mtl
 from mtl.api.cli import main
 from mtl.base.files import write_json
+from mtl.jobs.baseline import run_baseline
 from mtl.methods.predictor import Predictor
 from mtl.runs.folder import RunFolder
 
@@ -28,14 +27,9 @@ SPLITS = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "m
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the suite, and a finished run of each method in `runs`."""
     path = tmp_path_factory.mktemp("kinds")
-    common = [
-        f"suite={write_kinds_suite(path)}",
-        f"data_dir={path}/data",
-        f"runs_dir={path}/runs",
-        f"cache_dir={path}/c",
-    ]
-    for settings in METHODS.values():
-        assert main(["baseline", *common, *settings]) == 0
+    write_kinds_suite(path)
+    for name, settings in METHODS.items():
+        run_baseline(kinds_job(path, f"runs/kinds/{name}", *settings))
     return path
 
 
@@ -54,20 +48,6 @@ def test_each_task_is_scored_on_its_split(folder: Path, method: str) -> None:
         assert len(predicted) == len(made.gold(split, task).read_text(encoding="utf-8").splitlines())
 
 
-@pytest.mark.parametrize("method", ["random-frozen", "svm"])
-def test_predictions_have_the_form_of_the_targets(folder: Path, method: str) -> None:
-    made = run(folder, method)
-
-    def cells(task: str, split: str) -> list[str]:
-        return made.predictions(1, split, task).read_text(encoding="utf-8").splitlines()[1:]
-
-    assert set(cells("mood", "dev")) <= {"bad", "good"} and set(cells("mood-elsewhere", "test")) <= {"bad", "good"}
-    assert all(1 <= float(cell) <= 5 for cell in cells("stars", "dev"))
-    assert set(cells("opposite", "test")) <= set(OPPOSITES.values())
-    rows = [json.loads(line) for line in (folder / "data/answer/dev.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert all(int(cell) < len(row["candidates"]) for cell, row in zip(cells("answer", "dev"), rows, strict=True))
-
-
 def test_an_svm_learns_what_one_word_decides(folder: Path) -> None:
     tasks = read_json(run(folder, "svm").summary)["tasks"]
     assert {id: tasks[id]["median"] for id in SPLITS if id != "stars"} == {id: 100 for id in SPLITS if id != "stars"}
@@ -80,30 +60,6 @@ def test_a_constant_answer_of_each_kind(folder: Path) -> None:
     assert tasks["opposite"]["median"] == pytest.approx(100 / 6)
     gold = run(folder, "constant").gold("dev", "answer").read_text(encoding="utf-8").splitlines()[1:]
     assert tasks["answer"]["median"] == pytest.approx(100 * max(gold.count(str(i)) for i in range(4)) / len(gold))
-
-
-@pytest.mark.parametrize(
-    ("task", "file"),
-    [
-        ("mood", "mood/dev"),
-        ("answer", "answer/dev"),
-        ("opposite", "opposite/test"),
-        ("mood-elsewhere", "elsewhere/test"),
-    ],
-)
-def test_prediction_equals_evaluation(folder: Path, tmp_path: Path, task: str, file: str) -> None:
-    made = run(folder, "random-frozen")
-    arguments = ["predict", str(made.path), str(folder / "data" / f"{file}.jsonl"), "--task", task, "--seed", "2"]
-    assert main([*arguments, "--out", str(tmp_path / "p.tsv")]) == 0
-    assert (tmp_path / "p.tsv").read_bytes() == made.predictions(2, SPLITS[task], task).read_bytes()
-
-
-def test_rows_of_a_choice_in_python(folder: Path) -> None:
-    predictor = mtl.load(run(folder, "random-frozen").path)
-    rows = [["which one is nice, 1?", "the dull film", "the meal"], ["which one is nice?", "the fine song", "a", "b"]]
-    assert all(int(cell) < len(row) - 1 for cell, row in zip(predictor.predict("answer", rows), rows, strict=True))
-    with raises_input_error():
-        predictor.predict("answer", [["which one is nice?"]])
 
 
 @pytest.mark.parametrize("gold", ["data", "runs/kinds/random-frozen/gold"])
@@ -144,24 +100,8 @@ def test_the_seed_is_chosen_on_dev(folder: Path, tmp_path: Path) -> None:
 def test_the_constant_of_an_answered_task_is_that_of_the_floor(folder: Path) -> None:
     made = read_json(run(folder, "constant").summary)["tasks"]
     assert all(task["median"] == pytest.approx(task["constant"]) for task in made.values())
-    assert (
-        made["mood-elsewhere"]["constant"]
-        == read_json(run(folder, "svm").summary)["tasks"]["mood-elsewhere"]["constant"]
-    )
-
-
-@pytest.mark.parametrize(
-    ("cell", "complaint"), [("17", "is not the index of one of the row's"), ("9" * 400, "is not the index of a")]
-)
-def test_an_impossible_candidate_is_one_line(
-    folder: Path, tmp_path: Path, cell: str, complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made = run(folder, "svm")
-    lines = made.predictions(1, "dev", "answer").read_text(encoding="utf-8").splitlines()
-    (tmp_path / "dev_pred_answer.tsv").write_text("\n".join([lines[0], cell, *lines[2:]]) + "\n", encoding="utf-8")
-    assert main(["score", str(tmp_path), "--gold", str(folder / "data"), f"suite={folder}/kinds.yaml"]) == 2
-    error = capsys.readouterr().err
-    assert "dev_pred_answer.tsv:2: target " in error and complaint in error and error.count("\n") == 1
+    other = read_json(run(folder, "svm").summary)["tasks"]
+    assert made["mood-elsewhere"]["constant"] == other["mood-elsewhere"]["constant"]
 
 
 def test_too_many_candidates_are_one_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,10 +3,11 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from data_files import read_json
 from rows_suite import write_rows_suite
 
 from mtl.api.cli import main
@@ -56,8 +57,7 @@ def predicted(split: str, task: str, seed: int = 1) -> list[str]:
 
 
 def summary() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(Path("runs/rader/theirs/summary.json").read_text(encoding="utf-8"))
-    return content
+    return cast(dict[str, Any], read_json(Path("runs/rader/theirs/summary.json")))
 
 
 def test_lines_with_ids_may_stand_in_any_order(home: Path) -> None:
@@ -74,7 +74,7 @@ def test_held_out_rows_are_found_by_the_ids_of_the_training_file(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["baseline", "suite=rader.yaml", "data_dir=data", "method=majority", "tasks=[val]", "seeds=[1]"]) == 0
-    lines = json.loads(Path("runs/rader/majority/held_out.json").read_text(encoding="utf-8"))["val"]
+    lines = read_json(Path("runs/rader/majority/held_out.json"))["val"]
     write("dev_pred_val.jsonl", *({"id": line - 1, "prediction": 1} for line in reversed(lines)))
     assert imported() == 0
     assert predicted("dev", "val") == ["1"] * len(lines)
@@ -100,7 +100,6 @@ def test_held_out_rows_are_found_by_the_ids_of_the_training_file(
         ([{**GRAD[0], "id": None}, *GRAD[1:]], "dev_pred_grad.jsonl:1: id null must be a text or a whole number"),
         ([*GRAD[:3], '{"id": "g1", "prediction": NaN}'], "dev_pred_grad.jsonl:4: not a row: NaN is not a JSON number; one JSON object a line"),
         ([*GRAD[:3], {"id": "g1", "prediction": "4"}], 'dev_pred_grad.jsonl:4: prediction "4" must be a number'),
-        (["id,prediction"], "dev_pred_grad.jsonl:1: not a row: Expecting value at character 1; one JSON object a line"),
         ([], "dev_pred_grad.jsonl:1: the file is empty; it needs a prediction for each row"),
         (
             [{"prediction": 1}, {"prediction": 2}],
@@ -119,14 +118,13 @@ def test_a_label_or_a_candidate_that_the_row_does_not_have_is_refused(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("dev_pred_par.jsonl", {"prediction": "ja"}, {"prediction": "Nej"})
-    error = "theirs/dev_pred_par.jsonl:2: prediction: unknown label 'Nej', expected one of ja, nej"
-    assert refused(capsys) == error
+    assert refused(capsys) == "theirs/dev_pred_par.jsonl:2: prediction: unknown label 'Nej', expected one of ja, nej"
     Path("theirs/dev_pred_par.jsonl").unlink()
     write("dev_pred_grad.jsonl", *GRAD)
     write("test_pred_val.jsonl", *({"id": i, "prediction": i} for i in range(4)))
     write("dev_pred_val.tsv", "label", "1")
-    error = "theirs/test_pred_val.jsonl:3: prediction: target 2 is not the index of one of the row's 2 candidates"
-    assert refused(capsys) == error
+    error = "test_pred_val.jsonl:3: prediction: target 2 is not the index of one of the row's 2 candidates"
+    assert refused(capsys) == f"theirs/{error}"
 
 
 def test_ids_that_the_data_does_not_have_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,10 +247,6 @@ def test_answers_are_still_predictions_of_all_rows(home: Path, capsys: pytest.Ca
     labels = 'labels={par: {"yes": ja}}'
     write("dev_pred_par.tsv", "label", "yes")
     assert refused(capsys, labels) == "theirs/dev_pred_par.tsv:2: 1 predictions for the 2 rows of data/par/dev.jsonl"
-    write("dev_pred_par.tsv", "answer", "yes", "no")
-    assert (
-        refused(capsys, labels) == "theirs/dev_pred_par.tsv:1: the header is 'answer'; it must be 'label' or 'target'"
-    )
     Path("theirs/dev_pred_par.tsv").unlink()
     write("dev_pred_par.jsonl", {"prediction": "yes"}, {"prediction": None})
     error = "theirs/dev_pred_par.jsonl:2: prediction: a text or a number is expected here, not null"
@@ -290,9 +284,8 @@ def test_what_answers_mean(home: Path) -> None:
         assert (read.tolist(), count) == (targets, unfit), id
     assert target_kind(tasks["val"]).wrong(0.0, 1) == 0  # a row with one candidate has no other
 
-
-def test_labels_that_differ_in_letter_case_alone_are_told_apart(home: Path) -> None:
-    task = load_suite(Path("rader.yaml")).tasks["par"]
+    # Labels that differ in letter case alone are told apart.
+    task = tasks["par"]
     task.labels = ["Org", "org", "Per"]
     read, count = answer_targets(task, {}, ["org", "Org", "ORG", "per"], np.array([2.0] * 4), None)
     assert (read.tolist(), count) == ([1, 0, 0, 2], 1)

@@ -6,7 +6,6 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
-from mtl.embedders.elmo import ElmoOptions
 from mtl.embedders.random import RandomOptions
 from mtl.embedders.static import StaticOptions
 from mtl.jobs.job import load_job, parse_settings
@@ -35,8 +34,7 @@ def test_a_word_that_is_not_a_setting_is_refused(word: str, complaint: str) -> N
 
 
 def test_the_defaults_are_the_paper_s() -> None:
-    job = load_job({"suite": "klej"})
-    config = job.config
+    config = load_job({"suite": "klej"}).config
     assert (config.encoder.hidden_size, config.encoder.num_layers, config.head.hidden_size) == (1024, 2, 512)
     assert (config.pretrain.learning_rate, config.pretrain.final_learning_rate) == (1e-4, 1e-5)
     assert (config.finetune.learning_rate, config.finetune.final_learning_rate) == (1e-4, 1e-5)
@@ -61,10 +59,9 @@ def test_later_layers_win(suite_file: Path) -> None:
     text = suite_file.read_text(encoding="utf-8") + "config: {encoder: {hidden_size: 7}, max_length: 9}\n"
     suite_file.write_text(text, encoding="utf-8")
     given = {"suite": str(suite_file), "max_length": 11, "embeddings": "fasttext", "embeddings.path": "x.vec"}
-    config = load_job(given).config
-    assert (config.encoder.hidden_size, config.max_length) == (7, 11)
-    assert isinstance(config.embeddings, StaticOptions)
-    assert (config.embeddings.name, config.embeddings.path) == ("fasttext", "x.vec")
+    config = flatten_config(load_job(given).config)
+    assert (config["encoder.hidden_size"], config["max_length"]) == (7, 11)
+    assert (config["embeddings.name"], config["embeddings.path"]) == ("fasttext", "x.vec")
 
 
 @pytest.mark.slow
@@ -84,32 +81,17 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
     [
         ("encoder.hiden_size=3", "unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?"),
         ("hidden_size=3", "unknown key 'hidden_size'; did you mean head.hidden_size?"),
-        ("encoder=3", "unknown key 'encoder'"),
-        ("nonsense=3", "unknown key 'nonsense'"),
         ("encoder.hidden_size=many", "encoder.hidden_size=many: "),
-        ("encoder.hidden_size=2.5", "encoder.hidden_size=2.5: "),
-        ("finetune.encoder_dropout=0.2", "finetune.encoder_dropout=0.2: "),
         ("seeds=3", "seeds=3: must be a list, as in seeds=[1,2,3]"),
-        ("seeds=true", "seeds=True: must be a list"),
-        ("tasks=cbd", "tasks=cbd: must be a list"),
-        ("tasks=[cbd,[dyk]]", "tasks.1=['dyk']: must be a text"),
         ("embeddings.path=v.vec", "embeddings.path: random embeddings have no path; set embeddings=fasttext or glove or elmo"),
-        ("embeddings.cache=true", "embeddings.cache: random embeddings have no cache; set embeddings=elmo"),
-        ("embeddings.nonsense=1", "unknown key 'embeddings.nonsense'"),
-        ("embeddings.init_std=null", "embeddings.init_std=None: "),
         ("suite=blue", "suite=blue: unknown; known: glue, glue-sample, klej, klej-sample"),
         ("suite=a/b.yaml", "suite=a/b.yaml: no such file"),
         ("embeddings=bert", "embeddings=bert: unknown; known: "),
         ("variant=thawed", "variant=thawed: unknown; known: attention, finetune, frozen"),
         ("architecture=deep", "architecture=deep: unknown; known: jiant, paper"),
         ("preset=fast", "preset=fast: unknown; known: "),
-        ("head.pair=dot", "head.pair=dot: must be one of features, cosine"),
-        ("head.projection=0", "head.projection=0: must lie between 1 and 65,536"),
-        ("finetune.token_outputs=int8", "finetune.token_outputs=int8: must be one of float32, float16, recompute"),
-        ("embeddings.missing=random", "embeddings.missing: random embeddings have no missing; set embeddings=fasttext"),
         ("method=bayes", "method=bayes: unknown; known: constant, ensemble, fasttext, forest, imported, lead, logistic, lstm, majority, "),
         ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
-        ("cache_dir=${nowhere}", "cache_dir: holds '${', a reference to another value; write the value itself"),
     ],
 )  # fmt: skip
 def test_bad_settings_are_one_line(suite_file: Path, setting: str, complaint: str) -> None:
@@ -117,15 +99,6 @@ def test_bad_settings_are_one_line(suite_file: Path, setting: str, complaint: st
         load_job({"suite": str(suite_file), **parse_settings([setting])})
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_keys_of_another_kind_of_embeddings_do_not_exist() -> None:
-    elmo = load_job({"suite": "klej", "embeddings": "elmo", "embeddings.precision": "float32"}).config.embeddings
-    assert isinstance(elmo, ElmoOptions) and not hasattr(elmo, "init_std")
-    with raises_input_error(key="embeddings.precision"):
-        load_job({"suite": "klej", "embeddings": "elmo", "embeddings.precision": "int8"})
-    with raises_input_error():
-        load_job({"suite": "klej", "embeddings": "elmo", "embeddings.dim": 3})
 
 
 @pytest.mark.parametrize(
@@ -160,21 +133,22 @@ def test_a_suite_has_settings_for_single_methods(suite_file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("methods", "complaint"),
+    ("config", "complaint"),
     [
-        ("{bayes: {max_length: 1}}", "config.methods.bayes: unknown method; known: lstm, transformer, random, constant"),
-        ("{svm: {encoder: {hidden_size: 1}}}", "config.methods.svm: encoder.hidden_size: the method does not read it"),
-        ("{svm: {data_dir: x}}", "config.methods.svm: data_dir: only the command line says where files are"),
-        ("{lstm: {variant: frozen}}", "config.methods.lstm: variant: only the command line and sweeps choose it"),
-        ("{svm: 3}", "config.methods: must hold settings for methods, as in {svm: "),
-        ("[svm]", "config.methods: must hold settings for methods, as in {svm: "),
-        ("{svm: {floor: {min_count: x}}}", "config.methods.svm: floor.min_count=x: must be a whole number"),
-        ("{svm: {floor: {mincount: 3}}}", "config.methods.svm: unknown key 'floor.mincount'; did you mean floor.min_count?"),
+        ("methods: {bayes: {max_length: 1}}", "config.methods.bayes: unknown method; known: lstm, transformer, random, constant"),
+        ("methods: {svm: {encoder: {hidden_size: 1}}}", "config.methods.svm: encoder.hidden_size: the method does not read it"),
+        ("methods: {svm: {data_dir: x}}", "config.methods.svm: data_dir: only the command line says where files are"),
+        ("methods: {lstm: {variant: frozen}}", "config.methods.lstm: variant: only the command line and sweeps choose it"),
+        ("methods: {svm: 3}", "config.methods: must hold settings for methods, as in {svm: "),
+        ("methods: {svm: {floor: {mincount: 3}}}", "config.methods.svm: unknown key 'floor.mincount'; did you mean floor.min_count?"),
+        *((f"{key}: paper", f"config: {key}: only the command line and sweeps choose it") for key in ("variant", "preset", "method")),
+        ("runs_dir: ../x", "config: runs_dir: only the command line says where files are"),
+        ("embeddings: {path: x.bin}", "config: embeddings.path: only the command line says where files are"),
     ],
 )  # fmt: skip
-def test_bad_settings_for_single_methods(suite_file: Path, methods: str, complaint: str) -> None:
+def test_bad_settings_of_a_suite(suite_file: Path, config: str, complaint: str) -> None:
     with suite_file.open("a", encoding="utf-8") as file:
-        file.write(f"config: {{methods: {methods}}}\n")
+        file.write(f"config: {{{config}}}\n")
     with pytest.raises(InputError) as caught:
         load_job({"suite": str(suite_file), "method": "svm"})
     assert f"suite liten: {complaint}" in str(caught.value) and "\n" not in str(caught.value)
@@ -284,20 +258,15 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
     ("content", "complaint"),
     [
         ("encoder: {num_layers: 1}", r"own\.yaml: preset: must be its name"),
-        ("preset: a/b", r"own\.yaml: preset: must be its name"),
         ("{preset: x, architecture: jiant}", r"own\.yaml: architecture: only the command line and sweeps choose it"),
-        ("{preset: x, suite: klej}", r"own\.yaml: suite: only the command line and sweeps choose it"),
         ("{preset: paper, max_length: 3}", r"own\.yaml: paper is the name of a shipped architecture; choose another name"),
-        ("{preset: jiant}", r"own\.yaml: jiant is the name of a shipped architecture"),
         ("{preset: laptop, max_length: 3}", r"own\.yaml: laptop is the name of a shipped preset"),
-        ("{preset: x, embeddings: random}", r"own\.yaml: embeddings: must hold a section for each kind"),
         ("{preset: x, embeddings: {random: 3}}", r"own\.yaml: embeddings: must hold a section for each kind"),
         ("{preset: x, embeddings: {elmo: {dim: 3}}}", r"own\.yaml: unknown key 'embeddings\.elmo\.dim'; known keys: embeddings\.elmo\.cache, "),
         ("{preset: x, embeddings: {cove: {dim: 3}}}", r"own\.yaml: unknown key 'embeddings\.cove'; did you mean embeddings\.glove\?"),
         ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: unknown key 'embeddings\.random\.missing'; known keys: "),
         ("{preset: x, embeddings: {random: {name: fasttext}}}", r"embeddings\.random\.name: only the command line and"),
         ("{preset: x, data_dir: x}", r"own\.yaml: data_dir: only the command line says where files are"),
-        ("{preset: x, encoder: {width: 3}}", r"own\.yaml: unknown key 'encoder\.width'; known keys: encoder\.dropout, "),
     ],
 )  # fmt: skip
 def test_a_bad_preset_is_one_line(tmp_path: Path, content: str, complaint: str) -> None:
@@ -307,23 +276,8 @@ def test_a_bad_preset_is_one_line(tmp_path: Path, content: str, complaint: str) 
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("key", ["variant", "architecture", "preset", "method"])
-def test_a_suite_does_not_choose_files_of_settings(suite_file: Path, key: str) -> None:
-    text = f"{suite_file.read_text(encoding='utf-8')}config: {{{key}: paper}}\n"
-    suite_file.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=f"config: {key}: only the command line and sweeps choose it"):
-        load_job({"suite": str(suite_file)})
-
-
 def test_a_variant_of_the_user_has_the_name_in_its_file(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("variant: mine\nhead: {attention: true}\n", encoding="utf-8")
     job = load_job({"suite": "klej-sample", "variant": str(path)})
     assert (job.config.variant, job.folder.path) == ("mine", Path("runs/klej-sample/random-mine"))
-
-
-@pytest.mark.parametrize("config", ["run_dir: /tmp/elsewhere", "runs_dir: ../x", "embeddings: {path: x.bin}"])
-def test_a_suite_does_not_say_where_files_are(suite_file: Path, config: str) -> None:
-    suite_file.write_text(f"{suite_file.read_text(encoding='utf-8')}config:\n  {config}\n", encoding="utf-8")
-    with raises_input_error():
-        load_job({"suite": str(suite_file), "embeddings": "fasttext"})

@@ -37,14 +37,10 @@ DIM = 6
 def within_writers(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """A metric that reads a column: the mean over the column's values of the share of rows that are right."""
     names, groups = np.unique(rows.columns["review.writer"], return_inverse=True)
-    right = (predicted == rows.targets).astype(float)
-    shares = np.zeros((len(weights), len(names)))
-    present = np.zeros_like(shares)
-    for group in range(len(names)):
-        count = weights[:, groups == group].sum(axis=1)
-        present[:, group] = count > 0
-        shares[:, group] = weights[:, groups == group] @ right[groups == group] / np.maximum(count, 1)
-    return shares.sum(axis=1) / present.sum(axis=1)
+    of_writer = np.eye(len(names))[groups]
+    counts = weights @ of_writer
+    shares = (weights * (predicted == rows.targets)) @ of_writer / np.maximum(counts, 1)
+    return shares.sum(axis=1) / (counts > 0).sum(axis=1)
 
 
 class OrderedHead(LabelHead):
@@ -188,13 +184,11 @@ class FirstRowKind(MethodKind):
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One entry in each registry, and nothing else."""
+    about = (None, lambda options: "word lengths")
+    lengths = EmbedderKind("word lengths", LengthOptions, build_lengths, load_lengths, *about)
     monkeypatch.setitem(METRICS, "within", Metric("within writers", ("ordered",), within_writers))
     monkeypatch.setitem(TARGET_KINDS, "ordered", Ordered)
-    monkeypatch.setitem(
-        EMBEDDERS,
-        "lengths",
-        EmbedderKind("word lengths", LengthOptions, build_lengths, load_lengths, None, lambda options: "word lengths"),
-    )
+    monkeypatch.setitem(EMBEDDERS, "lengths", lengths)
     monkeypatch.setitem(METHODS, "first-row", FirstRowKind())
 
 
@@ -210,10 +204,8 @@ def suite(tmp_path: Path, registered: None) -> Path:
 
 
 def job_of(suite: Path, **settings: Any) -> Job:
-    folders = {"data_dir": str(suite.parent / "data"), "runs_dir": str(suite.parent / "runs")}
-    return load_job(
-        {"suite": str(suite), **folders, "cache_dir": str(suite.parent / "cache"), "seeds": [1, 2], **settings}
-    )
+    folders = {f"{name}_dir": str(suite.parent / name) for name in ("data", "runs", "cache")}
+    return load_job({"suite": str(suite), **folders, "seeds": [1, 2], **settings})
 
 
 @pytest.mark.slow
@@ -221,10 +213,7 @@ def test_entries_of_this_file_take_part_in_runs_tables_and_reports(suite: Path, 
     lstm, first = job_of(suite, embeddings="lengths", **{"embeddings.scale": 0.5}), job_of(suite, method="first-row")
     made = run_baseline(lstm)
     run_baseline(first)
-    assert (
-        lstm.folder.path == tmp_path / "runs/kinds/lengths-frozen"
-        and first.folder.path == tmp_path / "runs/kinds/first"
-    )
+    assert [job.folder.path.name for job in (lstm, first)] == ["lengths-frozen", "first"]
     assert made["title"] == "LSTM, word lengths, frozen" and made["config"]["embeddings.scale"] == 0.5
     assert made["tasks"]["mood"]["metric"] == "within" and made["tasks"]["mood-elsewhere"]["split"] == "test"
     assert "**First training row**, median of 2" in first.folder.table.read_text(encoding="utf-8")
@@ -247,11 +236,8 @@ def test_entries_of_this_file_take_part_in_runs_tables_and_reports(suite: Path, 
     assert all(float(line["interval_low"]) <= float(line["interval_high"]) for line in lines)
 
 
-def test_a_setting_of_a_new_embedder_is_checked(suite: Path) -> None:
+def test_settings_that_a_new_embedder_or_method_does_not_have_are_refused(suite: Path) -> None:
     with raises_input_error():
         job_of(suite, embeddings="lengths", **{"embeddings.scales": 2})
-
-
-def test_a_new_method_reads_the_common_keys_alone(suite: Path) -> None:
     with raises_input_error(key="encoder.hidden_size"):
         job_of(suite, method="first-row", **{"encoder.hidden_size": 3})

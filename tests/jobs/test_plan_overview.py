@@ -11,16 +11,13 @@ from command_line import job
 from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.base.locks import STALE_AFTER
-from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.job import Job
 from mtl.jobs.plan import CLOCKS, expected_seconds, plan_text
 from mtl.runs.folder import TRAINING as LOCK
 from mtl.runs.folder import seed_lock
+from mtl.settings.layers import save_config
 
 UNKNOWN = "expected: unknown, since no run like these is finished"
-# Settings that floors do not read.
-TRAINING = ("encoder.", "head.", "embeddings.", "pretrain.", "finetune.")
-
-
 STAGE = {"seconds": 60.0, "peak_memory": 1, "curve": [{"step": 1.0, "dev/average": 2.0}]}
 
 
@@ -32,14 +29,14 @@ def finish(folder: Path, seconds: float, pretraining: float | None = None, finet
 
 
 def seconds_of(alone: Job) -> dict[int, float]:
-    return expected_seconds([NamedRun("", alone)])[""]
+    return expected_seconds([alone])[""]
 
 
 @pytest.fixture
-def run(settings: list[str], tmp_path: Path) -> NamedRun:
+def run(settings: list[str], tmp_path: Path) -> Job:
     """Four seeds: finished, running, interrupted, waiting."""
-    named = NamedRun("random-frozen", job([*settings, "seeds=[1,2,3,4]", f"run_dir={tmp_path / 'runs/random-frozen'}"]))
-    folder = named.job.folder
+    named = job([*settings, "seeds=[1,2,3,4]", f"run_dir={tmp_path / 'runs/random-frozen'}"], "random-frozen")
+    folder = named.folder
     finish(folder.seed(1), 120.0)
     for seed, epoch in ((2, 0), (3, 2)):
         log = folder.seed(seed) / f"pretrain/log/from-epoch-{epoch}/metrics.csv"
@@ -50,15 +47,13 @@ def run(settings: list[str], tmp_path: Path) -> NamedRun:
     return named
 
 
-def test_how_far_each_seed_is(run: NamedRun) -> None:
-    steps = run.job.config.pretrain.max_steps
-    with seed_lock(run.job.folder.seed(2)):
+def test_how_far_each_seed_is(run: Job) -> None:
+    steps = run.config.pretrain.max_steps
+    with seed_lock(run.folder.seed(2)):
         lines = plan_text([run], 2).splitlines()
     assert lines[0] == "random-frozen, seed 1 · finished · average 61.2 · 2 min 00 s"
-    assert (
-        lines[1].endswith(f", stage 1, step 8/{steps}, average 42.5 · about 2 min 00 s in all")
-        and " · running · " in lines[1]
-    )
+    assert " · running · " in lines[1]
+    assert lines[1].endswith(f", stage 1, step 8/{steps}, average 42.5 · about 2 min 00 s in all")
     assert lines[2:] == [
         "random-frozen, seed 3 · interrupted · stage 2, 1 of 3 tasks · about 2 min 00 s in all",
         "random-frozen, seed 4 · waiting · about 2 min 00 s in all",
@@ -68,37 +63,30 @@ def test_how_far_each_seed_is(run: NamedRun) -> None:
 
 
 @pytest.mark.parametrize(("age", "state"), [(0.0, "running"), (STALE_AFTER + CLOCKS + 60.0, "interrupted")])
-def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(
-    run: NamedRun, age: float, state: str
-) -> None:
-    folder = run.job.folder.seed(2)
+def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(run: Job, age: float, state: str) -> None:
+    folder = run.folder.seed(2)
     write_json(folder / LOCK, {"host": "another", "pid": 1, "since": "2026-01-01 00:00:00 UTC", "token": "t"})
     os.utime(folder / LOCK, (time.time() - age,) * 2)
     assert f" · {state} · " in plan_text([run], None).splitlines()[1]
 
 
 @pytest.mark.parametrize("content", [{"average": 3.0}, {"average": None, "seconds": "long", "cost": {}}, [], {}])
-def test_a_finished_seed_whose_time_is_not_known(run: NamedRun, content: Any) -> None:
-    write_json(run.job.folder.scores(1), content)
+def test_a_finished_seed_whose_time_is_not_known(run: Job, content: Any) -> None:
+    write_json(run.folder.scores(1), content)
     lines = plan_text([run], None).splitlines()
     assert lines[0] == "random-frozen, seed 1 · finished"
     assert lines[-1] == UNKNOWN
 
 
-def test_a_plan_says_what_is_not_known(run: NamedRun, settings: list[str], tmp_path: Path) -> None:
-    other = NamedRun("other", job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"]))
+def test_a_plan_says_what_is_not_known(run: Job, settings: list[str], tmp_path: Path) -> None:
+    other = job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"], "other")
     text = plan_text([run, other], None).splitlines()[-1]
     assert text == "expected: 6 min 00 s one after another; unknown for 2 more, since no run like theirs is finished"
 
 
 def test_the_time_of_a_like_run_is_scaled_to_the_steps(settings: list[str], tmp_path: Path) -> None:
     done = job([*settings, "seeds=[1,2]", "pretrain.max_steps=10", f"run_dir={tmp_path / 'runs/done'}"])
-    done.folder.path.mkdir(parents=True)
-    (done.folder.config).write_text(
-        f"pretrain: {{max_steps: 10}}\nencoder: {{hidden_size: {done.config.encoder.hidden_size},"
-        f" num_layers: {done.config.encoder.num_layers}}}\n",
-        encoding="utf-8",
-    )
+    save_config(done.config, done.folder.config)
     write_json(done.folder.summary, {"title": "LSTM, random, frozen"})
     for seed in (1, 2):
         finish(done.folder.seed(seed), 100.0 * seed, 60.0)
@@ -117,22 +105,24 @@ def test_the_time_of_a_like_run_is_scaled_to_the_steps(settings: list[str], tmp_
     assert seconds_of(longer) == dict.fromkeys([1, 2], 12.0 + 4 * 60.0)
 
 
-def test_a_stage_1_that_several_runs_share_counts_once(settings: list[str], tmp_path: Path) -> None:
+def test_a_stage_1_that_several_runs_share_counts_once(
+    settings: list[str], floor_settings: list[str], tmp_path: Path
+) -> None:
     settings = [*settings, "seeds=[1,2]"]
-    frozen = NamedRun("frozen", job([*settings, f"run_dir={tmp_path / 'runs/frozen'}"]))
-    finetune = NamedRun("finetune", job([*settings, "variant=finetune", f"run_dir={tmp_path / 'runs/finetune'}"]))
-    other = NamedRun("other", job([*settings, "encoder.dropout=0.3", f"run_dir={tmp_path / 'runs/other'}"]))
+    frozen = job([*settings, f"run_dir={tmp_path / 'runs/frozen'}"], "frozen")
+    finetune = job([*settings, "variant=finetune", f"run_dir={tmp_path / 'runs/finetune'}"], "finetune")
+    other = job([*settings, "encoder.dropout=0.3", f"run_dir={tmp_path / 'runs/other'}"], "other")
     for run, stage2 in ((frozen, 5.0), (finetune, 20.0), (other, 5.0)):
-        finish(run.job.folder.seed(1), 60.0 + stage2, 60.0)
+        finish(run.folder.seed(1), 60.0 + stage2, 60.0)
     runs = [frozen, finetune, other]
     assert expected_seconds(runs) == {"frozen": {2: 65.0}, "finetune": {2: 20.0}, "other": {2: 65.0}}
     # A finished seed has trained it, wherever it stands in the list.
-    finish(finetune.job.folder.seed(2), 80.0, 60.0)
+    finish(finetune.folder.seed(2), 80.0, 60.0)
     assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 65.0}}
     # A finished stage 1 of an unfinished seed is not counted again.
-    write_json(other.job.folder.seed(2) / "pretrain/done.json", STAGE)
+    write_json(other.folder.seed(2) / "pretrain/done.json", STAGE)
     assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 5.0}}
-    floor = job([setting for setting in settings if not setting.startswith(TRAINING)] + ["method=constant"])
+    floor = job([*floor_settings, "seeds=[1,2]", "method=constant"])
     finish(floor.folder.seed(1), 3.0)
     assert seconds_of(floor) == {2: 3.0}
 
@@ -146,11 +136,8 @@ def test_the_command_runs_nothing(
     command = ["sweep", "s.yaml", *kept, "seeds=[1]", f"runs_dir={tmp_path / 'runs'}"]
     assert main([*command, "--plan"]) == 0
     names = [f"random-frozen,head.dropout={share}" for share in (0.1, 0.3)]
-    assert capsys.readouterr().out.splitlines() == [
-        *(f"{name}, seed 1 · waiting" for name in names),
-        "2 seeds in all, 0 finished",
-        UNKNOWN,
-    ]
+    waiting = [f"{name}, seed 1 · waiting" for name in names]
+    assert capsys.readouterr().out.splitlines() == [*waiting, "2 seeds in all, 0 finished", UNKNOWN]
     assert not (tmp_path / "runs").exists()
     for name in names:
         finish(tmp_path / "runs/liten" / name / "seed-1", 3.0)

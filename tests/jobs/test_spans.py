@@ -126,9 +126,8 @@ def test_a_file_without_spans(folder: Path, tmp_path: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize("method", ["svm", "overlap", "constant"])
 def test_floors_read_the_texts_of_tasks_with_spans(tmp_path: Path, method: str) -> None:
-    summary = run_baseline(
-        job([setting for setting in settings(tmp_path, f"method={method}") if ".dim" not in setting])
-    )
+    given = [setting for setting in settings(tmp_path, f"method={method}") if ".dim" not in setting]
+    summary = run_baseline(job(given))
     assert set(summary["tasks"]) == {"sense", "refers"}
 
 

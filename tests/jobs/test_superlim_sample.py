@@ -1,13 +1,12 @@
 """The embedded Swedish suite from its data to a report, as its user runs it: tasks of every kind, offline."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from data_files import read_json
+from embedding_requests import train_one_epoch
 
 from mtl.api.cli import main
-from mtl.embedders import recipes
 from mtl.tasks.suite import load_suite
 
 pytestmark = [pytest.mark.slow, pytest.mark.wings]  # a recipe's vectors are trained
@@ -22,15 +21,9 @@ ON_TEST = {"swediagnostics", "swewinogender", "supersim-superlim-similarity", "s
 def working_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an LSTM's run with attention on fastText vectors, and the runs of floors."""
     folder = tmp_path_factory.mktemp("swedish")
-    load = recipes.load_recipe
-
-    def shortened(name: str) -> recipes.Recipe:
-        recipe = load(name)
-        return replace(recipe, train={**recipe.train, "epochs": 1})
-
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr(recipes, "load_recipe", shortened)
+        train_one_epoch(patch)
         fasttext = ["embeddings=fasttext", SUITE, "seeds=[1]"]
         assert main(["baseline", *fasttext, "variant=attention", *SMALL.split()]) == 0
         assert main(["baseline", *fasttext, "method=word_vectors"]) == 0
@@ -58,9 +51,8 @@ def test_each_method_answers_its_tasks_on_their_splits(working_dir: Path) -> Non
         for id in expected:
             path = runs / name / f"seed-1/predictions/test_pred_{id}.tsv"
             data = working_dir / "data/superlim-sample" / suite.tasks[id].folder / f"{id}_test.jsonl"
-            assert len(path.read_text(encoding="utf-8").splitlines()) == 1 + len(
-                data.read_text(encoding="utf-8").splitlines()
-            )
+            predicted, rows = (file.read_text(encoding="utf-8").splitlines() for file in (path, data))
+            assert len(predicted) == 1 + len(rows)
 
 
 def test_the_sample_is_shown_as_superlim_is(working_dir: Path) -> None:
@@ -104,9 +96,7 @@ def test_the_audit_finds_what_the_layout_implies(
     monkeypatch.chdir(working_dir)
     assert main(["audit", SUITE]) == 0
     findings = capsys.readouterr().out.split("### Findings")[1]
-    assert (
-        "share all candidates with other rows" in findings
-        and "build nothing from questions that are scored" in findings
-    )
+    assert "share all candidates with other rows" in findings
+    assert "build nothing from questions that are scored" in findings
     assert "swewinogender test**: no row has the label contradiction" in findings
     assert "also occur" not in findings  # no row is in two splits

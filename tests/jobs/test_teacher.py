@@ -1,19 +1,17 @@
 """Runs that learn from the outputs of a finished run."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from command_line import job
+from data_files import read_json
 from input_errors import raises_input_error
-from kinds_suite import write_kinds_suite
+from kinds_suite import dataset_of, drop_last_row, kinds_job, lstm, write_kinds_suite
 
 import mtl.jobs.teacher as teacher_module
-from mtl.data.dataset import Dataset, input_rows, load_dataset
+from mtl.data.dataset import input_rows
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.job import Job
 from mtl.jobs.teacher import ask_teacher
 from mtl.methods.predictor import Predictor
 from mtl.tasks.targets import target_kind
@@ -24,17 +22,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a suite and a finished run of two seeds, run."""
     folder = tmp_path_factory.mktemp("teacher")
     write_kinds_suite(folder)
-    run_baseline(made(folder, "run", "seeds=[1,2]"))
+    run_baseline(lstm(folder, "run", "seeds=[1,2]"))
     return folder
-
-
-def made(folder: Path, run: str, *settings: str) -> Job:
-    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}"]
-    return job([*own, "embeddings.dim=12", f"run_dir={folder / run}", *settings])
-
-
-def dataset_of(run: Job) -> Dataset:
-    return load_dataset(run.suite, run.run_tasks, run.data_dir, run.config.held_out)
 
 
 def predictions(folder: Path) -> dict[str, bytes]:
@@ -42,7 +31,7 @@ def predictions(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_outputs_are_the_mean_of_all_seeds_and_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = made(folder, "other", f"distill.run={folder / 'run'}")
+    run = lstm(folder, "other", f"distill.run={folder / 'run'}")
     dataset = dataset_of(run)
     asked = ask_teacher(run, dataset)
     assert set(asked.outputs) == {task.id for task in dataset.trained_tasks}
@@ -64,7 +53,7 @@ def test_the_outputs_are_the_mean_of_all_seeds_and_are_kept(folder: Path, monkey
 
 
 def test_a_damaged_cache_is_computed_anew(folder: Path) -> None:
-    run = made(folder, "other", f"distill.run={folder / 'run'}", f"cache_dir={folder / 'own'}")
+    run = lstm(folder, "other", f"distill.run={folder / 'run'}", f"cache_dir={folder / 'own'}")
     first = ask_teacher(run, dataset_of(run))
     (cached,) = (folder / "own").glob("teacher-*.npz")
     cached.write_bytes(b"PK")
@@ -74,48 +63,26 @@ def test_a_damaged_cache_is_computed_anew(folder: Path) -> None:
 
 def test_the_weight_says_how_much_the_teacher_counts(folder: Path) -> None:
     distilled = f"distill.run={folder / 'run'}"
-    plain = run_baseline(made(folder, "plain", "seeds=[1]"))
-    run_baseline(made(folder, "none", "seeds=[1]", distilled, "distill.weight=0"))
-    summary = run_baseline(made(folder, "half", "seeds=[1]", distilled))
+    plain = run_baseline(lstm(folder, "plain", "seeds=[1]"))
+    run_baseline(lstm(folder, "none", "seeds=[1]", distilled, "distill.weight=0"))
+    summary = run_baseline(lstm(folder, "half", "seeds=[1]", distilled))
     assert predictions(folder / "none") == predictions(folder / "plain")
     weights = [folder / name / "seed-1/pretrain/best.ckpt" for name in ("plain", "half")]
     assert weights[0].read_bytes() != weights[1].read_bytes()
     assert any("Distilled from LSTM, random, frozen (2 seeds)" in note for note in summary["notes"])
     assert summary["title"] == "LSTM, random, frozen, distilled" and plain["title"] == "LSTM, random, frozen"
-    inputs = json.loads((folder / "half/inputs.json").read_text(encoding="utf-8"))
-    assert "teacher" in inputs
-
-
-def test_outputs_alone_teach_a_task(folder: Path) -> None:
-    """With weight 1 the targets do not count: the pupil's outputs come nearer to the teacher's than a plain run's are."""
-    settings = ("seeds=[3]", "pretrain.max_steps=200", "tasks=[mood]")
-    run_baseline(made(folder, "alone", *settings))
-    run_baseline(made(folder, "pupil", *settings, f"distill.run={folder / 'run'}", "distill.weight=1"))
-    run = made(folder, "pupil")
-    dataset = dataset_of(run)
-    task = next(task for task in dataset.tasks if task.id == "mood")
-    rows = input_rows(dataset, task, dataset.splits["mood"]["train"])
-    teacher = np.mean([Predictor.load(folder / "run", seed).model.outputs(task, rows) for seed in (1, 2)], axis=0)
-
-    def distance(name: str) -> float:
-        outputs = Predictor.load(folder / name).model.outputs(task, rows)
-        return float(
-            np.abs((outputs - outputs.mean(1, keepdims=True)) - (teacher - teacher.mean(1, keepdims=True))).mean()
-        )
-
-    assert distance("pupil") < distance("alone")
-    assert target_kind(task).head.outputs([]) == teacher.shape[1]
+    assert "teacher" in read_json(folder / "half/inputs.json")
 
 
 def kept(folder: Path, run: Path, method: str, *settings: str) -> Path:
-    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"run_dir={run}", "seeds=[1]"]
-    run_baseline(job([*own, f"method={method}", "floor.keep=true", "floor.min_count=1", *settings]))
+    kept_floor = (f"method={method}", "seeds=[1]", "floor.keep=true", "floor.min_count=1")
+    run_baseline(kinds_job(folder, str(run), *kept_floor, *settings))
     return run
 
 
 def test_a_kept_floor_teaches_with_its_probabilities(folder: Path, tmp_path: Path) -> None:
     floor = kept(folder, tmp_path / "logistic", "logistic", "floor.grid.C=[1.0]", "floor.grid.alpha=[1.0]")
-    run = made(folder, "other", f"distill.run={floor}")
+    run = lstm(folder, "other", f"distill.run={floor}")
     dataset = dataset_of(run)
     asked = ask_teacher(run, dataset)
     model = Predictor.load(floor, 1).model
@@ -137,19 +104,17 @@ def test_a_kept_floor_teaches_with_its_probabilities(folder: Path, tmp_path: Pat
 
 def test_teachers_that_cannot_be_asked(folder: Path, tmp_path: Path) -> None:
     def refused(run: Path, *settings: str, **where: str) -> None:
-        pupil = made(folder, "other", f"distill.run={run}", *settings)
+        pupil = lstm(folder, "other", f"distill.run={run}", *settings)
         with raises_input_error(**where):
             ask_teacher(pupil, dataset_of(pupil))
 
     refused(tmp_path, key="distill.run")  # no run
     for name, setting in (("rows", "held_out=0.3"), ("task", "tasks=[mood]")):
-        run_baseline(made(folder, str(tmp_path / name), "seeds=[1]", "pretrain.max_steps=10", setting))
+        run_baseline(lstm(folder, str(tmp_path / name), "seeds=[1]", "pretrain.max_steps=10", setting))
         refused(tmp_path / name, "tasks=[stars]")
-    floors = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"run_dir={tmp_path / 'floor'}"]
-    run_baseline(job([*floors, "method=constant", "seeds=[1]"]))
+    run_baseline(kinds_job(folder, str(tmp_path / "floor"), "method=constant", "seeds=[1]"))
     refused(tmp_path / "floor", "tasks=[stars]", file="floor")  # no models are kept
     refused(kept(folder, tmp_path / "svm", "svm", "tasks=[mood]"), "tasks=[mood]", key="method")  # no probabilities
     write_kinds_suite(tmp_path)
-    train = tmp_path / "data/mood/train.jsonl"
-    train.write_text("".join(train.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    drop_last_row(tmp_path / "data/mood/train.jsonl")
     refused(folder / "run", f"data_dir={tmp_path / 'data'}", key="distill.run")  # other rows

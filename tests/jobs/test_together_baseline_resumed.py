@@ -1,13 +1,12 @@
 """Runs that end early and are continued."""
 
-import os
 import random
 import signal
 from pathlib import Path
 
 import pytest
 from command_line import content, job
-from processes import start, wait_for
+from processes import interrupted, start, wait_for
 
 from mtl.api.cli import main
 from mtl.base.files import write_json
@@ -60,12 +59,7 @@ def test_a_finished_stage_is_not_trained_again(
 def test_interrupted_it_says_so(settings: list[str], tmp_path: Path, number: signal.Signals) -> None:
     process = start(["baseline", *settings, "seeds=[1]", *LONG], tmp_path / "errors")
     wait_for(tmp_path / "run/seed-1/pretrain/last.ckpt", process)
-    assert process.pid is not None
-    os.kill(process.pid, number)
-    process.join()
-    assert process.exitcode == 130
-    errors = (tmp_path / "errors").read_text(encoding="utf-8")
-    assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
+    interrupted(process, number, tmp_path / "errors")
     assert not (tmp_path / "run/summary.json").exists()
 
 

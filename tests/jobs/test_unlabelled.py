@@ -8,16 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from command_line import job
 from input_errors import raises_input_error
-from kinds_suite import write_kinds_suite
+from kinds_suite import dataset_of, lstm, write_kinds_suite
 from torch import nn
 from torch.nn import functional as F
 
 import mtl.jobs.teacher as teacher_module
-from mtl.data.dataset import Dataset, Split, load_dataset
+from mtl.data.dataset import Dataset, Split
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.job import Job
 from mtl.jobs.teacher import ask_teacher
 from mtl.jobs.unlabelled import with_unlabelled
 from mtl.methods.coded import Coded
@@ -35,15 +33,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def made(folder: Path, *settings: str) -> Job:
-    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}"]
-    return job([*own, "embeddings.dim=12", f"run_dir={folder / 'run'}", *settings])
-
-
-def plain_of(run: Job) -> Dataset:
-    return load_dataset(run.suite, run.run_tasks, run.data_dir, run.config.held_out)
-
-
 def rows_of(dataset: Dataset, split: Split) -> list[tuple[str, ...]]:
     return [tuple(dataset.texts[text] for text in row) for row in split.texts.tolist()]
 
@@ -55,13 +44,13 @@ def lines(folder: Path, content: Sequence[str], name: str = "lines.txt") -> Path
 
 
 def test_lines_without_texts_of_the_data(folder: Path, tmp_path: Path) -> None:
-    plain = plain_of(made(folder))
+    plain = dataset_of(lstm(folder, "run"))
     dev = plain.texts[plain.splits["mood"]["dev"].texts[0, 0]]
     test = plain.texts[plain.splits["stars"]["test"].texts[0, 0]]
     new = [f"line {number} of a book" for number in range(20)]
     path = tmp_path / "lines.txt.gz"
     path.write_bytes(gzip.compress("\n".join([dev.upper(), *new, "", new[0], f"  {test} "]).encode()))
-    run = made(folder, TEACHER, f"distill.texts=[{path}]", "distill.rows=8")
+    run = lstm(folder, "run", TEACHER, f"distill.texts=[{path}]", "distill.rows=8")
     dataset = with_unlabelled(run, plain)
     assert set(dataset.unlabelled) == {"mood", "stars", "opposite"}  # answer has candidates, mood-elsewhere no head
     drawn = rows_of(dataset, dataset.unlabelled["mood"])
@@ -69,16 +58,16 @@ def test_lines_without_texts_of_the_data(folder: Path, tmp_path: Path) -> None:
     assert drawn == rows_of(dataset, dataset.unlabelled["stars"])
     assert np.isnan(dataset.unlabelled["mood"].targets).all()
     assert dataset.texts[: len(plain.texts)] == plain.texts and dataset.splits == plain.splits
-    every = with_unlabelled(made(folder, TEACHER, f"distill.texts=[{path}]"), plain)
+    every = with_unlabelled(lstm(folder, "run", TEACHER, f"distill.texts=[{path}]"), plain)
     assert sorted(text for (text,) in rows_of(every, every.unlabelled["mood"])) == sorted(new)
     shuffled = lines(tmp_path, new[::-1])
-    again = with_unlabelled(made(folder, TEACHER, f"distill.texts=[{shuffled}]", "distill.rows=8"), plain)
+    again = with_unlabelled(lstm(folder, "run", TEACHER, f"distill.texts=[{shuffled}]", "distill.rows=8"), plain)
     assert rows_of(again, again.unlabelled["mood"]) == drawn  # whatever the order of the lines
 
 
 def test_pairs_are_neighbouring_lines(folder: Path, tmp_path: Path) -> None:
-    run = made(folder, TEACHER, f"distill.texts=[{lines(tmp_path, ['a b', 'c d', '', 'e f', 'g h'])}]")
-    plain = plain_of(run)
+    run = lstm(folder, "run", TEACHER, f"distill.texts=[{lines(tmp_path, ['a b', 'c d', '', 'e f', 'g h'])}]")
+    plain = dataset_of(run)
     (mood,) = [task for task in plain.tasks if task.id == "mood"]
     pair = replace(mood, text=["first", "second"])
     two_sided = {
@@ -89,8 +78,8 @@ def test_pairs_are_neighbouring_lines(folder: Path, tmp_path: Path) -> None:
 
 
 def test_variants_of_training_rows_have_fewer_of_their_words(folder: Path) -> None:
-    plain = plain_of(made(folder))
-    dataset = with_unlabelled(made(folder, TEACHER, "distill.augment=6"), plain)
+    plain = dataset_of(lstm(folder, "run"))
+    dataset = with_unlabelled(lstm(folder, "run", TEACHER, "distill.augment=6"), plain)
     train = [row[0].split() for row in rows_of(dataset, dataset.splits["mood"]["train"])]
     known = {text.lower() for text in plain.texts}
     variants = [row[0] for row in rows_of(dataset, dataset.unlabelled["mood"])]
@@ -103,7 +92,7 @@ def test_variants_of_training_rows_have_fewer_of_their_words(folder: Path) -> No
     for text in variants:
         assert text.lower() not in known
         assert any(within(text.split(), row) for row in train)
-    again = with_unlabelled(made(folder, TEACHER, "distill.augment=6"), plain)
+    again = with_unlabelled(lstm(folder, "run", TEACHER, "distill.augment=6"), plain)
     assert rows_of(again, again.unlabelled["mood"]) == rows_of(dataset, dataset.unlabelled["mood"])
 
 
@@ -138,11 +127,13 @@ def test_rows_without_targets_count_by_the_teacher_alone(folder: Path) -> None:
 
 
 def test_the_teacher_labels_them_once(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_baseline(made(folder, "seeds=[1]", "pretrain.max_steps=10", f"run_dir={tmp_path / 'teacher'}", "tasks=[mood]"))
+    run_baseline(
+        lstm(folder, "run", "seeds=[1]", "pretrain.max_steps=10", f"run_dir={tmp_path / 'teacher'}", "tasks=[mood]")
+    )
     path = lines(tmp_path, [f"line {number} of a fine book" for number in range(20)])
     distilled = (f"distill.run={tmp_path / 'teacher'}", f"distill.texts=[{path}]", "tasks=[mood]", "distill.augment=2")
-    run = made(folder, *distilled)
-    dataset = with_unlabelled(run, plain_of(run))
+    run = lstm(folder, "run", *distilled)
+    dataset = with_unlabelled(run, dataset_of(run))
     asked = ask_teacher(run, dataset)
     assert "lines of lines.txt; training rows with words left out" in asked.about
     split, train = dataset.unlabelled["mood"], dataset.splits["mood"]["train"]
@@ -156,20 +147,20 @@ def test_the_teacher_labels_them_once(folder: Path, tmp_path: Path, monkeypatch:
         patched.setattr(teacher_module, "_computed", lambda *arguments: pytest.fail("asked again"))
         ask_teacher(run, dataset)
     lines(tmp_path, [f"line {number} of another book" for number in range(20)])
-    other = ask_teacher(run, with_unlabelled(run, plain_of(run)))
+    other = ask_teacher(run, with_unlabelled(run, dataset_of(run)))
     assert other.key != asked.key
 
-    summary = run_baseline(made(folder, *distilled, "seeds=[1]", "pretrain.max_steps=10"))
+    summary = run_baseline(lstm(folder, "run", *distilled, "seeds=[1]", "pretrain.max_steps=10"))
     assert any("Unlabelled rows" in note for note in summary["notes"])
 
 
 def test_files_without_a_teacher_or_lines(folder: Path, tmp_path: Path) -> None:
     with raises_input_error(key="distill.texts"):
-        made(folder, "distill.texts=[a.txt]")
+        lstm(folder, "run", "distill.texts=[a.txt]")
     with raises_input_error(key="distill.augment"):
-        made(folder, "distill.augment=1")
-    plain = plain_of(made(folder))
+        lstm(folder, "run", "distill.augment=1")
+    plain = dataset_of(lstm(folder, "run"))
     with raises_input_error(key="distill.texts"):
-        with_unlabelled(made(folder, TEACHER, f"distill.texts=[{lines(tmp_path, plain.texts)}]"), plain)
+        with_unlabelled(lstm(folder, "run", TEACHER, f"distill.texts=[{lines(tmp_path, plain.texts)}]"), plain)
     with raises_input_error(file="nowhere.txt"):
-        with_unlabelled(made(folder, TEACHER, "distill.texts=[nowhere.txt]"), plain)
+        with_unlabelled(lstm(folder, "run", TEACHER, "distill.texts=[nowhere.txt]"), plain)

@@ -21,6 +21,7 @@ SHELLS = ("bash", "zsh", "fish")
 def add_results(commands: Commands) -> None:
     """Add the commands of this file."""
     predict = commands.add_parser("predict", help="predict a task's targets for new rows")
+    predict.set_defaults(run=_predict)
     predict.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
     rows = "a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
     predict.add_argument("file", type=Path, metavar="FILE", help=rows)
@@ -29,42 +30,41 @@ def add_results(commands: Commands) -> None:
     predict.add_argument("--seed", type=int, help=seed)
     predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
     predict.add_argument("--device", default="cpu", help="cpu (default), cuda, or auto: a GPU if there is one")
-    predict.set_defaults(run=_predict)
 
     check = commands.add_parser("check-submission", help="check whether the leaderboard can take a submission")
+    check.set_defaults(run=_check_submission)
     check.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
     check.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER")
-    check.set_defaults(run=_check_submission)
 
     rejoin = commands.add_parser("rejoin", help="put a submission's predictions to the rows of the official files")
+    rejoin.set_defaults(run=_rejoin)
     rejoin.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
     rejoin.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=OFFICIAL, tasks=[ID,…]")
     rejoin.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     rejoin.add_argument("--name", help="name of the system; default: as in the submission")
-    rejoin.set_defaults(run=_rejoin)
 
     score = commands.add_parser("score", help="score predictions against gold targets")
+    score.set_defaults(run=_score)
     score.add_argument("predictions", type=Path, metavar="PREDICTIONS", help="a zip or a folder of predictions")
     score.add_argument("--gold", type=Path, required=True, metavar="DIR", help="a data folder with targets")
     score.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, tasks=[ID,…]")
-    score.set_defaults(run=_score)
 
     report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
+    report.set_defaults(run=_report)
     add_runs_dir(report)
     add_report_dir(report, "the folder to write")
     cache = "keeps the resamples of known predictions; else cache"
     report.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help=cache)
     reference = "a run to test every run against, may be given several times; else every pair of runs, or of many runs each against the best"
     report.add_argument("--reference", action="append", default=[], metavar="NAME", help=reference)
-    report.set_defaults(run=_report)
 
     runs = commands.add_parser("runs", help="list runs: suite, seeds that are done, average, age, size on disk")
-    add_runs_dir(runs)
     runs.set_defaults(run=_runs)
+    add_runs_dir(runs)
 
     completion = commands.add_parser("completion", help="print what lets a shell complete commands and settings")
-    completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     completion.set_defaults(run=_completion)
+    completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
 
 
 def _predict(arguments: argparse.Namespace) -> None:
@@ -77,8 +77,7 @@ def _predict(arguments: argparse.Namespace) -> None:
 def _check_submission(arguments: argparse.Namespace) -> None:
     from mtl.submissions import SUBMISSION_FORMATS
 
-    job = job_of(arguments.settings)
-    _log_suite(job, arguments.settings)
+    job = _job_of(arguments.settings)
     if job.config.data_dir is not None and not job.data_dir.is_dir():
         raise InputError("no such folder", key="data_dir", value=job.data_dir)
     checked = SUBMISSION_FORMATS[job.suite.submission.format].check(arguments.submission, job.suite, job.data_dir)
@@ -97,8 +96,7 @@ def _check_submission(arguments: argparse.Namespace) -> None:
 def _rejoin(arguments: argparse.Namespace) -> None:
     from mtl.submissions.rejoin import rejoin
 
-    job = job_of(arguments.settings)
-    _log_suite(job, arguments.settings)
+    job = _job_of(arguments.settings)
     done = rejoin(arguments.submission, job.suite, job.tasks, job.data_dir, arguments.out, arguments.name)
     for line in done.problems or done.remarks:
         print(line)
@@ -108,12 +106,14 @@ def _rejoin(arguments: argparse.Namespace) -> None:
     print(arguments.out)
 
 
-def _log_suite(job: "Job", settings: Sequence[str]) -> None:
-    """Log which suite was chosen, and the reason if the command line did not name it."""
+def _job_of(settings: Sequence[str]) -> "Job":
+    """The job of the settings. Logs which suite was chosen, and the reason if the command line did not name it."""
+    job = job_of(settings)
     named = any(setting.startswith("suite=") and setting != "suite=auto" for setting in settings)
     verb = "is" if job.suite.name == "klej" else "is not"
     why = "" if named else f" (KLEJ's data {verb} there; name another suite with suite=)"
     logging.getLogger("mtl").info("suite %s%s", job.suite.name, why)
+    return job
 
 
 def _score(arguments: argparse.Namespace) -> None:
@@ -122,8 +122,7 @@ def _score(arguments: argparse.Namespace) -> None:
     from mtl.submissions.scores import score_predictions
     from mtl.tasks.suite import load_suite
 
-    job = job_of(arguments.settings)
-    _log_suite(job, arguments.settings)
+    job = _job_of(arguments.settings)
     suite = choose_scored(load_suite(find_suite(job.config.suite)), arguments.gold)  # not by data_dir
     tasks = suite.choose(job.config.tasks)
     print(score_predictions(arguments.predictions, suite, tasks, arguments.gold, job.config.held_out))
@@ -132,8 +131,8 @@ def _score(arguments: argparse.Namespace) -> None:
 def _report(arguments: argparse.Namespace) -> None:
     from mtl.reports.report import write_report
 
-    places = (arguments.runs_dir, arguments.out, arguments.command, arguments.cache)
-    print(write_report(*places, arguments.reference))
+    given = arguments
+    print(write_report(given.runs_dir, given.out, given.command, given.cache, given.reference))
 
 
 def _runs(arguments: argparse.Namespace) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -38,7 +38,6 @@ class Unit:
             UserError for errors that the user can correct.
         folder: where it writes.
         after: the names of units that must end first.
-        seconds: how long it is expected to take; None: unknown.
     """
 
     name: str
@@ -48,7 +47,6 @@ class Unit:
     folder: Path | None = None
     needs: Needs = Needs()
     after: frozenset[str] = frozenset()
-    seconds: float | None = None
 
 
 Done = Callable[[Unit, Any], None]  # called with a unit that has ended and its result
@@ -71,19 +69,9 @@ def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:
     return next((unit for unit in waiting if unit.after <= ended), None)
 
 
-def longest_first(units: Sequence[Unit]) -> list[Unit]:
-    """The units, with those first that are expected to take longest, so that no long unit is left alone at the end. Units whose
-    time is unknown come before all others."""
-    return sorted(units, key=lambda unit: float("-inf") if unit.seconds is None else -unit.seconds)
-
-
-def returning_errors(unit: Unit) -> Unit:
-    """A unit that returns a UserError as its result instead of raising it, also if the disk is full or memory runs out. If a unit
-    raised the error, the engine would end all other units."""
-    return replace(unit, call=_result_or_error, arguments=(unit.call, *unit.arguments))
-
-
-def _result_or_error(call: Callable[..., Any], *arguments: Any) -> Any:
+def result_or_error(call: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a call, or the UserError that it raises, also if the disk is full or memory runs out. If a unit raised it, the engine
+    would end all other units."""
     try:
         with resources_as_input():
             return call(*arguments)

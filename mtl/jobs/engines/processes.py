@@ -62,7 +62,7 @@ class Processes:
                     process = context.Process(target=_execute, args=(unit, its_end, its_errors))
                     slot = slots.pop(0)
                     threads = unit.needs.threads or max(1, torch.get_num_threads() // shares[unit.name])
-                    with _environment(_share(slot, threads)):
+                    with _share(slot, threads):
                         process.start()
                     its_end.close()  # so that the pipes end with the process
                     its_errors.close()
@@ -91,29 +91,22 @@ def _places(unit: Unit, at_a_time: int) -> int:
     return min(at_a_time, machine_memory() // memory)
 
 
-def _share(slot: int, threads: int) -> dict[str, str]:
-    """The environment variables of one of the processes: its CPU threads, its GPU."""
+@contextmanager
+def _share(slot: int, threads: int) -> Iterator[None]:
+    """Within the block, the environment that a process inherits which starts there names its CPU threads and its GPU."""
     share = {"OMP_NUM_THREADS": str(threads)}
     if torch.cuda.is_available():
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         gpus = visible.split(",") if visible else [str(number) for number in range(torch.cuda.device_count())]
         share["CUDA_VISIBLE_DEVICES"] = gpus[slot % len(gpus)]
-    return share
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Set these environment variables within the block; a process that starts there inherits them."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
+    before = {name: os.environ[name] for name in share if name in os.environ}
+    os.environ |= share
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in share:
+            del os.environ[name]
+        os.environ |= before
 
 
 def _execute(unit: Unit, report: Any, errors: Any) -> None:
@@ -139,27 +132,24 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
 def _result(report: Any, running: Running) -> Any:
     """What a unit's process reports. Raises the error that it reports, and the one for a process that ended without a report."""
     try:
-        error, value = report.recv()
+        reported = report.recv()
     except EOFError:
-        running.process.join()
-        running.relay.join()
-        name, status = running.unit.name, running.process.exitcode
-        if status < 0:  # the negative number of a signal
-            raise InputError(
-                f"{name}: its process was killed ({signal.Signals(-status).name}); "
-                "if memory ran out, set a smaller seeds_in_parallel=; run the same command again to continue"
-            ) from None
-        if status == LOST:
-            raise InputError(
-                f"{name}: another process has taken over its lock, because this one was cut off for a while; run the same command"
-                " again to continue"
-            ) from None
-        raise RuntimeError(f"{name}: its process ended with status {status}; its error message is above") from None
+        reported = None
     running.process.join()
     running.relay.join()
-    if error is not None:
-        raise error
-    return value
+    if reported is not None:
+        error, value = reported
+        if error is not None:
+            raise error
+        return value
+    name, status = running.unit.name, running.process.exitcode
+    if status < 0:  # the negative number of a signal
+        problem = f"its process was killed ({signal.Signals(-status).name}); if memory ran out, set a smaller seeds_in_parallel="
+    elif status == LOST:
+        problem = "another process has taken over its lock, because this one was cut off for a while"
+    else:
+        raise RuntimeError(f"{name}: its process ended with status {status}; its error message is above")
+    raise InputError(f"{name}: {problem}; run the same command again to continue")
 
 
 def _exit_with_parent() -> None:

@@ -68,9 +68,8 @@ class RayCluster:
                     running[self._submit(unit)] = unit
                 assert running, "units wait for each other"
                 (reference,), _ = self.ray.wait(list(running), num_returns=1)
-                unit = running[reference]
+                unit = running.pop(reference)
                 value = self._result(reference, unit)
-                del running[reference]
                 ended.add(unit.name)
                 done(unit, value)
         finally:
@@ -129,12 +128,11 @@ class RayCluster:
         for unit in units:
             memory = unit.needs.memory or 0
             wanted = {"CPU": unit.needs.threads or 1, "GPU": self._gpu(unit.needs.gpu), "memory": memory}
-            if any(all(node["Resources"].get(name, 0) >= size for name, size in wanted.items()) for node in nodes):
-                continue
-            asked = [f"{size:g} {name}" for name, size in wanted.items() if size and name != "memory"]
-            asked += [f"{format_bytes(memory)} of memory"] if memory else []
-            problem = f"no node of the cluster has what it asks for ({', '.join(asked)})"
-            raise InputError(f"{unit.name}: {problem}; see trainer.threads and resources")
+            if not any(all(node["Resources"].get(name, 0) >= size for name, size in wanted.items()) for node in nodes):
+                asked = [f"{size:g} {name}" for name, size in wanted.items() if size and name != "memory"]
+                asked += [f"{format_bytes(memory)} of memory"] if memory else []
+                problem = f"no node of the cluster has what it asks for ({', '.join(asked)})"
+                raise InputError(f"{unit.name}: {problem}; see trainer.threads and resources")
 
     def _check_folder(self, folder: Path, nodes: Sequence[Any]) -> None:
         """Let each node read a file that this process writes into the folder. Raise InputError if one does not, or has other versions."""
@@ -177,13 +175,10 @@ def check_listens(address: str) -> None:
     """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
     (auto, local, ray://…) are Ray's to check."""
     match = re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)
-    if match is None:
-        return
-    host, port = match[1], int(match[2])
     end = time.monotonic() + CONNECT_TIMEOUT
-    while True:
+    while match is not None:
         try:
-            socket.create_connection((host, port), timeout=CONNECT_TIMEOUT).close()
+            socket.create_connection((match[1], int(match[2])), timeout=CONNECT_TIMEOUT).close()
             return
         except OSError:
             if time.monotonic() + CONNECT_EVERY > end:
@@ -195,11 +190,12 @@ def _describe(probe: str) -> dict[str, str | None]:
     """What a node has: the content of a file in the folder of the results, and versions."""
     import torch
 
+    content, file = None, Path(probe)
     for _ in range(10):  # a network file system may show a new file late
-        if Path(probe).exists():
+        if file.exists():
+            content = file.read_text(encoding="utf-8")
             break
         time.sleep(0.5)
-    content = Path(probe).read_text(encoding="utf-8") if Path(probe).exists() else None
     return {"folder": content, "mtl": VERSION, "torch": torch.__version__}
 
 

@@ -33,17 +33,12 @@ class TrainingText:
     @classmethod
     def take(cls, settings: dict[str, Any]) -> "TrainingText":
         """The text that settings of a command name; they are removed from `settings`."""
-        texts = settings.pop("texts", None)
-        language: Any = settings.pop("language", None)
+        keys = ("texts", "language", "suite", "data_dir", "suite_held_out")
+        texts, language, suite, data_dir, held_out = (settings.pop(key, None) for key in keys)
+        texts = list(map(str, texts)) if isinstance(texts, list) else string(texts)
         if not isinstance(language, bool):  # which `check` refuses
             language = string(language)
-        return cls(
-            [str(file) for file in texts] if isinstance(texts, list) else string(texts),
-            language,
-            string(settings.pop("suite", None)),
-            string(settings.pop("data_dir", None)),
-            settings.pop("suite_held_out", None),
-        )
+        return cls(texts, language, string(suite), string(data_dir), held_out)
 
     def check(self, command: str) -> None:
         """Raise InputError, which names the command, if there is no text, or a setting makes no sense with the others."""
@@ -100,16 +95,16 @@ def train_embeddings(
     files = EMBEDDERS[name].files
     assert files is not None
     job = text.job()
-    if job is not None:
-        path = trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
     if out is not None:
         path = Path(out)
+    elif job is not None:
+        path = trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
     if path.is_dir() and files.exists(path):
         message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
         raise InputError(message, path=path)
     device = device_of(accelerator, "accelerator")
-    if job is not None:
-        train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device, text.files)
-    else:
+    if job is None:
         train_on_files(training, text.files, text.language or "", path, device)
+    else:
+        train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device, text.files)
     return path

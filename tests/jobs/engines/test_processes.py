@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 from command_line import content, job, mtl
 from input_errors import raises_input_error
-from processes import CONTEXT, start, wait_for
+from processes import CONTEXT, interrupted, start, wait_for
 from small_suite import small_settings
 
 from mtl.base.errors import DivergedError, InputError
 from mtl.base.locks import LOST
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.engines.engine import Done, Needs, Unit, longest_first
+from mtl.jobs.engines.engine import Done, Needs, Unit
 from mtl.jobs.engines.processes import Processes
-from mtl.jobs.job import NamedRun
 from mtl.jobs.together import run_together
 from mtl.runs.summary import read_summary
 
@@ -40,9 +39,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_results_are_those_of_one_after_another(finished: list[str], tmp_path: Path) -> None:
-    parallel = mtl(
-        "baseline", *finished, f"run_dir={tmp_path / 'run'}", f"cache_dir={tmp_path / 'cache'}", "seeds_in_parallel=2"
-    )
+    places = (f"run_dir={tmp_path / 'run'}", f"cache_dir={tmp_path / 'cache'}")
+    parallel = mtl("baseline", *finished, *places, "seeds_in_parallel=2")
     assert parallel.returncode == 0, parallel.stderr
     assert content(tmp_path / "run") == content(job(finished).folder.path) != {}
     # Each line of progress names its seed, and what all seeds share is logged once.
@@ -51,7 +49,7 @@ def test_the_results_are_those_of_one_after_another(finished: list[str], tmp_pat
 
 
 def test_a_run_may_continue_with_another_number_of_processes(finished: list[str]) -> None:
-    run_together([NamedRun("", job([*finished, "seeds_in_parallel=2"]))])
+    run_together([job([*finished, "seeds_in_parallel=2"])])
     assert run_baseline(job([*finished, "seeds_in_parallel=2"])) == run_baseline(job(finished))
 
 
@@ -67,11 +65,11 @@ def test_a_last_seed_runs_as_it_would_have_beside_the_others(
             done(unit, unit.call(*unit.arguments))
 
     monkeypatch.setattr(Processes, "run", execute)
-    run_together([NamedRun("", run)])
+    run_together([run])
     first = read_summary(run.folder.summary)
     for written in (run.folder.summary, run.folder.scores(2)):
         written.unlink()
-    run_together([NamedRun("", run)])
+    run_together([run])
     assert read_summary(run.folder.summary)["tasks"] == first["tasks"]
     preparation = (["preparation"], 1)
     assert given == [preparation, (["seed 1", "seed 2"], 2), preparation, (["seed 2"], 2)]
@@ -106,13 +104,8 @@ def test_interrupted_all_end_and_one_message_says_so(
         wait_for(checkpoint, process)
     children = children_of(process)
     assert len(children) >= 2
-    assert process.pid is not None
-    os.kill(process.pid, number)
-    process.join()
-    errors = (tmp_path / "errors").read_text(encoding="utf-8")
-    assert process.exitcode == 130
+    errors = interrupted(process, number, tmp_path / "errors")
     assert errors.count("interrupted") == 1 and "Traceback" not in errors
-    assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
     wait_until_gone(children)
     assert checkpoints[0].exists()
 
@@ -136,10 +129,9 @@ def wait(folder: Path, name: str) -> None:
         time.sleep(1)
 
 
-def write_share(folder: Path, name: str) -> str:
-    share = os.environ["OMP_NUM_THREADS"], os.environ.get("CUDA_VISIBLE_DEVICES", "0")
-    (folder / name).write_text(" ".join(share), encoding="utf-8")
-    return name.upper()
+def share(folder: Path, name: str) -> tuple[str, bytes]:
+    """The threads and the GPU of the process, and more than a pipe holds."""
+    return f"{os.environ['OMP_NUM_THREADS']} {os.environ.get('CUDA_VISIBLE_DEVICES', '0')}", bytes(10**6)
 
 
 def complain(folder: Path, name: str) -> None:
@@ -162,10 +154,6 @@ def fail(folder: Path, name: str) -> None:
     raise ValueError("a defect of the program")
 
 
-def much(folder: Path, name: str) -> bytes:
-    return bytes(10**6)  # more than a pipe holds
-
-
 def run(call: Callable[[Path, str], Any], folder: Path, *names: str, at_a_time: int = 2, **of: Any) -> dict[str, Any]:
     """Execute one unit for each name; return their results in the order in which they ended."""
     results: dict[str, Any] = {}
@@ -180,28 +168,21 @@ def test_each_process_has_its_threads_and_its_gpu(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     before = dict(os.environ)
-    assert run(write_share, tmp_path, "a", "b", "c") == {"a": "A", "b": "B", "c": "C"}
-    shares = [(tmp_path / name).read_text(encoding="utf-8") for name in "abc"]
-    assert shares[:2] == ["1 0", "1 1"] and shares[2] in shares[:2]  # the third takes the place of the first that ends
+    results = run(share, tmp_path, "a", "b", "c")
+    assert [results[name][0] for name in "ab"] == ["1 0", "1 1"] and all(
+        len(big) == 10**6 for _, big in results.values()
+    )
+    assert results["c"][0] in ("1 0", "1 1")  # it takes the place of the first that ends
     assert dict(os.environ) == before
-    run(write_share, tmp_path, "e")  # as many threads as it would have with another one beside it
-    assert (tmp_path / "e").read_text(encoding="utf-8") == "1 0"
-    run(write_share, tmp_path, "d", needs=Needs(threads=3))
-    assert (tmp_path / "d").read_text(encoding="utf-8") == "3 0"
-
-
-def test_a_large_result_arrives(tmp_path: Path) -> None:
-    assert run(much, tmp_path, "a") == {"a": bytes(10**6)}
+    assert run(share, tmp_path, "e")["e"][0] == "1 0"  # as many threads as it would have with another one beside it
+    assert run(share, tmp_path, "d", needs=Needs(threads=3))["d"][0] == "3 0"
 
 
 def test_a_unit_begins_after_those_that_it_names(tmp_path: Path) -> None:
     order: list[str] = []
     first, last = frozenset({"first"}), frozenset({"a", "b"})
-    units = [
-        Unit("last", write_share, (tmp_path, "last"), after=last),
-        *(Unit(name, write_share, (tmp_path, name), after=first) for name in ("a", "b")),
-        Unit("first", write_share, (tmp_path, "first")),
-    ]
+    after = {"last": last, "a": first, "b": first, "first": frozenset[str]()}
+    units = [Unit(name, share, (tmp_path, name), after=names) for name, names in after.items()]
     Processes().run(units, 4, lambda unit, value: order.append(unit.name))
     assert order[0] == "first" and order[-1] == "last"
 
@@ -210,10 +191,10 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
     for module in ("base.memory", "jobs.engines.processes"):
         monkeypatch.setattr(f"mtl.{module}.machine_memory", lambda: 10 * 10**9)
     monkeypatch.setattr("torch.get_num_threads", lambda: 5)
-    run(write_share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
-    assert {(tmp_path / name).read_text(encoding="utf-8") for name in "abc"} == {"5 0"}
+    results = run(share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
+    assert {given for given, _ in results.values()} == {"5 0"}
     with raises_input_error(key="resources.memory"):
-        run(write_share, tmp_path, "a", needs=Needs(memory=11 * 10**9))
+        run(share, tmp_path, "a", needs=Needs(memory=11 * 10**9))
 
 
 @pytest.mark.parametrize(
@@ -231,13 +212,6 @@ def test_an_error_in_a_process_is_raised_here(
 ) -> None:
     with pytest.raises(error, match=message):
         run(call, tmp_path, "seed 7")
-
-
-def test_those_expected_to_take_longest_begin_first() -> None:
-    units = [
-        Unit(name, wait, (), seconds=seconds) for name, seconds in (("a", 3.0), ("b", None), ("c", 9.0), ("d", 3.0))
-    ]
-    assert [unit.name for unit in longest_first(units)] == ["b", "c", "a", "d"]
 
 
 def test_what_a_process_prints_and_its_traceback_appear_here(

@@ -58,8 +58,8 @@ def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
     given = {"suite": "superlim-sample", "data_dir": str(tmp_path), "transformer.path": "kb/bert"}
     runs = load_sweep("transformer-superlim", given).runs
     assert len(runs) == 8 and all(run.name.startswith("transformer-bert-finetune,transformer.") for run in runs)
-    assert {run.job.config.transformer.batch_size for run in runs} == {16, 32}
-    assert {run.job.config.transformer.learning_rate for run in runs} == {1e-5, 2e-5, 3e-5, 4e-5}
+    assert {run.config.transformer.batch_size for run in runs} == {16, 32}
+    assert {run.config.transformer.learning_rate for run in runs} == {1e-5, 2e-5, 3e-5, 4e-5}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,76 @@
+"""The sweeps in configs/sweep: their runs, and in what these differ."""
+
+import re
+
+import pytest
+from command_line import job
+
+from mtl.jobs.sweep import load_sweep
+from mtl.methods import METHODS
+from mtl.settings.layers import flatten_config
+from mtl.settings.schema import INDIFFERENT, Config
+
+SAMPLE = {"suite": "klej-sample"}
+
+
+def differing(one: Config, other: Config) -> list[str]:
+    """The settings in which two configurations differ, as "key: one's value, other's"."""
+    a, b = flatten_config(one), flatten_config(other)
+    return [
+        f"{key}: {a.get(key)}, {b.get(key)}" for key in a | b if a.get(key) != b.get(key) and key not in INDIFFERENT
+    ]
+
+
+@pytest.mark.slow
+def test_the_rows_of_table_3_are_in_the_folders_of_mtl_baseline() -> None:
+    runs = load_sweep("table3", SAMPLE).runs
+    rows = ["random-frozen", "fasttext-frozen", "elmo-frozen", "elmo-finetune", "elmo-attention"]
+    assert [run.name for run in runs] == rows
+    for run in runs:
+        embeddings, variant = run.name.split("-")
+        alone = job(["suite=klej-sample", f"embeddings={embeddings}", f"variant={variant}"])
+        assert run.folder.path == alone.folder.path
+        assert differing(run.config, alone.config) == []
+
+
+def test_a_task_is_trained_alone_with_those_that_its_head_answers() -> None:
+    runs = load_sweep("glue-single", {"suite": "glue-sample"}).runs
+    tasks = ["cola", "sst-2", "mrpc", "sts-b", "mnli-m+mnli-mm+ax"]
+    trained = [run.name.partition(",tasks=")[2] for run in runs]
+    assert trained[0] == "" and set(tasks) <= set(trained)
+
+
+@pytest.mark.slow
+def test_the_faults_of_jiant_alone_and_together() -> None:
+    configs = {run.name: run.config for run in load_sweep("jiant", SAMPLE).runs}
+    plain = {name: configs.pop(f"{name}-frozen") for name in ("random", "fasttext")}
+    found = {name: sorted(differing(plain[config.embeddings.name], config)) for name, config in configs.items()}
+    faults = [
+        "embeddings.trainable: True, False",
+        "pretrain.checkpoint: best, last",
+        "finetune.encoder_dropout: False, True",
+    ]
+    assert found == {
+        "jiant-frozen-random": faults[:1],
+        "jiant-frozen-fasttext": faults[:1],
+        "jiant-last-checkpoint": faults[1:2],
+        "jiant-dropout-left-on": faults[2:],
+        "jiant-training-faults-random": sorted(faults),
+        "jiant-training-faults-fasttext": sorted(faults),
+    }
+
+
+@pytest.mark.slow
+def test_both_readings_and_each_part_alone() -> None:
+    runs = {run.name: run.config for run in load_sweep("readings", SAMPLE).runs}
+    for embeddings in ("fasttext", "random", "elmo"):
+        paper, jiant = (runs[f"{embeddings}-frozen{name}"] for name in ("", "-jiant"))
+        skipped = ("architecture: ", "finetune.token_outputs: ")
+        parts = {of for of in differing(paper, jiant) if not of.startswith(skipped)}
+        swapped = {re.sub("^(.*): (.*), (.*)$", r"\1: \3, \2", part) for part in parts}
+        for plain, others in ((paper, parts), (jiant, swapped)):
+            beside = f"{METHODS['lstm'].folder(plain)},"
+            alone = [differing(plain, config) for name, config in runs.items() if name.startswith(beside)]
+            assert sorted(alone) == sorted([part] for part in others)
+    attention = [name for name in runs if "attention" in name]
+    assert attention == ["fasttext-attention", "fasttext-attention-jiant"]
