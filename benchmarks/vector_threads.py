@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.data.text import moses, tokenized_lines
-from mtl.embedders.fasttext import FastTextTraining
+from mtl.vectors.words.fasttext import FastTextTraining
 
 NEIGHBOURS = 10
 LEAST = 20  # occurrences of the words that are compared

@@ -2,14 +2,16 @@
 
 import gzip
 import io
+import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mtl.base.errors import InputError
+from mtl.embedders.fasttext import training_process
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 
 LEXICON = [
@@ -66,6 +68,17 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
     "stored zip": lambda content: zipped(content, compression=zipfile.ZIP_STORED),
     "macOS zip": lambda content: zipped(content, "__MACOSX/._vectors.txt"),
 }
+
+
+def write_fasttext(path: Path, lines: Iterable[Sequence[str]]) -> None:
+    """Vectors of six numbers that fastText trains on these lines; the same ones each time."""
+    settings = {"dim": 6, "epoch": 2, "minCount": 1, "bucket": 500, "thread": 1, "seed": 1, "verbose": 0}
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as text:
+        text.writelines(" ".join(words) + "\n" for words in lines)
+        text.flush()
+        with training_process("train_unsupervised", {"input": text.name, **settings}, path) as process:
+            process.communicate()
+    assert process.returncode == 0
 
 
 def has_surrogates(word: str) -> bool:

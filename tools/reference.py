@@ -25,8 +25,6 @@ from mtl.base.typed import declared_keys, field_types, in_words, notes_of
 from mtl.benchmark_making.make.steps import STEPS
 from mtl.benchmark_making.similarity.comparison import SimilarityOptions
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.fasttext import FastTextTraining
-from mtl.embedders.word2vec import Word2VecTraining
 from mtl.methods import METHODS
 from mtl.settings.layers import flatten
 from mtl.settings.schema import Config
@@ -39,6 +37,8 @@ from mtl.vectors.encoders.run import RunSettings
 from mtl.vectors.encoders.transformer import TransformerSettings
 from mtl.vectors.mteb.benchmark import ModelFacts, MtebSettings
 from mtl.vectors.pretraining.settings import PretrainingSettings
+from mtl.vectors.words.fasttext import FastTextTraining
+from mtl.vectors.words.word2vec import Word2VecTraining
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"

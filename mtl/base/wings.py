@@ -46,6 +46,22 @@ class Boards:
 
 
 @dataclass(frozen=True)
+class Trainings:
+    """Trainings of word vectors.
+
+    Args:
+        extras: by the kind of embeddings that can be trained, the extra with the packages that its training needs.
+        train_recipe: called with a recipe (`mtl.embedders.recipes.Recipe`), a suite, its folder of data, the share of held-out rows, a path
+            and a device; trains the vectors at the path on the suite's training text, unless another process has done so.
+        add_command: adds `mtl embeddings train`; gets the actions of `mtl embeddings`.
+    """
+
+    extras: Mapping[str, str]
+    train_recipe: Callable[..., None]
+    add_command: Callable[[Any], None]
+
+
+@dataclass(frozen=True)
 class Wing:
     """What a wing adds. Everything here is imported when it is first used (`mtl.base.lazy`).
 
@@ -55,7 +71,7 @@ class Wing:
         boards: its leaderboards in a report.
         notes: notes on the tests of a leaderboard of runs; called with its columns, its rows, their tests and its scale.
         importers: files that `mtl import` takes.
-        trainings: by the name of embeddings, how they are trained, a `mtl.embedders.interface.VectorTraining` as "module:name".
+        trainings: of word vectors.
         own_body: called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that
             was trained on the texts, after training it if it is not there.
         extras: by extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
@@ -66,7 +82,7 @@ class Wing:
     boards: Boards | None = None
     notes: Callable[..., list[str]] | None = None
     importers: tuple[Importer, ...] = ()
-    trainings: Mapping[str, str] = field(default_factory=dict)
+    trainings: Trainings | None = None
     own_body: Callable[..., Path] | None = None
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -76,3 +92,8 @@ def wings() -> tuple[Wing, ...]:
     """The wings that are there, in order of their names."""
     names = sorted(file.parent.name for file in PACKAGE.glob("*/wing.py"))
     return tuple(import_module(f"mtl.{name}.wing").WING for name in names)
+
+
+def trainings() -> Trainings | None:
+    """The trainings of word vectors; None without the wing that has them."""
+    return next((wing.trainings for wing in wings() if wing.trainings), None)

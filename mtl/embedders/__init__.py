@@ -3,15 +3,11 @@
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.lazy import resolve
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.base.wings import wings
 from mtl.embedders.elmo import ELMO
-from mtl.embedders.fasttext import FASTTEXT
-from mtl.embedders.interface import EmbedderKind, VectorTraining
+from mtl.embedders.interface import EmbedderKind
 from mtl.embedders.random import RANDOM
-from mtl.embedders.static import GLOVE
-from mtl.embedders.word2vec import WORD2VEC
+from mtl.embedders.static import FASTTEXT, GLOVE, WORD2VEC
 from mtl.settings.layers import find_yaml, shipped
 
 # By name, as in configs/embeddings, on the command line and in run folders.
@@ -29,15 +25,6 @@ def embedder_kind(name: str) -> EmbedderKind:
     if name not in EMBEDDERS:
         raise InputError(f"must be one of {', '.join(EMBEDDERS)}", key="embeddings.name", value=name)
     return EMBEDDERS[name]
-
-
-def vector_training(name: str) -> VectorTraining | None:
-    """How vectors of the kind `name` are trained: as its entry says, or as a wing does; None if they can only be read."""
-    files = EMBEDDERS[name].files
-    if files is not None and files.training is not None:
-        return files.training
-    registered = [wing.trainings[name] for wing in wings() if name in wing.trainings]
-    return resolve(registered[0]) if registered else None
 
 
 def read_embeddings(name: str) -> dict[str, Any]:

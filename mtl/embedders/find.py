@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.typed import typed
-from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings, vector_training
+from mtl.base.wings import trainings
+from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import VectorFiles
-from mtl.embedders.recipes import Recipe, check_recipe, fetchable, train_recipe, vector_path
+from mtl.embedders.recipes import Recipe, check_recipe, fetchable, vector_path
 from mtl.settings.schema import Config, EmbedderOptions
 from mtl.tasks.suite import Suite
 
@@ -58,17 +59,20 @@ class Vectors:
         if recipe is not None and recipe.embeddings != name:
             message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
             raise InputError(message, key="embeddings.path", value=recipe.name)
-        training = vector_training(name)
-        if recipe is not None and recipe.train and training is not None:
-            check_installed(training.extra, key="embeddings.path", value=recipe.name)
+        wing = trainings()
+        extra = None if wing is None else wing.extras.get(name)
+        if recipe is not None and recipe.train and extra is not None:
+            check_installed(extra, key="embeddings.path", value=recipe.name)
             return
         if problem := self._files.problem(path):
             raise InputError(problem, path=path)
         remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
         if recipe and not recipe.url and recipe.source:
             remedies.append(f"get them from {recipe.source}")
-        if training is not None:
+        if extra is not None:
             remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={path}")
+        if recipe is not None and recipe.train and wing is None:
+            remedies.append("they are trained by a part of mtl that is missing here: install the whole of mtl")
         remedies.append("or set embeddings.path=PATH" if remedies else "check embeddings.path")
         raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)
 
@@ -81,7 +85,9 @@ class Vectors:
         if recipe is None or not recipe.train:
             return
         if not self.exist:
-            train_recipe(recipe, suite, data_dir, held_out, self.path, device)
+            wing = trainings()
+            assert wing is not None
+            wing.train_recipe(recipe, suite, data_dir, held_out, self.path, device)
         if not recipe.url:
             check_recipe(suite, data_dir, held_out, self.path)
 

@@ -1,6 +1,6 @@
-"""The interface of a kind of embeddings: how it is built for a run, loaded for prediction, opened without a run, and trained."""
+"""The interface of a kind of embeddings: how it is built for a run, loaded for prediction, and opened without a run."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from mtl.base.extras import check_installed
-from mtl.base.files import write_text
 from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
@@ -150,56 +149,6 @@ class WordTable:
     grows: bool
 
 
-class Training(Protocol):
-    """The settings with which vectors of one kind are trained: a dataclass."""
-
-    def check(self) -> None:
-        """Raise InputError for a setting that is out of range."""
-
-    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises InputError.
-
-        The source, which identifies the content of the lines, is noted first (`note_source`).
-        """
-
-
-def note_source(path: Path, source: str, threads: int | None = None) -> None:
-    """Write `source` beside `path`. It identifies the texts of the vectors that will be moved to `path` next.
-
-    Vectors that are already at `path` come from another source. They are removed first, so that a note never belongs to other
-    vectors. A second line says whether a training with several threads can be repeated.
-    """
-    if path.is_file():
-        path.unlink()
-    again = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
-    write_text(_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {again}\n")
-
-
-def noted_source(path: Path) -> str | None:
-    """What identifies the texts that the vectors at `path` were trained on, if it was noted."""
-    note = _note(path)
-    return note.read_text(encoding="utf-8").partition("\n")[0].strip() if note.is_file() else None
-
-
-def _note(path: Path) -> Path:
-    return path.with_name(f"{path.name}.source")
-
-
-@dataclass(frozen=True)
-class VectorTraining:
-    """How vectors of one kind are trained.
-
-    Attributes:
-        settings: the import path of the class that implements `Training`, as `mtl.base.lazy.resolve` takes it.
-        extra: the extra of mtl-baselines with the packages that training needs (`mtl.base.extras`).
-        file_name: takes the name of a suite and returns the name of the file or folder of the vectors that are trained on it.
-    """
-
-    settings: str
-    extra: str
-    file_name: Callable[[str], str]
-
-
 @dataclass(frozen=True)
 class VectorFiles:
     """Pretrained vectors of one kind.
@@ -207,13 +156,11 @@ class VectorFiles:
     Attributes:
         exists: whether a path holds complete vectors.
         problem: takes a path and returns the error to report if it holds no complete vectors, or None if there is no error.
-        training: how they are trained; None if they can only be read, or if a wing trains them (`mtl.embedders.vector_training`).
         by_word: whether the vectors are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
     """
 
     exists: Callable[[Path], bool]
     problem: Callable[[Path], str | None]
-    training: VectorTraining | None = None
     by_word: bool = False
 
 

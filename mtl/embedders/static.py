@@ -1,4 +1,4 @@
-"""Embeddings initialised with static vectors from a file, one for each word: fastText's and GloVe's."""
+"""Embeddings initialised with static vectors from a file, one for each word: fastText's, GloVe's and word2vec's."""
 
 from dataclasses import dataclass
 from itertools import compress
@@ -16,7 +16,6 @@ from mtl.embedders.interface import (
     RunReaderRequest,
     VectorFiles,
     VectorReaderRequest,
-    VectorTraining,
     unknown_words,
 )
 from mtl.settings.schema import EmbedderOptions
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from mtl.embedders.words import WordEmbeddings
 
 
-def static_kind(title: str, training: VectorTraining | None) -> EmbedderKind:
-    """The registry entry of vectors that are read from a file, in any of the formats of `VectorFile`, or trained."""
+def static_kind(title: str) -> EmbedderKind:
+    """The registry entry of vectors that are read from a file, in any of the formats of `VectorFile`."""
     return EmbedderKind(
         title=title,
         options=StaticOptions,
@@ -34,7 +33,7 @@ def static_kind(title: str, training: VectorTraining | None) -> EmbedderKind:
         load=load_run,
         open=open_vectors,
         open_keys=("embeddings.path", "embeddings.dim", "embeddings.missing"),
-        files=VectorFiles(exists=Path.exists, problem=lambda path: None, training=training, by_word=True),
+        files=VectorFiles(exists=Path.exists, problem=lambda path: None, by_word=True),
         audit_note=lambda options: (
             f"{title}'s vectors"
             + ("" if options.takes_all_words else f"; {unknown_words(options.min_count, options.max_words)}")
@@ -132,4 +131,6 @@ def _check_dim(path: Path, dim: int, wanted: int | None) -> None:
         raise InputError(message, path=path)
 
 
-GLOVE = static_kind("GloVe", training=None)
+FASTTEXT = static_kind("fastText")
+GLOVE = static_kind("GloVe")
+WORD2VEC = static_kind("word2vec")

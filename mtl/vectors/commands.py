@@ -1,4 +1,4 @@
-"""The commands of this wing: vectors of texts, their evaluation, exports, and the pre-training of transformers."""
+"""The commands of this wing: vectors of texts, their evaluation, exports, and pre-training."""
 
 import argparse
 from functools import partial
@@ -48,12 +48,32 @@ def add_commands(commands: Commands) -> None:
     mteb.set_defaults(run=_mteb)
 
 
+def add_embeddings_train(actions: Commands) -> None:
+    """Add `mtl embeddings train`, beside the other actions of `mtl embeddings`, which are the core's."""
+    text = "train fastText vectors or an ELMo on text files and on a suite's training text"
+    train = actions.add_parser("train", help=text)
+    train.set_defaults(run=_train_embeddings)
+    train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
+    text = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"
+    train.add_argument("settings", nargs="*", metavar="key=value", help=text)
+
+
+def _train_embeddings(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.vectors.words.text_training import TrainingText, string, train_embeddings
+
+    settings = parse_settings(arguments.settings)
+    text = TrainingText.take(settings)
+    out, accelerator = string(settings.pop("out", None)), str(settings.pop("accelerator", "auto"))
+    print(train_embeddings(arguments.embeddings, text, settings, out, accelerator))
+
+
 def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.base.device import device_of
     from mtl.data.dataset import training_texts
     from mtl.jobs.job import parse_settings
-    from mtl.jobs.text_training import TrainingText, string
     from mtl.vectors.pretraining.settings import read_settings
+    from mtl.vectors.words.text_training import TrainingText, string
 
     settings = parse_settings(arguments.settings)
     text = TrainingText.take(settings)

@@ -1,7 +1,8 @@
 """What vectors add to the core."""
 
 from mtl.base.lazy import lazy
-from mtl.base.wings import Boards, Wing
+from mtl.base.wings import Boards, Trainings, Wing
+from mtl.vectors.words import TRAININGS
 
 WING = Wing(
     commands=lazy("mtl.vectors.commands:add_commands"),
@@ -10,7 +11,11 @@ WING = Wing(
         file="vectors.csv",
         render=lazy("mtl.vectors.boards:render_vectors"),
     ),
-    trainings={"elmo": "mtl.vectors.elmo:TRAINING"},
+    trainings=Trainings(
+        extras={name: training.extra for name, training in TRAININGS.items()},
+        train_recipe=lazy("mtl.vectors.words.training:train_recipe"),
+        add_command=lazy("mtl.vectors.commands:add_embeddings_train"),
+    ),
     own_body=lazy("mtl.vectors.pretraining.pretrain:own_body"),
     extras={"mteb": ("mteb",), "sentence-transformers": ("sentence_transformers",)},
 )

@@ -35,10 +35,7 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         ),
         (["baseline", "suite=klej-sample", "tasks=[glue]"], "suite klej-sample has no task glue"),
         (["baseline", "suite=klej-sample", "run_dir=/proc/none"], "/proc/none: cannot be written ("),
-        (["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin", "dim=-3"], "dim=-3: must be at least 1"),
         (["data", "klej", "tasks=[glue]"], "suite klej has no task glue"),
-        (["embeddings", "train", "glove", "texts=a.txt", "language=pl", "out=x"], "embeddings=glove: cannot be trained; fasttext and "),
-        (["embeddings", "train", "cove", "texts=a.txt", "language=pl", "out=x"], "cove: must be one of random, fasttext, glove, elmo"),
         (
             ["baseline", "suite=klej-sample", "embeddings=glove"],
             "embeddings.path: suite klej-sample names no glove vectors; set embeddings.path=PATH or embeddings.path=glove-840b",
@@ -67,7 +64,7 @@ def test_bad_input_is_one_line_and_exit_status_2(
         (["bake"], "mtl"),
         (["baseline", "--fast"], "mtl"),
         (["predict", "run", "x.tsv", "--task", "cbd", "--seed", "one"], "mtl predict"),
-        (["embeddings", "train"], "mtl embeddings train"),
+        (["embeddings", "fetch"], "mtl embeddings fetch"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_status_2(
@@ -86,10 +83,10 @@ def test_sigterm_ends_any_command_as_an_interrupt(
     def unheard(*_: object) -> None:
         raise AssertionError("the command does not handle SIGTERM")
 
-    monkeypatch.setattr("mtl.jobs.text_training.train_embeddings", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr("mtl.embedders.recipes.fetch_embeddings", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     before = signal.signal(signal.SIGTERM, unheard)
     try:
-        assert main(["embeddings", "train", "fasttext", "texts=[a.txt]", "out=x"]) == 130
+        assert main(["embeddings", "fetch", "fasttext"]) == 130
         assert signal.getsignal(signal.SIGTERM) is unheard
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -214,11 +211,11 @@ def test_foreign_text_cannot_write_a_line_of_its_own(
 
 
 def test_memory_that_runs_out_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def train(*_: object) -> None:
+    def fetch(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("mtl.jobs.text_training.train_embeddings", train)
-    assert main(["embeddings", "train", "fasttext", "texts=[a.txt]", "out=x"]) == 2
+    monkeypatch.setattr("mtl.embedders.recipes.fetch_embeddings", fetch)
+    assert main(["embeddings", "fetch", "fasttext"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("mtl: error: memory ran out; free some memory")
 

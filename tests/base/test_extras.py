@@ -79,11 +79,11 @@ def test_a_run_a_floor_a_report_and_an_audit_need_no_extra(core: Path, tmp_path:
     ("arguments", "extra"),
     [
         ("baseline embeddings=elmo", "elmo"),
-        ("baseline embeddings=fasttext", "fasttext"),
+        pytest.param("baseline embeddings=fasttext", "fasttext", marks=pytest.mark.wings),
         ("baseline method=transformer", "transformers"),
         ("baseline engine=ray", "ray"),
         pytest.param("mteb average", "mteb", marks=pytest.mark.wings),
-        ("embeddings train fasttext suite=klej-sample out=v.bin", "fasttext"),
+        pytest.param("embeddings train fasttext suite=klej-sample out=v.bin", "fasttext", marks=pytest.mark.wings),
         pytest.param("embeddings train elmo suite=klej-sample out=e", "elmo", marks=pytest.mark.wings),
         pytest.param("pretrain transformer suite=klej-sample out=b", "transformers", marks=pytest.mark.wings),
         ("baseline suite=suite.yaml data_dir=.", "parquet"),

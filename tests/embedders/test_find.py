@@ -9,13 +9,14 @@ from command_line import job
 from elmo_files import write_elmo
 from embedding_requests import build_request
 from input_errors import raises_input_error
+from vector_words import write_fasttext
 
 from mtl.base.errors import InputError
 from mtl.base.locks import waiting_lock
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import Vectors, find_vectors, obtain_vectors
 from mtl.embedders.interface import Embeddings
-from mtl.embedders.recipes import load_recipe
+from mtl.embedders.recipes import load_recipe, source_note, suite_source
 from mtl.jobs.job import Job
 
 
@@ -64,11 +65,6 @@ def test_vectors_at_a_path_are_used(suite_file: Path, tmp_path: Path) -> None:
 def test_missing_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path, tmp_path: Path) -> None:
     for kind, path, problem in (
         ("fasttext", None, "embeddings.path: suite liten names no fasttext vectors; set embeddings.path=PATH"),
-        (
-            "fasttext",
-            tmp_path / "none.bin",
-            r"none\.bin: no such vectors; train your own: mtl embeddings train fasttext te",
-        ),
         ("fasttext", "elmo-sample", "embeddings.path=elmo-sample: a recipe for elmo embeddings, not for fasttext"),
         ("glove", None, "names no glove vectors; set embeddings.path=PATH or embeddings.path=glove-840b$"),
         ("glove", tmp_path / "none.zip", r"none\.zip: no such vectors; check embeddings\.path$"),
@@ -81,9 +77,30 @@ def test_missing_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path
         run = small_job(suite_file, f"embeddings={kind}", *([] if path is None else [f"embeddings.path={path}"]))
         with pytest.raises(InputError, match=problem):
             build(suite_file, run)
+
+
+@pytest.mark.wings
+def test_missing_vectors_can_be_trained(suite_file: Path, tmp_path: Path) -> None:
+    run = small_job(suite_file, f"embeddings.path={tmp_path / 'none.bin'}")
+    with raises_input_error(file="none.bin"):
+        build(suite_file, run)
     run = small_job(suite_file, fasttext="fasttext-pl")
     with raises_input_error(file="cc.pl.300.bin"):
         build(suite_file, run)
+
+
+def test_without_the_wing_that_trains_a_recipe_is_one_line(suite_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.embedders.find.trainings", lambda: None)
+    run = small_job(suite_file, fasttext="fasttext-sample")
+    with raises_input_error(file="klej-sample.bin"):
+        build(suite_file, run)
+    path = found(run).path
+    path.parent.mkdir(exist_ok=True)
+    write_fasttext(path, [["solen", "skiner"]])
+    with raises_input_error(file="klej-sample.bin"):  # they are not known to be of these texts
+        build(suite_file, run)
+    source_note(path).write_text(suite_source(run.suite, run.data_dir, run.config.held_out), encoding="utf-8")
+    assert build(suite_file, run).dim == 6
 
 
 def test_a_file_in_the_place_of_an_elmo_is_one_line(suite_file: Path, tmp_path: Path) -> None:
@@ -96,6 +113,7 @@ def test_a_file_in_the_place_of_an_elmo_is_one_line(suite_file: Path, tmp_path: 
     found(run).check_obtainable()
 
 
+@pytest.mark.wings
 def test_a_recipe_that_can_be_trained_is_trained_once(suite_file: Path) -> None:
     run = small_job(suite_file, fasttext="fasttext-sample")
     recipe = load_recipe("fasttext-sample")
@@ -114,6 +132,7 @@ def test_a_recipe_that_can_be_trained_is_trained_once(suite_file: Path) -> None:
         build(suite_file, run)
 
 
+@pytest.mark.wings
 def test_a_recipe_that_another_process_trains_is_waited_for(
     suite_file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,7 +142,7 @@ def test_a_recipe_that_another_process_trains_is_waited_for(
     made = {file: file.read_bytes() for file in (path, path.with_name(f"{path.name}.source"))}
     for file in made:
         file.unlink()
-    monkeypatch.setattr("mtl.embedders.fasttext.FastTextTraining.train", None)  # must not be called
+    monkeypatch.setattr("mtl.vectors.words.fasttext.FastTextTraining.train", None)  # must not be called
     caplog.clear()
     with caplog.at_level("INFO", logger="mtl"), ThreadPoolExecutor() as pool:
         with waiting_lock(path.with_name(f".{path.name}.lock"), ""):

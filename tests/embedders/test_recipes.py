@@ -8,8 +8,9 @@ import pytest
 from download_server import download_server
 from input_errors import raises_input_error
 
+from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.embedders.recipes import fetch, fetchable, load_recipe, trained_path, vector_path
+from mtl.embedders.recipes import fetch, fetch_embeddings, fetchable, load_recipe, trained_path, vector_path
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.settings.layers import shipped
 
@@ -50,6 +51,18 @@ def test_fetch_keeps_vectors_that_exist_and_needs_an_address(tmp_path: Path) -> 
     assert (tmp_path / "cc.pl.300.bin").read_bytes() == b"vectors"
     with raises_input_error(key="recipe"):
         fetch("fasttext-sample", tmp_path)
+
+
+def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "cc.pl.300.bin").write_bytes(b"vectors")  # fetched before
+    assert fetch_embeddings("fasttext", None, str(tmp_path)) == tmp_path / "cc.pl.300.bin"
+    assert fetch_embeddings("fasttext", "fasttext-pl", str(tmp_path)) == tmp_path / "cc.pl.300.bin"
+    with raises_input_error():
+        fetch_embeddings("elmo", None, str(tmp_path))
+    assert (
+        main(["embeddings", "fetch", "fasttext", "recipe=3", "embeddings_dir=4"]) == 2
+    )  # names that look like numbers
+    assert "recipe=3: unknown" in capsys.readouterr().err
 
 
 def test_recipes_that_can_be_fetched() -> None:

@@ -10,15 +10,13 @@ import pytest
 import torch
 from embedding_requests import build_request
 from input_errors import raises_input_error
-from vector_words import PACKED
+from vector_words import PACKED, write_fasttext
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders.fasttext import FASTTEXT, FastTextTraining
 from mtl.embedders.find import embedder_options
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, VectorReaderRequest
-from mtl.embedders.static import GLOVE, StaticOptions, load_run, static_embeddings
+from mtl.embedders.static import FASTTEXT, GLOVE, StaticOptions, load_run, static_embeddings
 
-SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
 
 
@@ -30,7 +28,7 @@ def request(
 
 
 def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
-    SMALL.train(LINES, tmp_path / "v.bin")
+    write_fasttext(tmp_path / "v.bin", LINES)
     model = fasttext.load_model(str(tmp_path / "v.bin"))
     made = static_embeddings(request(suite_file, tmp_path / "v.bin"))
     weight = made.embedder().table.weight.detach()
@@ -44,7 +42,7 @@ def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
 
 
 def test_min_count_and_max_words_count_only_the_training_texts(suite_file: Path, tmp_path: Path) -> None:
-    SMALL.train(LINES, tmp_path / "v.bin")
+    write_fasttext(tmp_path / "v.bin", LINES)
     given = request(suite_file, tmp_path / "v.bin")
     everything = static_embeddings(given).vocabulary.words
     assert everything == given.texts.types  # words of dev and test texts too, in the texts' order
@@ -82,7 +80,7 @@ def test_words_that_a_text_file_lacks_are_unknown(suite_file: Path, tmp_path: Pa
 
 def test_missing_words_may_have_random_vectors_of_their_own(suite_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "v.bin"
-    SMALL.train(LINES, path)
+    write_fasttext(path, LINES)
     model = fasttext.load_model(str(path))
     expected = {word: model.get_word_vector(word) for words in LINES for word in words}
     given = request(suite_file, path, missing="random")
@@ -131,7 +129,7 @@ def test_a_word_that_a_run_never_saw(
     suite_file: Path, tmp_path: Path, changes: dict[str, object], new: list[str]
 ) -> None:
     path = tmp_path / "v.bin"
-    SMALL.train([*LINES, *[["månen", "lyser"]] * 9], path)
+    write_fasttext(path, [*LINES, *[["månen", "lyser"]] * 9])
     given = request(suite_file, path, **changes)
     made = static_embeddings(given)
     made.save(tmp_path)

@@ -9,7 +9,7 @@ from embedding_requests import train_one_epoch
 from mtl.api.cli import main
 from mtl.tasks.suite import load_suite
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.wings]  # a recipe's vectors are trained
 
 SUITE = "suite=superlim-sample"
 SMALL = "encoder.hidden_size=8 head.hidden_size=16 head.attention_size=8 pretrain.max_steps=6 pretrain.validate_every=6 finetune.max_epochs=1"
@@ -90,7 +90,6 @@ def test_the_submission_fits_and_a_report_has_the_parts_of_the_diagnostics(
     assert "LSTM, fastText, attention" in text and "Negation" in text
 
 
-@pytest.mark.wings
 def test_the_audit_finds_what_the_layout_implies(
     working_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

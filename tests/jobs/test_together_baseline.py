@@ -38,7 +38,14 @@ def working_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("embeddings", "seeds"), [("random", [1, 2, 3]), ("fasttext", [1]), ("elmo", [2])])
+@pytest.mark.parametrize(
+    ("embeddings", "seeds"),
+    [
+        ("random", [1, 2, 3]),
+        pytest.param("fasttext", [1], marks=pytest.mark.wings),
+        pytest.param("elmo", [2], marks=pytest.mark.wings),
+    ],
+)
 def test_the_embedded_suite_end_to_end(
     working_dir: Path,
     embeddings: str,

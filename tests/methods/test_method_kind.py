@@ -98,11 +98,11 @@ def test_only_trained_networks_and_kept_floors_are_loaded_again() -> None:
 
 
 def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
-    missing = {"suite": "klej-sample", "embeddings": "fasttext", "embeddings.path": str(tmp_path / "none.bin")}
+    missing = {"suite": "klej-sample", "embeddings": "glove", "embeddings.path": str(tmp_path / "none.txt")}
     job = load_job(missing)
-    with raises_input_error(file="none.bin"):
+    with raises_input_error(file="none.txt"):
         METHODS["lstm"].find_inputs(job.config, job.suite)
-    with raises_input_error(file="none.bin"):
+    with raises_input_error(file="none.txt"):
         METHODS["word_vectors"].find_inputs(job.config, job.suite)
     for name in ("svm", "random"):
         METHODS[name].find_inputs(replace(job.config, method=name), job.suite)

@@ -10,11 +10,11 @@ from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 from small_suite import small_settings
+from vector_words import write_fasttext
 
 import mtl
 from mtl.data.splits import read_task
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
@@ -34,7 +34,7 @@ def vectors(tmp_path_factory: pytest.TempPathFactory, elmo_files: tuple[Path, Pa
     rng = np.random.default_rng(0)
     text = "".join(f"{word} {' '.join(map(str, rng.normal(size=6)))}\n" for word in WORDS)
     (folder / "v.vec").write_text(text, encoding="utf-8")
-    FastTextTraining(dim=6, epochs=1, min_count=1, bucket=200, threads=1).train([WORDS] * 20, folder / "v.bin")
+    write_fasttext(folder / "v.bin", [WORDS] * 20)
     return {
         "random": ["embeddings=random", "embeddings.dim=6"],
         "vec": ["embeddings=fasttext", f"embeddings.path={folder / 'v.vec'}"],

@@ -15,7 +15,7 @@ from mtl.api.commands.job_settings import (
     job_of,
     names_of,
 )
-from mtl.base.wings import Importer, wings
+from mtl.base.wings import Importer, trainings, wings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,14 +51,11 @@ def add_training(commands: Commands) -> None:
     text = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     data.add_argument("settings", nargs="*", metavar="key=value", help=text)
 
-    embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
-    actions = embeddings.add_subparsers(metavar="ACTION", required=True)
-    text = "train fastText vectors or an ELMo on text files and on a suite's training text"
-    train = actions.add_parser("train", help=text)
-    train.set_defaults(run=_train_embeddings)
-    train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
-    text = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"
-    train.add_argument("settings", nargs="*", metavar="key=value", help=text)
+    trained = trainings()
+    text = "fetch word embeddings" if trained is None else "train or fetch word embeddings"
+    actions = commands.add_parser("embeddings", help=text).add_subparsers(metavar="ACTION", required=True)
+    if trained is not None:
+        trained.add_command(actions)
     fetch = actions.add_parser("fetch", help="download pretrained vectors")
     fetch.set_defaults(run=_fetch_embeddings)
     fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove")
@@ -135,20 +132,10 @@ def _data(arguments: argparse.Namespace) -> None:
     fetch_suite(job.suite, job.tasks, job.data_dir)
 
 
-def _train_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.jobs.job import parse_settings
-    from mtl.jobs.text_training import TrainingText, string, train_embeddings
-
-    settings = parse_settings(arguments.settings)
-    text = TrainingText.take(settings)
-    out, accelerator = string(settings.pop("out", None)), str(settings.pop("accelerator", "auto"))
-    print(train_embeddings(arguments.embeddings, text, settings, out, accelerator))
-
-
 def _fetch_embeddings(arguments: argparse.Namespace) -> None:
     from mtl.base.typed import check_known
+    from mtl.embedders.recipes import fetch_embeddings
     from mtl.jobs.job import parse_settings
-    from mtl.jobs.text_training import fetch_embeddings
 
     settings = parse_settings(arguments.settings)
     check_known(settings, {"recipe", "embeddings_dir"})

@@ -21,9 +21,9 @@ from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
-from mtl.embedders.interface import note_source
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
 from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, claim_of
+from mtl.vectors.words.training import note_source
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from command_line import job
 from small_suite import write_tsv
+from vector_words import write_fasttext
 
 from mtl.benchmark_making.audits.audit import Audit, audit
-from mtl.embedders.fasttext import FastTextTraining
 
 SUITE = """\
 name: ord
@@ -66,8 +66,7 @@ def test_words_of_another_language_and_words_without_a_training_file(settings: l
 
 
 def test_fasttext_words_with_vectors_from_ngrams(settings: list[str], tmp_path: Path) -> None:
-    training = FastTextTraining(dim=4, epochs=1, min_count=1, bucket=50, threads=1)
-    training.train([["sol", "regn", "vind"]] * 50, tmp_path / "v.bin")
+    write_fasttext(tmp_path / "v.bin", [["sol", "regn", "vind"]] * 50)
     done = audit(job([*settings, "embeddings=fasttext", f"embeddings.path={tmp_path / 'v.bin'}"]))
     # Words that are not in the file get vectors from n-grams: snö, of 7 tokens; hagel, snö and is, of 10.
     shares = {split: numbers[5:] for split, numbers in table(done).items()}

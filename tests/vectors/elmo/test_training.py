@@ -10,10 +10,10 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import DivergedError, InputError
 from mtl.embedders.elmo import ELMo
-from mtl.embedders.recipes import training_settings
-from mtl.jobs.text_training import TrainingText, train_embeddings
 from mtl.vectors.elmo import training as module
 from mtl.vectors.elmo.training import ELMoTraining
+from mtl.vectors.words.text_training import TrainingText, train_embeddings
+from mtl.vectors.words.training import training_settings
 
 SMALL = {
     "character_dim": 4,

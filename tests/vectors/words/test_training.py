@@ -12,17 +12,16 @@ from input_errors import raises_input_error
 from mtl.base.errors import InputError
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
-from mtl.embedders.fasttext import FastTextTraining
-from mtl.embedders.interface import note_source, noted_source
-from mtl.embedders.recipes import (
-    check_recipe,
-    load_recipe,
+from mtl.embedders.recipes import check_recipe, load_recipe, noted_source
+from mtl.tasks.suite import load_suite
+from mtl.vectors.words.fasttext import FastTextTraining
+from mtl.vectors.words.training import (
+    note_source,
     train_on_files,
     train_on_suite,
     train_recipe,
     training_settings,
 )
-from mtl.tasks.suite import load_suite
 
 CPU = torch.device("cpu")
 
@@ -132,8 +131,8 @@ KILLED = """
 import sys, time
 from pathlib import Path
 import torch
-from mtl.embedders.fasttext import FastTextTraining
-from mtl.embedders.recipes import _alone
+from mtl.vectors.words.fasttext import FastTextTraining
+from mtl.vectors.words.training import _alone
 def lines():
     yield from [["a", "b"]] * 1000
     print("written", flush=True)

@@ -1,6 +1,5 @@
 """Trainings of word embeddings on texts alone, without a run, and the text that a command names for a training."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +8,11 @@ from typing import Any
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.data.fetching.fetch import write_generated
-from mtl.embedders import EMBEDDERS, vector_training
-from mtl.embedders.recipes import fetch, fetchable, train_on_files, train_on_suite, trained_path, training_settings
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.recipes import trained_path
 from mtl.jobs.job import Job, load_job
-from mtl.settings.layers import find_suite
-from mtl.tasks.suite import load_suite
-
-logger = logging.getLogger("mtl")
+from mtl.vectors.words import TRAININGS
+from mtl.vectors.words.training import train_on_files, train_on_suite, training_settings
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ def train_embeddings(
     """Train vectors of the kind `name` and return their path. Raises InputError if it cannot be done.
 
     Args:
-        settings: fields of the kind's `mtl.embedders.interface.VectorTraining.settings`.
+        settings: fields of the kind's `mtl.vectors.words.VectorTraining.settings`.
         out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the suite.
     """
     text.check("embeddings train")
@@ -95,13 +92,13 @@ def train_embeddings(
         example = "language=CODE, as in language=sv"
         raise InputError(f"embeddings train: name the language of the texts, for the tokenizer: {example}")
     training = training_settings(name, settings)
-    files, registered = EMBEDDERS[name].files, vector_training(name)
-    assert files is not None and registered is not None
+    files = EMBEDDERS[name].files
+    assert files is not None
     job = text.job()
     if out is not None:
         path = Path(out)
     elif job is not None:
-        path = trained_path(Path("embeddings") / registered.file_name(job.suite.name), job.config.held_out)
+        path = trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
     if path.is_dir() and files.exists(path):
         message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
         raise InputError(message, path=path)
@@ -111,20 +108,3 @@ def train_embeddings(
     else:
         train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device, text.files)
     return path
-
-
-def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
-    """Download the pretrained vectors of a recipe and return their path. Raises InputError if it cannot be done.
-
-    Args:
-        recipe: a name or a path; None: the recipe for this kind of embeddings that says where to download them, KLEJ's if there are several.
-    """
-    if recipe is None:
-        names = fetchable(name)
-        if not names:
-            message = f"no recipe says where to download {name} embeddings; name your own: recipe=PATH"
-            raise InputError(f"embeddings fetch: {message}")
-        klej = load_suite(find_suite("klej")).embeddings.get(name)
-        recipe = klej if klej in names else names[0]
-        logger.info("recipe=%s", recipe)
-    return fetch(recipe, Path(embeddings_dir))

@@ -2,11 +2,10 @@ from pathlib import Path
 
 import fasttext
 import pytest
-from input_errors import raises_input_error
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.jobs.text_training import TrainingText, fetch_embeddings, train_embeddings
+from mtl.vectors.words.text_training import TrainingText, train_embeddings
 
 SMALL = {"dim": 4, "bucket": 100, "min_count": 1, "epochs": 1, "threads": 1}
 
@@ -53,23 +52,10 @@ def test_wrong_arguments_are_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path) -> None:
-    (tmp_path / "cc.pl.300.bin").write_bytes(b"vectors")  # fetched before
-    assert fetch_embeddings("fasttext", None, str(tmp_path)) == tmp_path / "cc.pl.300.bin"
-    assert fetch_embeddings("fasttext", "fasttext-pl", str(tmp_path)) == tmp_path / "cc.pl.300.bin"
-    with raises_input_error():
-        fetch_embeddings("elmo", None, str(tmp_path))
-
-
-def test_names_that_look_like_numbers_are_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_that_look_like_numbers_are_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "2024").write_text("ala ma kota\n" * 9, encoding="utf-8")
     settings = [f"{key}={value}" for key, value in SMALL.items()]
     for texts, out in (("2024", "1"), ("[2024]", "2")):
         assert main(["embeddings", "train", "fasttext", f"texts={texts}", "language=pl", f"out={out}", *settings]) == 0
         assert (tmp_path / out).is_file()
-    capsys.readouterr()
-    assert main(["embeddings", "fetch", "fasttext", "recipe=3", "embeddings_dir=4"]) == 2
-    assert "recipe=3: unknown" in capsys.readouterr().err

@@ -10,10 +10,10 @@ from gensim.models import KeyedVectors, Word2Vec
 from input_errors import raises_input_error
 
 from mtl.base.progress import Progress
-from mtl.embedders import word2vec as module
-from mtl.embedders.interface import noted_source
+from mtl.embedders.recipes import noted_source
 from mtl.embedders.vector_files.vector_file import VectorFile
-from mtl.embedders.word2vec import Word2VecTraining
+from mtl.vectors.words import word2vec as module
+from mtl.vectors.words.word2vec import Word2VecTraining
 
 SMALL = Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
@@ -21,7 +21,7 @@ LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", 
 TRAIN = """
 import sys
 from pathlib import Path
-from mtl.embedders.word2vec import Word2VecTraining
+from mtl.vectors.words.word2vec import Word2VecTraining
 lines = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
 Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1).train(lines, Path(sys.argv[1]))
 """

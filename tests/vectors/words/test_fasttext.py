@@ -11,9 +11,11 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.embedders import fasttext as module
-from mtl.embedders.fasttext import FastTextTraining
-from mtl.embedders.interface import note_source, noted_source
+from mtl.embedders import fasttext as library
+from mtl.embedders.recipes import noted_source
+from mtl.vectors.words import fasttext as module
+from mtl.vectors.words.fasttext import FastTextTraining
+from mtl.vectors.words.training import note_source
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
@@ -50,7 +52,7 @@ sys.exit(1)
 def test_what_fasttext_writes_is_progress_or_the_reason_of_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reached: list[tuple[int, int | None]]
 ) -> None:
-    monkeypatch.setattr(module, "TRAIN", WRITE)
+    monkeypatch.setattr(library, "TRAIN", WRITE)
     with pytest.raises(InputError, match=r"fastText could not train: ValueError: Encountered NaN. \(min_count=5\)"):
         FastTextTraining(epochs=1).train([["a"] * 39] * 5, tmp_path / "v.bin")
     assert reached == [(3, 200), (100, 200)]

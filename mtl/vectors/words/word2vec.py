@@ -1,4 +1,4 @@
-"""word2vec vectors, the static rows of PL-MTEB and Superlim; and their training with gensim."""
+"""Training of word2vec vectors, the static rows of PL-MTEB and Superlim, with gensim."""
 
 import logging
 import os
@@ -12,20 +12,12 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
-from mtl.embedders.interface import VectorTraining, note_source
-from mtl.embedders.static import static_kind
+from mtl.vectors.words.training import note_source
 
 if TYPE_CHECKING:
     import torch
 
 LARGEST_SEED = 2**32 - 1
-
-WORD2VEC = static_kind(
-    "word2vec",
-    VectorTraining(
-        "mtl.embedders.word2vec:Word2VecTraining", extra="gensim", file_name=lambda suite: f"{suite}-word2vec.bin"
-    ),
-)
 
 
 @dataclass

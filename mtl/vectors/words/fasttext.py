@@ -1,0 +1,157 @@
+"""Training of fastText vectors: the row "LSTM + fastText" of KLEJ's Table 3."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
+
+from mtl.base.errors import InputError
+from mtl.base.files import replacing
+from mtl.base.progress import Progress
+from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
+from mtl.embedders.fasttext import training_process
+from mtl.vectors.words.training import note_source
+
+if TYPE_CHECKING:
+    import torch
+
+LOOK_EVERY = 0.5  # seconds between two looks at how far a training has read its text
+
+# fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
+# whatever values are in memory.
+SAFE_THREADS = 11
+
+
+@dataclass
+class FastTextTraining:
+    """Settings of the training; they mean the same as in the fasttext library.
+
+    Args:
+        dim: numbers in a vector.
+        epochs: passes over the texts.
+        min_count: words that occur less often have no vector of their own.
+        min_ngram: characters in the shortest n-gram.
+        max_ngram: characters in the longest n-gram; 0: no n-grams.
+        bucket: rows for n-grams.
+        learning_rate: at the first step.
+        window: words on each side.
+        threads: 0: one for each core. With more than one, vectors differ a little each time.
+        seed: of the first vectors and of the noise.
+    """
+
+    dim: Annotated[int, AT_LEAST_ONE] = 300
+    epochs: Annotated[int, AT_LEAST_ONE] = 5
+    min_count: Annotated[int, AT_LEAST_ONE] = 5
+    min_ngram: Annotated[int, NOT_NEGATIVE] = 3
+    max_ngram: Annotated[int, NOT_NEGATIVE] = 6
+    bucket: Annotated[int, NOT_NEGATIVE] = 2_000_000
+    learning_rate: Annotated[float, NOT_NEGATIVE] = 0.05
+    window: Annotated[int, AT_LEAST_ONE] = 5
+    threads: Annotated[int, NOT_NEGATIVE] = 0
+    seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # fastText takes 0 as 1
+
+    def train(
+        self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
+    ) -> None:
+        """As `Training.train`: skip-gram vectors, by the fasttext library, on the CPU."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", suffix=".txt"
+        ) as text:
+            tokens = 0  # fastText counts the end of a line as a token
+            for words in lines:
+                text.write(" ".join(words) + "\n")
+                tokens += len(words) + 1
+            text.flush()
+            threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
+            with replacing(path) as partial:
+                arguments = {
+                    "input": text.name,
+                    "model": "skipgram",
+                    "dim": self.dim,
+                    "epoch": self.epochs,
+                    "minCount": self.min_count,
+                    "minn": self.min_ngram,
+                    "maxn": self.max_ngram,
+                    "bucket": self.bucket,
+                    "lr": self.learning_rate,
+                    "ws": self.window,
+                    "thread": threads,
+                    "verbose": 2,
+                    "seed": self.seed,
+                }
+                _in_new_process(arguments, partial, path, tokens * self.epochs)
+                note_source(path, source, threads)
+
+
+def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
+    """Train in a separate process, with a progress bar of all tokens of all epochs. Messages name `path`."""
+    last_line = ""
+    with (
+        training_process("train_unsupervised", arguments, partial) as process,
+        Progress(f"training {path.name}", tokens, "tokens") as bar,
+        _followed(process.pid, arguments, bar) if arguments["thread"] == 1 else nullcontext(),
+    ):
+        try:
+            for line in process.stderr or ():
+                # fastText writes "Progress:  12.3% words/sec/thread: …".
+                if match := re.match(r"\s*Progress: *([0-9.]+)%", line):
+                    bar.reach(round(float(match[1]) / 100 * tokens))
+                elif line.strip():
+                    last_line = line.strip()
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        reason = last_line if process.returncode > 0 and last_line else f"exit status {process.returncode}"
+        message = f"fastText could not train: {reason} (min_count={arguments['minCount']})"
+        raise InputError(message, path=path)
+
+
+@contextmanager
+def _followed(process: int, arguments: dict[str, Any], bar: Progress) -> Iterator[None]:
+    """Within the block, move the bar as far as the process has read its text. With one thread, fastText itself reports no progress.
+
+    It reads the text once to count words, and then once in each epoch. On systems without /proc, the bar does not move.
+    """
+    text, ended = Path(arguments["input"]).resolve(), Event()
+    size, tokens = text.stat().st_size, bar.total or 0
+
+    def follow() -> None:
+        last = passes = 0
+        while not ended.wait(LOOK_EVERY):
+            position = _position(process, text)
+            if position is None:
+                continue
+            passes += position < last
+            last = position
+            if passes:
+                bar.reach(min(tokens, round(tokens * (passes - 1 + position / size) / arguments["epoch"])))
+
+    thread = Thread(target=follow, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    bar.reach(tokens)
+
+
+def _position(process: int, file: Path) -> int | None:
+    """How many bytes of the file the process has read; None if it has not opened it, or nothing says so."""
+    try:
+        for link in Path(f"/proc/{process}/fd").iterdir():
+            if link.readlink() == file:
+                information = Path(f"/proc/{process}/fdinfo/{link.name}").read_text(encoding="utf-8")
+                return int(information.split()[1])  # "pos:", and the position
+    except OSError:  # the process has closed the file, or there is no /proc
+        pass
+    return None
