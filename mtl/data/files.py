@@ -40,12 +40,12 @@ def first_lines(path: Path, lines: int) -> list[str]:
 
 def first_bytes(path: Path, size: int, member: str | None = None) -> bytes:
     """About the first `size` bytes of a data file, unpacked: whole lines, unless the first one is longer. Raises InputError."""
-    head = b""
+    head = bytearray()
     for line in unpacked_lines(path, member):
         head += line
         if len(head) >= size:
             break
-    return head[:size]
+    return bytes(head[:size])
 
 
 def unpacked_lines(path: Path, member: str | None = None) -> Iterator[bytes]:

@@ -148,10 +148,19 @@ def _tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[str,
 
 def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Reading:
     """How all files of a task are read. Raises InputError if they are read in several ways."""
-    decisive = {split: how for split, how in sniffed.items() if not how.is_plain} or sniffed
-    readings = {how.layout.reading for how in decisive.values()}
+    found = [how.layout.reading for how in sniffed.values()]
+    quoted_cells = next((reading.quoted for reading in found if reading.quoted is not None), None)
+    encoding = next((reading.encoding for reading in found if reading.encoding is not None), None)
+    readings = {
+        replace(
+            how.layout.reading,
+            quoted=how.layout.reading.quoted if how.has_quotes else quoted_cells,
+            encoding=encoding if how.is_ascii else how.layout.reading.encoding,
+        )
+        for how in sniffed.values()
+    }
     if len(readings) > 1:
-        differing = ", ".join(f"{files[split]}: {how.why or 'as its suffix says'}" for split, how in decisive.items())
+        differing = ", ".join(f"{files[split]}: {how.why or 'as its suffix says'}" for split, how in sniffed.items())
         raise InputError(f"the files of the task are read in several ways ({differing}); convert them to one")
     return next(iter(readings))
 

@@ -16,7 +16,7 @@ from mtl.data.rows import form_of, member_of
 from mtl.tasks.task import Layout, Reading
 
 HEAD = 2**18  # bytes of a file that are looked at
-LINES = 200  # of them
+LINES = 3000  # of them
 SEPARATORS = {"tsv": "\t,;|", "csv": ",;\t|"}  # that a table may have, the one of its suffix first
 CODE_PAGES = (
     "cp1252",
@@ -35,14 +35,16 @@ class Sniffed:
 
     Args:
         rows: the cells of its first rows, of a table.
-        is_plain: whether it has neither quotes nor characters beyond ASCII, so that it can be read as the other files of its task are.
+        has_quotes: whether its first lines have any; without them it can be read as quoted, too.
+        is_ascii: whether its first lines are ASCII, so that it can be read in other encodings, too.
     """
 
     layout: Layout
     why: str = ""
     question: str | None = None
     rows: Sequence[Sequence[str]] = ()
-    is_plain: bool = False
+    has_quotes: bool = True
+    is_ascii: bool = False
 
 
 def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
@@ -78,8 +80,8 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     whys = [why, f"its cells are set apart by {said[separator]}" if form_read or declared else ""]
     whys.append("its cells stand in quotes" if reading.quoted else "")
     rows = _cells(lines, separator, quoted_cells)
-    is_plain = head.isascii() and b'"' not in head
-    return Sniffed(replace(layout, reading=reading), "; ".join(filter(None, whys)), question, rows, is_plain)
+    marks = b'"' in head, head.isascii()
+    return Sniffed(replace(layout, reading=reading), "; ".join(filter(None, whys)), question, rows, *marks)
 
 
 def _encoding(head: bytes, path: Path) -> tuple[str | None, str | None]:
@@ -157,16 +159,13 @@ def _is_quoted(lines: Sequence[str], separator: str) -> bool:
 
 def is_annotated(lines: Sequence[str]) -> bool:
     """Whether lines hold a token with its labels each, in the form of CoNLL, and empty lines stand between sentences."""
-    full = [
-        line.split("\t" if "\t" in line else None)
-        for line in lines
-        if line.strip() and not line.startswith(("#", "-DOCSTART-"))
-    ]
-    widths = Counter(map(len, full))
-    breaks = len(lines) - len(full)
-    if len(full) < 10 or breaks < 2 or widths.most_common(1)[0][0] < 2:
+    rows = [line.split("\t" if "\t" in line else None) for line in lines if line.strip() and line[0] not in "#"]
+    breaks = sum(not line.strip() for line in lines)
+    if len(rows) < 10 or not 2 <= breaks <= len(rows):
         return False
-    return widths.most_common(1)[0][1] >= 0.9 * len(full) and breaks <= len(full)
+    width, usual = Counter(map(len, rows)).most_common(1)[0]
+    words = sum(" " not in row[0].strip() for row in rows)
+    return width > 1 and usual >= 0.9 * len(rows) and words >= 0.9 * len(rows)
 
 
 def _text_form(lines: Sequence[str]) -> str | None:
