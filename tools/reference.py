@@ -270,14 +270,14 @@ def recipe_steps() -> Iterator[str]:
     )
     common = {item.name for item in fields(SimilarityOptions)}
     for name, step in STEPS.items():
-        yield from ("", f"## {name}", "", first_paragraphs(step.run))
-        compares = issubclass(step.options, SimilarityOptions)
-        own = vars(step.options).get("__annotations__", {})
+        yield from ("", f"## {name}", "", first_paragraphs(step))
+        compares = issubclass(step, SimilarityOptions)
+        own = vars(step).get("__annotations__", {})
         if compares:
             yield from ("", "It also has the [options of similarities](#similarities).")
-        if fields(step.options):
+        if fields(step):
             skipped = common - set(own) if compares else ()
-            yield from ("", *key_table(step.options, with_values=True, without=skipped))
+            yield from ("", *key_table(step, with_values=True, without=skipped))
     yield from ("", "## Similarities", "", *key_table(SimilarityOptions, with_values=True))
 
 

@@ -27,8 +27,7 @@ def do(step: str, *tables: Table, **options: Any) -> Table:
 def work_of(step: str, *tables: Table, **options: Any) -> tuple[Table, Work]:
     """What a step returns, and its work: what it dropped and noted."""
     work = Work(Path("recipe.yaml"), 1, step, 1)
-    made: Any = typed(STEPS[step].options, options, f"steps.1.{step}.")
-    return STEPS[step].run(work, made, *tables), work
+    return typed(STEPS[step], options, f"steps.1.{step}.").run(work, *tables), work
 
 
 def column(table: Table, name: str) -> list[Any]:

@@ -44,7 +44,8 @@ MEASURES: dict[str, tuple[Callable[[SourceRow, str], float], str]] = {
 
 @dataclass
 class Keep:
-    """
+    """Keep rows by a column's values, or by the length or number in it.
+
     Args:
         column: the column that is looked at.
         values: keep rows with one of these values; of a column of lists, rows with at least one of them.
@@ -69,11 +70,9 @@ class Keep:
         for name in MEASURES:
             check_range(name, getattr(self, name))
 
-
-def keep(work: Work, options: Keep, table: Table) -> Table:
-    """Keep rows by a column's values, or by the length or number in it."""
-    work.check_columns(table, "column", options.column, lists=options.words is options.characters is options.number)
-    return table.with_rows(work.chosen(table.rows, [_reason(options, row) for row in table.rows]))
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "column", self.column, lists=self.words is self.characters is self.number)
+        return table.with_rows(work.chosen(table.rows, [_reason(self, row) for row in table.rows]))
 
 
 def _reason(options: Keep, row: SourceRow) -> str | None:
@@ -92,7 +91,8 @@ def _reason(options: Keep, row: SourceRow) -> str | None:
 
 @dataclass
 class Duplicates:
-    """
+    """Of rows with the same texts, or nearly the same, keep the first.
+
     Args:
         columns: rows are the same if the texts of all these columns are, but for case and white space.
         near: also drop rows whose sets of character n-grams have at least this share in common (Jaccard).
@@ -103,32 +103,29 @@ class Duplicates:
     near: Annotated[float, PART] | None = None
     ngram: Annotated[int, AT_LEAST_ONE] = 5
 
-
-def duplicates(work: Work, options: Duplicates, table: Table) -> Table:
-    """Of rows with the same texts, or nearly the same, keep the first."""
-    work.check_columns(table, "columns", *options.columns, lists=False)
-    texts = [
-        "\n".join(" ".join(row.cell(column).casefold().split()) for column in options.columns) for row in table.rows
-    ]
-    first: dict[str, int] = {}
-    reasons: list[str | None] = [None] * len(texts)
-    for number, text in enumerate(texts):
-        if first.setdefault(text, number) != number:
-            reasons[number] = f"the same as {table.rows[first[text]].place}"
-    if options.near is not None:
-        numbers = list(first.values())
-        for earlier, later, value in near_duplicates(
-            [texts[number] for number in numbers], options.near, options.ngram
-        ):
-            before, after = numbers[earlier], numbers[later]
-            if reasons[before] is None and reasons[after] is None:
-                reasons[after] = f"{value:.2f} like {table.rows[before].place}"
-    return table.with_rows(work.chosen(table.rows, reasons))
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "columns", *self.columns, lists=False)
+        texts = [
+            "\n".join(" ".join(row.cell(column).casefold().split()) for column in self.columns) for row in table.rows
+        ]
+        first: dict[str, int] = {}
+        reasons: list[str | None] = [None] * len(texts)
+        for number, text in enumerate(texts):
+            if first.setdefault(text, number) != number:
+                reasons[number] = f"the same as {table.rows[first[text]].place}"
+        if self.near is not None:
+            numbers = list(first.values())
+            for earlier, later, value in near_duplicates([texts[number] for number in numbers], self.near, self.ngram):
+                before, after = numbers[earlier], numbers[later]
+                if reasons[before] is None and reasons[after] is None:
+                    reasons[after] = f"{value:.2f} like {table.rows[before].place}"
+        return table.with_rows(work.chosen(table.rows, reasons))
 
 
 @dataclass
-class SampleOptions:
-    """
+class SampleRows:
+    """Draw some of the rows of a class, or of all rows, at random.
+
     Args:
         column: with `values`, the rows to draw from; all others are kept. Without them, rows are drawn from all.
         values: see `column`.
@@ -146,24 +143,23 @@ class SampleOptions:
         if (self.column is None) != (self.values is None):
             raise InputError("is given together with values", key="column")
 
-
-def sample(work: Work, options: SampleOptions, table: Table) -> Table:
-    """Draw some of the rows of a class, or of all rows, at random."""
-    column, values = options.column, set(options.values or ())
-    if column is not None:
-        work.check_columns(table, "column", column)
-    pool = [number for number, row in enumerate(table.rows) if column is None or values & set(row.items(column))]
-    size = round(len(pool) * options.share) if options.share is not None else options.number or 0
-    if size > len(pool):
-        raise work.error(f"table {table.name} has {len(pool)} such rows; ask for at most that", "number")
-    drawn = set(work.shuffled(pool)[size:])
-    reasons = ["not drawn" if number in drawn else None for number in range(len(table.rows))]
-    return table.with_rows(work.chosen(table.rows, reasons))
+    def run(self, work: Work, table: Table) -> Table:
+        column, values = self.column, set(self.values or ())
+        if column is not None:
+            work.check_columns(table, "column", column)
+        pool = [number for number, row in enumerate(table.rows) if column is None or values & set(row.items(column))]
+        size = round(len(pool) * self.share) if self.share is not None else self.number or 0
+        if size > len(pool):
+            raise work.error(f"table {table.name} has {len(pool)} such rows; ask for at most that", "number")
+        drawn = set(work.shuffled(pool)[size:])
+        reasons = ["not drawn" if number in drawn else None for number in range(len(table.rows))]
+        return table.with_rows(work.chosen(table.rows, reasons))
 
 
 @dataclass
 class Top:
-    """
+    """Keep the rows with the highest or lowest numbers of each group.
+
     Args:
         group: rows with the same value here are ranked together.
         by: the column of numbers that they are ranked by.
@@ -178,29 +174,28 @@ class Top:
     order: Literal["highest", "lowest"] = "highest"
     at_least: float | None = None
 
-
-def top(work: Work, options: Top, table: Table) -> Table:
-    """Keep the rows with the highest or lowest numbers of each group."""
-    work.check_columns(table, "group", options.group, lists=False)
-    work.check_columns(table, "by", options.by, lists=False)
-    groups = defaultdict[str, list[tuple[float, int]]](list)
-    reasons: list[str | None] = [None] * len(table.rows)
-    sign = -1 if options.order == "highest" else 1
-    for number, row in enumerate(table.rows):
-        value = row.number(options.by)
-        if options.at_least is not None and value < options.at_least:
-            reasons[number] = f"{options.by} is {value:.4g}, less than {options.at_least:g}"
-        else:
-            groups[row.cell(options.group)].append((sign * value, number))
-    for ranked in groups.values():
-        for _, number in sorted(ranked)[options.most :]:
-            reasons[number] = f"not one of the {options.most} {options.order} of its group"
-    return table.with_rows(work.chosen(table.rows, reasons))
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "group", self.group, lists=False)
+        work.check_columns(table, "by", self.by, lists=False)
+        groups = defaultdict[str, list[tuple[float, int]]](list)
+        reasons: list[str | None] = [None] * len(table.rows)
+        sign = -1 if self.order == "highest" else 1
+        for number, row in enumerate(table.rows):
+            value = row.number(self.by)
+            if self.at_least is not None and value < self.at_least:
+                reasons[number] = f"{self.by} is {value:.4g}, less than {self.at_least:g}"
+            else:
+                groups[row.cell(self.group)].append((sign * value, number))
+        for ranked in groups.values():
+            for _, number in sorted(ranked)[self.most :]:
+                reasons[number] = f"not one of the {self.most} {self.order} of its group"
+        return table.with_rows(work.chosen(table.rows, reasons))
 
 
 @dataclass
 class Explode:
-    """
+    """Make a row of each item of a list, as of each summary of an article. The other lists of the row are left out.
+
     Args:
         column: a column of lists, whose name ends in [].
         item: the new column, with one item of the list in each row.
@@ -209,34 +204,33 @@ class Explode:
     column: str
     item: str
 
-
-def explode(work: Work, options: Explode, table: Table) -> Table:
-    """Make a row of each item of a list, as of each summary of an article. The other lists of the row are left out."""
-    work.check_columns(table, "column", options.column)
-    if not options.column.endswith(LIST):
-        raise work.error(f"{options.column!r} is no column of lists; its name would end in {LIST}", "column")
-    columns = [name for name in table.columns if not name.endswith(LIST)]
-    rows = []
-    for row in table.rows:
-        items = row.items(options.column)
-        if not items:
-            work.drop(row, f"no item in {options.column}")
-        common = {name: row.values.get(name) for name in columns}
-        rows += [SourceRow({**common, options.item: item}, row.origins) for item in items]
-    return Table(table.name, list(dict.fromkeys([*columns, options.item])), rows)
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "column", self.column)
+        if not self.column.endswith(LIST):
+            raise work.error(f"{self.column!r} is no column of lists; its name would end in {LIST}", "column")
+        columns = [name for name in table.columns if not name.endswith(LIST)]
+        rows = []
+        for row in table.rows:
+            items = row.items(self.column)
+            if not items:
+                work.drop(row, f"no item in {self.column}")
+            common = {name: row.values.get(name) for name in columns}
+            rows += [SourceRow({**common, self.item: item}, row.origins) for item in items]
+        return Table(table.name, list(dict.fromkeys([*columns, self.item])), rows)
 
 
 @dataclass
-class Nothing:
-    """A step without options."""
-
-
-def stack(work: Work, options: Nothing, *tables: Table) -> Table:
+class Stack:
     """Put the rows of several tables into one, in the order of the tables."""
-    columns = dict.fromkeys(column for table in tables for column in table.columns)
-    return Table(tables[0].name, list(columns), [row for table in tables for row in table.rows])
+
+    def run(self, work: Work, *tables: Table) -> Table:
+        columns = dict.fromkeys(column for table in tables for column in table.columns)
+        return Table(tables[0].name, list(columns), [row for table in tables for row in table.rows])
 
 
-def shuffle(work: Work, options: Nothing, table: Table) -> Table:
+@dataclass
+class Shuffle:
     """Put the rows into a random order."""
-    return table.with_rows(table.rows[number] for number in work.shuffled(range(len(table.rows))))
+
+    def run(self, work: Work, table: Table) -> Table:
+        return table.with_rows(table.rows[number] for number in work.shuffled(range(len(table.rows))))

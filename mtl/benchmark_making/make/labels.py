@@ -21,7 +21,8 @@ OUTSIDE = ("O", "_", "-", "")  # tags of a token in no entity
 
 @dataclass
 class Entities:
-    """
+    """Read the entities from the tags of tokens: the columns types[], each type once, and entities[], their texts in lower case.
+
     Args:
         tokens: the column of lists with the tokens.
         tags: the column of lists with a tag for each token: B-TYPE, I-TYPE and O (also with the E, S, L and U of IOBES and BILOU), or TYPE
@@ -31,22 +32,20 @@ class Entities:
     tokens: str = TOKENS
     tags: str = TAGS
 
-
-def entities(work: Work, options: Entities, table: Table) -> Table:
-    """Read the entities from the tags of tokens: the columns types[], each type once, and entities[], their texts in lower case."""
-    work.check_columns(table, "tokens", options.tokens)
-    work.check_columns(table, "tags", options.tags)
-    rows = []
-    for row in table.rows:
-        tokens, tags = row.items(options.tokens), row.items(options.tags)
-        if len(tokens) != len(tags):
-            raise row.error(f"{len(tokens)} tokens and {len(tags)} tags; each token has one")
-        spans = list(_spans(tags))
-        types = list(dict.fromkeys(kind for kind, _, _ in spans))
-        texts = list(dict.fromkeys(" ".join(tokens[start:stop]).casefold() for _, start, stop in spans))
-        rows.append(row.with_values(**{TYPES: types, ENTITIES: texts}))
-    work.facts["types"] = dict(sorted(Counter(kind for row in rows for kind in row.items(TYPES)).items()))
-    return table.with_rows(rows, TYPES, ENTITIES)
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "tokens", self.tokens)
+        work.check_columns(table, "tags", self.tags)
+        rows = []
+        for row in table.rows:
+            tokens, tags = row.items(self.tokens), row.items(self.tags)
+            if len(tokens) != len(tags):
+                raise row.error(f"{len(tokens)} tokens and {len(tags)} tags; each token has one")
+            spans = list(_spans(tags))
+            types = list(dict.fromkeys(kind for kind, _, _ in spans))
+            texts = list(dict.fromkeys(" ".join(tokens[start:stop]).casefold() for _, start, stop in spans))
+            rows.append(row.with_values(**{TYPES: types, ENTITIES: texts}))
+        work.facts["types"] = dict(sorted(Counter(kind for row in rows for kind in row.items(TYPES)).items()))
+        return table.with_rows(rows, TYPES, ENTITIES)
 
 
 def _spans(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -67,7 +66,8 @@ def _spans(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 @dataclass
 class OnlyItem:
-    """
+    """Take the only item of a list as the label, as the only type of entity in a sentence; drop rows with more items.
+
     Args:
         column: a column of lists.
         into: the new column.
@@ -78,25 +78,24 @@ class OnlyItem:
     into: str = "label"
     none: str | None = None
 
-
-def only_item(work: Work, options: OnlyItem, table: Table) -> Table:
-    """Take the only item of a list as the label, as the only type of entity in a sentence; drop rows with more items."""
-    work.check_columns(table, "column", options.column)
-    rows, column = [], options.column
-    for row in table.rows:
-        items = list(dict.fromkeys(row.items(column)))
-        if len(items) > 1:
-            work.drop(row, f"{column} has {len(items)} items: {', '.join(items)}")
-        elif not items and options.none is None:
-            work.drop(row, f"{column} has no item")
-        else:
-            rows.append(row.with_values(**{options.into: items[0] if items else options.none}))
-    return table.with_rows(rows, options.into)
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "column", self.column)
+        rows, column = [], self.column
+        for row in table.rows:
+            items = list(dict.fromkeys(row.items(column)))
+            if len(items) > 1:
+                work.drop(row, f"{column} has {len(items)} items: {', '.join(items)}")
+            elif not items and self.none is None:
+                work.drop(row, f"{column} has no item")
+            else:
+                rows.append(row.with_values(**{self.into: items[0] if items else self.none}))
+        return table.with_rows(rows, self.into)
 
 
 @dataclass
 class Map:
-    """
+    """Rename or merge the values of a column.
+
     Args:
         column: the column whose values are replaced.
         values: by old value, the new one; several old values may have the same new one.
@@ -109,46 +108,44 @@ class Map:
     others: Literal["error", "keep", "drop"] = "error"
     into: str | None = None
 
-
-def map_values(work: Work, options: Map, table: Table) -> Table:
-    """Rename or merge the values of a column."""
-    work.check_columns(table, "column", options.column, lists=False)
-    into, rows = options.into or options.column, []
-    for row in table.rows:
-        old = row.cell(options.column)
-        if old in options.values or options.others == "keep":
-            rows.append(row.with_values(**{into: options.values.get(old, old)}))
-        elif options.others == "drop":
-            work.drop(row, f"{options.column} is {old!r}")
-        else:
-            raise row.error(
-                f"{options.column} is {old!r}, which step {work.number}, map, does not name; name it, or set others: keep or drop"
-            )
-    if unused := sorted(set(options.values) - set(table.texts(options.column))):
-        raise work.error(f"no row of table {table.name} has {unused[0]!r} in column {options.column!r}", "values")
-    return table.with_rows(rows, into)
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "column", self.column, lists=False)
+        into, rows = self.into or self.column, []
+        for row in table.rows:
+            old = row.cell(self.column)
+            if old in self.values or self.others == "keep":
+                rows.append(row.with_values(**{into: self.values.get(old, old)}))
+            elif self.others == "drop":
+                work.drop(row, f"{self.column} is {old!r}")
+            else:
+                raise row.error(
+                    f"{self.column} is {old!r}, which step {work.number}, map, does not name; name it, or set others: keep or drop"
+                )
+        if unused := sorted(set(self.values) - set(table.texts(self.column))):
+            raise work.error(f"no row of table {table.name} has {unused[0]!r} in column {self.column!r}", "values")
+        return table.with_rows(rows, into)
 
 
 @dataclass
 class Set:
-    """
+    """Give all rows the same value in a column, as the label of all positive pairs.
+
     Args:
         values: by column, the value that all rows get.
     """
 
     values: dict[str, str] = field(default_factory=dict)
 
-
-def set_values(work: Work, options: Set, table: Table) -> Table:
-    """Give all rows the same value in a column, as the label of all positive pairs."""
-    if options.values.get(SPLIT, SPLITS[0]) not in SPLITS:
-        raise work.error(f"must be {', '.join(SPLITS)}", f"values.{SPLIT}")
-    return table.with_rows((row.with_values(**options.values) for row in table.rows), *options.values)
+    def run(self, work: Work, table: Table) -> Table:
+        if self.values.get(SPLIT, SPLITS[0]) not in SPLITS:
+            raise work.error(f"must be {', '.join(SPLITS)}", f"values.{SPLIT}")
+        return table.with_rows((row.with_values(**self.values) for row in table.rows), *self.values)
 
 
 @dataclass
 class Rename:
-    """
+    """Give columns other names.
+
     Args:
         columns: by column, its new name.
     """
@@ -160,26 +157,25 @@ class Rename:
             if not new:
                 raise InputError("must be the new name, a text", key=f"columns.{name}")
 
-
-def rename(work: Work, options: Rename, table: Table) -> Table:
-    """Give columns other names."""
-    work.check_columns(table, "columns", *options.columns)
-    names = [options.columns.get(name, name) for name in table.columns]
-    for old, new in options.columns.items():
-        if names.count(new) > 1:
-            raise work.error(f"table {table.name} would have two columns {new!r}; rename that one, too", "columns")
-        if old.endswith(LIST) != new.endswith(LIST):
-            raise work.error(f"{old!r} and {new!r}: columns of lists, and no others, end in {LIST}", "columns")
-    rows = [
-        replace(row, values={options.columns.get(name, name): value for name, value in row.values.items()})
-        for row in table.rows
-    ]
-    return Table(table.name, names, rows)
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "columns", *self.columns)
+        names = [self.columns.get(name, name) for name in table.columns]
+        for old, new in self.columns.items():
+            if names.count(new) > 1:
+                raise work.error(f"table {table.name} would have two columns {new!r}; rename that one, too", "columns")
+            if old.endswith(LIST) != new.endswith(LIST):
+                raise work.error(f"{old!r} and {new!r}: columns of lists, and no others, end in {LIST}", "columns")
+        rows = [
+            replace(row, values={self.columns.get(name, name): value for name, value in row.values.items()})
+            for row in table.rows
+        ]
+        return Table(table.name, names, rows)
 
 
 @dataclass
 class Number:
-    """
+    """Make the mean of several columns of numbers, in exact decimal arithmetic. A number outside the range is an error.
+
     Args:
         columns: the columns of numbers, as one for each annotator.
         into: the new column, with their mean.
@@ -195,22 +191,22 @@ class Number:
     def check(self) -> None:
         check_range("range", self.range)
 
-
-def number(work: Work, options: Number, table: Table) -> Table:
-    """Make the mean of several columns of numbers, in exact decimal arithmetic. A number outside the range is an error."""
-    work.check_columns(table, "columns", *options.columns, lists=False)
-    low, high = options.range or (None, None)
-    step = Decimal(1).scaleb(-(10 if options.decimals is None else options.decimals))
-    rows = []
-    for row in table.rows:
-        for column in options.columns:
-            value = row.number(column)
-            if (low is not None and value < low) or (high is not None and value > high):
-                raise row.error(f"{value:g} in column {column!r} is outside the range of step {work.number}, number")
-        try:
-            mean = sum(Decimal(row.cell(column)) for column in options.columns) / Decimal(len(options.columns))
-            rows.append(row.with_values(**{options.into: float(mean.quantize(step, ROUND_HALF_EVEN))}))
-        except InvalidOperation:
-            problem = "the mean has too many digits to round; correct the row, or set range:"
-            raise row.error(problem) from None
-    return table.with_rows(rows, options.into)
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "columns", *self.columns, lists=False)
+        low, high = self.range or (None, None)
+        step = Decimal(1).scaleb(-(10 if self.decimals is None else self.decimals))
+        rows = []
+        for row in table.rows:
+            for column in self.columns:
+                value = row.number(column)
+                if (low is not None and value < low) or (high is not None and value > high):
+                    raise row.error(
+                        f"{value:g} in column {column!r} is outside the range of step {work.number}, number"
+                    )
+            try:
+                mean = sum(Decimal(row.cell(column)) for column in self.columns) / Decimal(len(self.columns))
+                rows.append(row.with_values(**{self.into: float(mean.quantize(step, ROUND_HALF_EVEN))}))
+            except InvalidOperation:
+                problem = "the mean has too many digits to round; correct the row, or set range:"
+                raise row.error(problem) from None
+        return table.with_rows(rows, self.into)

@@ -107,7 +107,7 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
             _note_changes(use, done)
         last = use.into
         work = Work(recipe.path, use.number, use.name, recipe.form.seed)
-        table = use.step.run(work, use.options, *taken)
+        table = use.step.run(work, *taken)
         rows = {name: len(tables[name].rows) for name in use.tables}
         if not table.rows:
             given = " and ".join(f"{counted(number, 'row')} of {name}" for name, number in rows.items())

@@ -21,8 +21,11 @@ Sides = Sequence[np.ndarray]  # of the first and of the second table, one number
 
 
 @dataclass(kw_only=True)
-class PairOptions(SimilarityOptions):
-    """
+class PairRows(SimilarityOptions):
+    """Make pairs of a row of the first table and a row of the second.
+
+    A pair has the columns of both. Where both have a column of one name, that of the second row is called other_NAME.
+
     Args:
         texts: the columns of the first and of the second table that are compared.
         groups: the columns of both tables that say which group a row is in, as the article of a summary.
@@ -57,41 +60,36 @@ class PairOptions(SimilarityOptions):
         if self.scope == "within" and self.one_per_groups:
             raise InputError("is for scope: across", key="one_per_groups")
 
-
-def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Table:
-    """Make pairs of a row of the first table and a row of the second.
-
-    A pair has the columns of both. Where both have a column of one name, that of the second row is called other_NAME.
-    """
-    for table, text, group in zip((first, second), options.texts, options.groups, strict=True):
-        work.check_columns(table, "texts", text, lists=False)
-        work.check_columns(table, "groups", group, lists=False)
-    tables = first, second
-    same = [_same_values(work, options, table) for table in tables]
-    ids = dict[tuple[str, str], int]()
-    groups = [
-        np.array([ids.setdefault(name, len(ids)) for name in zip(own, table.texts(group), strict=True)])
-        for own, table, group in zip(same, tables, options.groups, strict=True)
-    ]
-    found = joined([_found(work, options, tables, groups, block) for block in _blocks(*same)])
-    if len(found.lefts) > MOST_PAIRS:
-        raise work.error(f"makes {len(found.lefts):,} pairs; ask for fewer, at most {MOST_PAIRS:,}", "most")
-    columns = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
-    rows = []
-    for left, right, value in zip(*map(np.ndarray.tolist, found), strict=True):
-        one, other = first.rows[left], second.rows[right]
-        further = {new: other.values.get(old) for old, new in columns.items()}
-        rows.append(SourceRow({**one.values, **further, options.into: value}, (*one.origins, *other.origins)))
-    if options.one_per_groups:
-        rows = work.chosen(rows, _repeated(found, groups))
-    for table, used in ((first, found.lefts), (second, found.rights)):
-        for number in sorted(set(range(len(table.rows))) - set(used.tolist())):
-            work.drop(table.rows[number], "in no pair")
-    work.facts |= {"pairs": len(rows), "similarity": _range([row.number(options.into) for row in rows])}
-    return Table(first.name, [*first.columns, *columns.values(), options.into], rows)
+    def run(self, work: Work, first: Table, second: Table) -> Table:
+        for table, text, group in zip((first, second), self.texts, self.groups, strict=True):
+            work.check_columns(table, "texts", text, lists=False)
+            work.check_columns(table, "groups", group, lists=False)
+        tables = first, second
+        same = [_same_values(work, self, table) for table in tables]
+        ids = dict[tuple[str, str], int]()
+        groups = [
+            np.array([ids.setdefault(name, len(ids)) for name in zip(own, table.texts(group), strict=True)])
+            for own, table, group in zip(same, tables, self.groups, strict=True)
+        ]
+        found = joined([_found(work, self, tables, groups, block) for block in _blocks(*same)])
+        if len(found.lefts) > MOST_PAIRS:
+            raise work.error(f"makes {len(found.lefts):,} pairs; ask for fewer, at most {MOST_PAIRS:,}", "most")
+        columns = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
+        rows = []
+        for left, right, value in zip(*map(np.ndarray.tolist, found), strict=True):
+            one, other = first.rows[left], second.rows[right]
+            further = {new: other.values.get(old) for old, new in columns.items()}
+            rows.append(SourceRow({**one.values, **further, self.into: value}, (*one.origins, *other.origins)))
+        if self.one_per_groups:
+            rows = work.chosen(rows, _repeated(found, groups))
+        for table, used in ((first, found.lefts), (second, found.rights)):
+            for number in sorted(set(range(len(table.rows))) - set(used.tolist())):
+                work.drop(table.rows[number], "in no pair")
+        work.facts |= {"pairs": len(rows), "similarity": _range([row.number(self.into) for row in rows])}
+        return Table(first.name, [*first.columns, *columns.values(), self.into], rows)
 
 
-def _same_values(work: Work, options: PairOptions, table: Table) -> list[str]:
+def _same_values(work: Work, options: PairRows, table: Table) -> list[str]:
     """The values of the column `same`; without it, all rows have the same."""
     if options.same is None:
         return [""] * len(table.rows)
@@ -110,7 +108,7 @@ def _blocks(first: Sequence[str], second: Sequence[str]) -> Iterator[Sides]:
             yield np.array(own), np.array(theirs[value])
 
 
-def _found(work: Work, options: PairOptions, tables: tuple[Table, Table], groups: Sides, block: Sides) -> Pairs:
+def _found(work: Work, options: PairRows, tables: tuple[Table, Table], groups: Sides, block: Sides) -> Pairs:
     """The pairs among some rows. block: their numbers in both tables."""
     title = f"step {work.number}, pairs"
     lefts, rights = (
@@ -157,7 +155,8 @@ def _range(values: Sequence[float]) -> dict[str, float]:
 
 @dataclass(kw_only=True)
 class Similarity(SimilarityOptions):
-    """
+    """Compute the similarity of two texts of each row, as of a question and a possible answer.
+
     Args:
         columns: the columns of the first and of the second text.
         into: the new column.
@@ -170,22 +169,23 @@ class Similarity(SimilarityOptions):
         if len(self.columns) != 2:
             raise InputError("names two columns", key="columns")
 
-
-def similarity(work: Work, options: Similarity, table: Table) -> Table:
-    """Compute the similarity of two texts of each row, as of a question and a possible answer."""
-    work.check_columns(table, "columns", *options.columns, lists=False)
-    lefts, rights = (table.texts(column) for column in options.columns)
-    comparison = TextComparison(lefts, rights, options, f"step {work.number}, similarity")
-    every = np.arange(len(table.rows))
-    values = comparison.pairs(every, every).tolist()
-    work.facts["similarity"] = _range(values)
-    rows = [row.with_values(**{options.into: value}) for row, value in zip(table.rows, values, strict=True)]
-    return table.with_rows(rows, options.into)
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "columns", *self.columns, lists=False)
+        lefts, rights = (table.texts(column) for column in self.columns)
+        comparison = TextComparison(lefts, rights, self, f"step {work.number}, similarity")
+        every = np.arange(len(table.rows))
+        values = comparison.pairs(every, every).tolist()
+        work.facts["similarity"] = _range(values)
+        rows = [row.with_values(**{self.into: value}) for row, value in zip(table.rows, values, strict=True)]
+        return table.with_rows(rows, self.into)
 
 
 @dataclass(kw_only=True)
 class Cut(SimilarityOptions):
-    """
+    """Cut each text to its run of sentences that is most similar to another text of the row, after the penalty for each sentence.
+
+    Of equally similar runs, it is the first of the shortest.
+
     Args:
         column: the column of texts that are cut.
         like: the column of the texts that they are compared with.
@@ -198,24 +198,19 @@ class Cut(SimilarityOptions):
     like: str
     most: Annotated[int, AT_LEAST_ONE] = 10
 
-
-def cut(work: Work, options: Cut, table: Table) -> Table:
-    """Cut each text to its run of sentences that is most similar to another text of the row, after the penalty for each sentence.
-
-    Of equally similar runs, it is the first of the shortest.
-    """
-    work.check_columns(table, "column", options.column, lists=False)
-    work.check_columns(table, "like", options.like, lists=False)
-    units = units_of([*table.texts(options.like), *table.texts(options.column)], options)
-    rows, before, after = [], list[int](), list[int]()
-    for row in table.rows:
-        text = row.cell(options.column)
-        short = _best_run(sentences(text), set(units(row.cell(options.like))), units, options)
-        before.append(len(text.split()))
-        after.append(len(short.split()))
-        rows.append(row.with_values(**{options.column: short}))
-    work.facts["words"] = {"median_before": median(before or [0]), "median_after": median(after or [0])}
-    return table.with_rows(rows)
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "column", self.column, lists=False)
+        work.check_columns(table, "like", self.like, lists=False)
+        units = units_of([*table.texts(self.like), *table.texts(self.column)], self)
+        rows, before, after = [], list[int](), list[int]()
+        for row in table.rows:
+            text = row.cell(self.column)
+            short = _best_run(sentences(text), set(units(row.cell(self.like))), units, self)
+            before.append(len(text.split()))
+            after.append(len(short.split()))
+            rows.append(row.with_values(**{self.column: short}))
+        work.facts["words"] = {"median_before": median(before or [0]), "median_after": median(after or [0])}
+        return table.with_rows(rows)
 
 
 def _best_run(parts: Sequence[str], wanted: set[str], units: Units, options: Cut) -> str:

@@ -11,7 +11,7 @@ from mtl.base.typed import check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.sheets.form import ORDER, TEMPLATE
 from mtl.benchmark_making.make.sources import RecipeSource
-from mtl.benchmark_making.make.steps import STEPS, Step
+from mtl.benchmark_making.make.steps import STEPS, TABLES
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import SPLITS
 
@@ -45,6 +45,7 @@ class Use:
     """A step as a recipe uses it.
 
     Args:
+        step: an instance of its class in `STEPS`.
         given: the options as the recipe has them.
         tables: the tables that it takes.
         into: the name of the table that it returns.
@@ -52,8 +53,7 @@ class Use:
 
     number: int
     name: str
-    step: Step
-    options: Any
+    step: Any
     given: Mapping[str, Any]
     tables: list[str]
     into: str
@@ -162,29 +162,29 @@ def _uses(form: Form) -> list[Use]:
             close = difflib.get_close_matches(name, STEPS, 1)
             advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(STEPS)}"
             raise InputError(f"no step {name!r}; {advice}", key=f"{key}.step")
-        step, section = STEPS[name], f"{key}.{name}."
-        inputs = _inputs(given, step, last, section)
+        section = f"{key}.{name}."
+        inputs = _inputs(given, TABLES.get(name, 1), last, section)
         if unknown := [table for table in inputs if table not in known]:
             raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}table")
         into = str(given.pop("into_table", inputs[0] if len(inputs) == 1 else ""))
         if not into:
             raise InputError("several tables become one: name it", key=f"{section}into_table")
-        options = typed(step.options, given, section)
-        uses.append(Use(number, name, step, options, given, inputs, into))
+        step = typed(STEPS[name], given, section)
+        uses.append(Use(number, name, step, given, inputs, into))
         known.append(into)
         last = into
     return uses
 
 
-def _inputs(given: dict[str, Any], step: Step, last: str | None, section: str) -> list[str]:
+def _inputs(given: dict[str, Any], count: int | None, last: str | None, section: str) -> list[str]:
     """The tables that a step takes, which its key `table` or `tables` names. last: the one that it takes if it names none."""
-    if step.tables == 1:
+    if count == 1:
         if "table" not in given and last is None:
             raise InputError("there are several sources: name the table", key=f"{section}table")
         return [str(given.pop("table", last))]
     named = given.pop("tables", None)
-    if not isinstance(named, list) or len(named) != (step.tables or max(2, len(named))):
-        raise InputError(f"must be a list of {'two' if step.tables else 'at least two'} tables", key=f"{section}tables")
+    if not isinstance(named, list) or len(named) != (count or max(2, len(named))):
+        raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
     return [str(name) for name in named]
 
 

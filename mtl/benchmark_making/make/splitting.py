@@ -21,8 +21,12 @@ MOST_OFF = 0.1  # a split whose number of rows is further off than this share is
 
 
 @dataclass
-class SplitOptions:
-    """
+class SplitRows:
+    """Divide rows at random so that a key stands in one split only.
+
+    Groups of rows with common keys are assigned one by one, the largest first, each to the split where it brings the numbers of rows,
+    in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic).
+
     Args:
         shares: by split, its share of the rows; the sum is at most 1, and the rest is dropped.
         numbers: by split, its number of rows; other rows are dropped.
@@ -46,6 +50,41 @@ class SplitOptions:
         if self.shares is not None and sum(self.shares.values()) > 1 + 1e-9:
             raise InputError("the shares are more than 1 together", key=name)
 
+    def run(self, work: Work, table: Table) -> Table:
+        keys = self.keys or []
+        work.check_columns(table, "keys", *keys)
+        if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
+            raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
+        strata = [""] * len(table.rows)
+        if self.stratify is not None:
+            work.check_columns(table, "stratify", self.stratify, lists=False)
+            strata = table.texts(self.stratify)
+        asked = _asked(work, self, table)
+        groups = _groups(table.rows, keys)
+        order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
+        places = _assigned(order, strata, asked)
+        reached = Counter(places)
+        if unfilled := [name for name in asked if name != REST and not reached[name]]:
+            largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {len(places)} rows" if keys else ""
+            raise work.error(
+                f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys", "keys" if keys else None
+            )
+        work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
+        work.facts |= {"groups": len(groups), "largest_group": len(order[0])}
+        if self.stratify is not None:
+            counts = Counter(zip(places, strata, strict=True))
+            work.facts["strata"] = {name: {s: counts[name, s] for s in sorted(set(strata))} for name in asked}
+        for name, rows in asked.items():
+            if abs(reached[name] - rows) > MOST_OFF * rows:
+                logger.warning(
+                    "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
+                    " divide texts before they are paired (pairs with same: split)",
+                    *(work.number, name, reached[name], rows, len(groups), len(order[0])),
+                )
+        reasons = ["beyond the rows asked for" if place == REST else None for place in places]
+        divided = [row.with_values(**{SPLIT: place}) for row, place in zip(table.rows, places, strict=True)]
+        return table.with_rows(work.chosen(divided, reasons), SPLIT)
+
 
 def check_splits(name: str, given: dict[str, float] | dict[str, list[str]]) -> None:
     """Raise InputError unless the keys are splits, at least one."""
@@ -55,48 +94,7 @@ def check_splits(name: str, given: dict[str, float] | dict[str, list[str]]) -> N
         raise InputError(f"names at least one of {', '.join(SPLITS)}", key=name)
 
 
-def split(work: Work, options: SplitOptions, table: Table) -> Table:
-    """Divide rows at random so that a key stands in one split only.
-
-    Groups of rows with common keys are assigned one by one, the largest first, each to the split where it brings the numbers of rows,
-    in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic).
-    """
-    keys = options.keys or []
-    work.check_columns(table, "keys", *keys)
-    if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
-        raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
-    strata = [""] * len(table.rows)
-    if options.stratify is not None:
-        work.check_columns(table, "stratify", options.stratify, lists=False)
-        strata = table.texts(options.stratify)
-    asked = _asked(work, options, table)
-    groups = _groups(table.rows, keys)
-    order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
-    places = _assigned(order, strata, asked)
-    reached = Counter(places)
-    if unfilled := [name for name in asked if name != REST and not reached[name]]:
-        largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {len(places)} rows" if keys else ""
-        raise work.error(
-            f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys", "keys" if keys else None
-        )
-    work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
-    work.facts |= {"groups": len(groups), "largest_group": len(order[0])}
-    if options.stratify is not None:
-        counts = Counter(zip(places, strata, strict=True))
-        work.facts["strata"] = {name: {s: counts[name, s] for s in sorted(set(strata))} for name in asked}
-    for name, rows in asked.items():
-        if abs(reached[name] - rows) > MOST_OFF * rows:
-            logger.warning(
-                "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
-                " divide texts before they are paired (pairs with same: split)",
-                *(work.number, name, reached[name], rows, len(groups), len(order[0])),
-            )
-    reasons = ["beyond the rows asked for" if place == REST else None for place in places]
-    divided = [row.with_values(**{SPLIT: place}) for row, place in zip(table.rows, places, strict=True)]
-    return table.with_rows(work.chosen(divided, reasons), SPLIT)
-
-
-def _asked(work: Work, options: SplitOptions, table: Table) -> dict[str, int]:
+def _asked(work: Work, options: SplitRows, table: Table) -> dict[str, int]:
     """The numbers of rows asked for, by split, and the rest."""
     total = len(table.rows)
     if options.shares is not None:
@@ -165,7 +163,8 @@ def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dic
 
 @dataclass
 class SplitByValue:
-    """
+    """Divide rows by the value of a column, as two domains for training and two others for testing.
+
     Args:
         column: the column that decides, as the domain of a review.
         splits: by split, the values of its rows; rows with other values are dropped.
@@ -180,16 +179,14 @@ class SplitByValue:
         if twice := sorted({value for value in values if values.count(value) > 1}):
             raise InputError(f"{twice[0]!r} is a value of two splits", key="splits")
 
-
-def split_by_value(work: Work, options: SplitByValue, table: Table) -> Table:
-    """Divide rows by the value of a column, as two domains for training and two others for testing."""
-    work.check_columns(table, "column", options.column, lists=False)
-    places = {value: name for name, values in options.splits.items() for value in values}
-    values = table.texts(options.column)
-    if absent := sorted(set(places) - set(values)):
-        raise work.error(f"no row of table {table.name} has {absent[0]!r} in column {options.column!r}", "splits")
-    reasons = [None if value in places else f"{options.column} is {value!r}" for value in values]
-    kept = work.chosen(table.rows, reasons)
-    rows = [row.with_values(**{SPLIT: places[row.cell(options.column)]}) for row in kept]
-    work.facts["reached"] = dict(sorted(Counter(row.cell(SPLIT) for row in rows).items()))
-    return table.with_rows(rows, SPLIT)
+    def run(self, work: Work, table: Table) -> Table:
+        work.check_columns(table, "column", self.column, lists=False)
+        places = {value: name for name, values in self.splits.items() for value in values}
+        values = table.texts(self.column)
+        if absent := sorted(set(places) - set(values)):
+            raise work.error(f"no row of table {table.name} has {absent[0]!r} in column {self.column!r}", "splits")
+        reasons = [None if value in places else f"{self.column} is {value!r}" for value in values]
+        kept = work.chosen(table.rows, reasons)
+        rows = [row.with_values(**{SPLIT: places[row.cell(self.column)]}) for row in kept]
+        work.facts["reached"] = dict(sorted(Counter(row.cell(SPLIT) for row in rows).items()))
+        return table.with_rows(rows, SPLIT)
