@@ -69,26 +69,18 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
             made.append(majority_text(task, tied, len(group)))
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
-        for person in people:
+        for person in [*people, together] if together.answers else people:
             sums = ", ".join(sha256(file) for file in person.files.values())
-            notes = [f"Answers of a person, in files with these SHA-256 sums: {sums}.", *agreement]
-            jobs.append(_job(job, person, person.name, notes, Path(folder), name, settings))
-        if together.answers:
-            title = f"majority of {len(people)} people"
-            jobs.append(_job(job, together, title, [*made, *agreement], Path(folder), name, settings))
+            title, notes = person.name, [f"Answers of a person, in files with these SHA-256 sums: {sums}."]
+            if person is together:
+                title, notes = f"majority of {len(people)} people", made
+            own = Path(folder, slug_of(person.name))
+            own.mkdir()
+            for id, answers in person.answers.items():
+                task = job.suite.tasks[id]
+                write_predictions(own / FILE.format(split=task.scored_split, task=id), task, answers, "task")
+            said = {"imported.title": title, "imported.family": FAMILY, "imported.notes": [*notes, *agreement]}
+            jobs.append(import_job(f"{name}-{own.name}", [own], {**settings, **said}))
         for person_job in jobs:
             person_job.folder.check(person_job.config)
         yield jobs, [*agreement, *made]
-
-
-def _job(
-    job: Job, person: Person, title: str, notes: Sequence[str], folder: Path, name: str, settings: Mapping[str, Any]
-) -> Job:
-    """The run of a person's answers, which are written as predictions into a folder of their own."""
-    person_folder = folder / slug_of(person.name)
-    person_folder.mkdir()
-    for id, answers in person.answers.items():
-        task = job.suite.tasks[id]
-        write_predictions(person_folder / FILE.format(split=task.scored_split, task=id), task, answers, "task")
-    said = {"imported.title": title, "imported.family": FAMILY, "imported.notes": list(notes)}
-    return import_job(f"{name}-{person_folder.name}", [person_folder], {**settings, **said})

@@ -60,7 +60,6 @@ class PartScore:
     """How a floor scores that reads a part of each row.
 
     Args:
-        part: what it reads.
         floor: the method that reads it; "" for the parts that one floor reads in every audit (lengths, overlap, nothing).
         score: × 100.
         interval: of the score, over the scored rows (of groups, where rows belong together).

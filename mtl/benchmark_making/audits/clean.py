@@ -65,8 +65,12 @@ def write_clean(job: Job, share: float, out: Path) -> str:
             (partial / "data" / template).write_bytes((job.data_dir / template).read_bytes())
         write_text(partial / "suite.yaml", _suite_file(job, f"a copy without near duplicates: {what}"))
         load_suite(partial / "suite.yaml")
-        log = "".join(f"{json.dumps(_logged(*removal), ensure_ascii=False)}\n" for removal in removals)
-        write_text(partial / REMOVED, log)
+        log = []
+        for task, hit in removals:
+            texts = [text if len(text) <= SHOWN else f"{text[:SHOWN]}…" for text in hit.row.texts]
+            places = dict(zip(("row", "like"), hit.places, strict=True))
+            log.append({"task": task, **places, "similarity": round(hit.similarity, 4), "texts": texts})
+        write_text(partial / REMOVED, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in log))
     path = out / "suite.yaml"
     run = f"run on the copy: mtl baseline suite={path} method=svm"
     return f"{what}\n{out / REMOVED}: which rows, and why\n{path}; {run}"
@@ -89,13 +93,3 @@ def _suite_file(job: Job, what: str) -> str:
         for key in OUTDATED:
             task.pop(key, None)
     return yaml.safe_dump(raw, sort_keys=False, allow_unicode=True, width=120)
-
-
-def _logged(task: str, near: Near) -> dict[str, Any]:
-    return {
-        "task": task,
-        "row": near.places[0],
-        "like": near.places[1],
-        "similarity": round(near.similarity, 4),
-        "texts": [text if len(text) <= SHOWN else f"{text[:SHOWN]}…" for text in near.row.texts],
-    }

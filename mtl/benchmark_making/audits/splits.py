@@ -11,10 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
+from mtl.benchmark_making.audits.words import LEVEL
 from mtl.data.dataset import Dataset, Split
 from mtl.tasks.task import Task
 
-LEVEL = 0.05  # of intervals
 FOLDS = 5
 MOST_ROWS = 4000  # of each split, that a classifier tells apart
 SEED = 1

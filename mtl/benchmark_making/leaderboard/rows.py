@@ -21,12 +21,7 @@ from mtl.tasks.task import ScoredRows, Task
 
 @dataclass(frozen=True, eq=False)
 class TaskRows:
-    """The rows of one task that a submission predicts.
-
-    Args:
-        task: the task, scored on the leaderboard's split.
-        data: the rows as predictions are put to them, without targets.
-    """
+    """The rows of one task that a submission predicts, as predictions are put to them, without targets; the task is scored on the board's split."""
 
     task: Task
     data: DataRows
@@ -34,13 +29,7 @@ class TaskRows:
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows(TaskRows):
-    """The same with their gold targets.
-
-    Args:
-        rows: what metrics read.
-        groups: the groups that resamples draw.
-        key: a hash of the texts, the groups and the targets.
-    """
+    """The same with their gold targets: what metrics read, the groups that resamples draw, and a hash of texts, groups and targets."""
 
     rows: ScoredRows
     groups: RowGroups

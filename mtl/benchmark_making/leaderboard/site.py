@@ -26,12 +26,7 @@ MOST_TIED = 20  # systems that a page names; the others are counted
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A system on the board.
-
-    Args:
-        ranks: the intervals of its ranks by column.
-        alike: the names of the other systems with the same predictions.
-    """
+    """A system on the board, with the intervals of its ranks by column, and the names of the other systems with the same predictions."""
 
     row: Row
     scored: ScoredSubmission

@@ -24,13 +24,7 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Made:
-    """What was made.
-
-    Args:
-        folder: of all files.
-        suite: as its file declares it.
-        steps: in their order.
-    """
+    """What was made: the folder of all files, the suite as its file declares it, and the steps in their order."""
 
     folder: Path
     suite: Suite

@@ -65,7 +65,11 @@ class PairRows(SimilarityOptions):
             work.check_columns(table, "texts", text, lists=False)
             work.check_columns(table, "groups", group, lists=False)
         tables = first, second
-        same = [_same_values(work, self, table) for table in tables]
+        same = [[""] * len(table.rows) for table in tables]
+        if self.same is not None:
+            for table in tables:
+                work.check_columns(table, "same", self.same, lists=False)
+            same = [table.texts(self.same) for table in tables]
         ids = dict[tuple[str, str], int]()
         groups = [
             np.array([ids.setdefault(name, len(ids)) for name in zip(own, table.texts(group), strict=True)])
@@ -87,14 +91,6 @@ class PairRows(SimilarityOptions):
                 work.drop(table.rows[number], "in no pair")
         work.facts |= {"pairs": len(rows), "similarity": _range([row.number(self.into) for row in rows])}
         return Table(first.name, [*first.columns, *columns.values(), self.into], rows)
-
-
-def _same_values(work: Work, options: PairRows, table: Table) -> list[str]:
-    """The values of the column `same`; without it, all rows have the same."""
-    if options.same is None:
-        return [""] * len(table.rows)
-    work.check_columns(table, "same", options.same, lists=False)
-    return table.texts(options.same)
 
 
 def _blocks(first: Sequence[str], second: Sequence[str]) -> Iterator[Sides]:
@@ -125,16 +121,10 @@ def _found(work: Work, options: PairRows, tables: tuple[Table, Table], groups: S
     else:
         least = options.order == "least_similar"
         found = within_groups(comparison, own_groups, options.most, least, low, high, same)
-    if same:
-        found = _once(found)
+    if same:  # a pair may stand there twice, the second time the other way round
+        _, first = np.unique(np.sort(np.stack([found.lefts, found.rights]), axis=0), axis=1, return_index=True)
+        found = Pairs(*(each[np.sort(first)] for each in found))
     return Pairs(block[0][found.lefts], block[1][found.rights], found.values)
-
-
-def _once(found: Pairs) -> Pairs:
-    """The pairs of a table with itself without those that stand there before, the other way round."""
-    both = np.sort(np.stack([found.lefts, found.rights]), axis=0)
-    _, first = np.unique(both, axis=1, return_index=True)
-    return Pairs(*(each[np.sort(first)] for each in found))
 
 
 def _repeated(found: Pairs, groups: Sides) -> list[str | None]:

@@ -100,14 +100,8 @@ class Dropped(NamedTuple):
 
 @dataclass
 class Work:
-    """One step at work: it draws rows, says which rows it drops, and notes what a reader of the provenance should know.
-
-    Args:
-        path: of the recipe.
-        number: of the step, from 1.
-        name: of the step.
-        seed: of the recipe.
-    """
+    """One step at work, with its number from 1 and its name in the recipe of this path and seed: it draws rows, says which rows it drops, and
+    notes what a reader of the provenance should know."""
 
     path: Path
     number: int

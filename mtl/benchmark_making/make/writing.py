@@ -31,13 +31,7 @@ PROVENANCE = "provenance.json"
 
 @dataclass(frozen=True)
 class Done:
-    """A step that was done.
-
-    Args:
-        taken: by table that it took, its rows.
-        rows: of the table that it returned.
-        facts: what it noted.
-    """
+    """A step that was done: the numbers of rows of the tables that it took, by name, and of the one that it returned; what it dropped and noted."""
 
     use: Use
     taken: dict[str, int]

@@ -26,7 +26,7 @@ WORD_END = "▁"  # after the last character of a word
 SCALE = 2048  # of TF-IDF weights: float32 holds the products' sums exactly
 DENSE_UNITS = 128  # the most frequent units: as a sparse matrix they cost most of the time
 LARGEST_PENALTY = 1e30  # float32 holds it
-BLOCK = 2**24  # the most pairs that are compared at once
+BLOCK = 2**23  # the most pairs that are compared at once
 
 Units = Callable[[str], list[str]]
 
@@ -162,26 +162,25 @@ class TextComparison:
         self.penalties = np.array(powers)[counts]
 
     def values(self, shared: np.ndarray, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
-        """The similarities of pairs with these products of their rows in `left` and `right`, in the floating-point type of these products.
+        """The similarities, float64, of pairs with these products of their rows in `left` and `right`.
 
         The numbers of the texts are in shapes that broadcast to that of the products.
         """
-        kind = shared.dtype
-        ours, theirs = self.sizes[0][lefts].astype(kind), self.sizes[1][rights].astype(kind)
+        ours, theirs = self.sizes[0][lefts], self.sizes[1][rights]
         size = {
             "containment": lambda: ours,
             "dice": lambda: (ours + theirs) / 2,
             "jaccard": lambda: ours + theirs - shared,
-            "tfidf": lambda: np.array(SCALE**2, kind),
+            "tfidf": lambda: SCALE**2,
         }[self.measure]()
-        return shared / (np.maximum(size, 1) * self.penalties[rights].astype(kind))
+        return shared / (np.maximum(size, 1) * self.penalties[rights])
 
     def pairs(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
         """The similarities of single pairs, float64 (pairs,), by the numbers of their texts, (pairs,) each."""
         values = []
         for start in range(0, len(lefts), 2**16):
             ours, theirs = lefts[start : start + 2**16], rights[start : start + 2**16]
-            shared = np.asarray(self.left[ours].multiply(self.right[theirs]).sum(axis=1), np.float64).ravel()
+            shared = np.asarray(self.left[ours].multiply(self.right[theirs]).sum(axis=1)).ravel()
             values.append(self.values(shared, ours, theirs))
         return np.concatenate([np.zeros(0), *values])
 

@@ -12,7 +12,6 @@ from mtl.base.progress import progress
 from mtl.benchmark_making.similarity.comparison import BLOCK, SimilarityOptions, TextComparison
 
 CHUNK = 512  # second texts whose largest similarity is looked at first
-ROUNDING = 1e-6  # float32 similarities are at most so far off; what is chosen is computed in float64
 
 
 class Pairs(NamedTuple):
@@ -41,17 +40,13 @@ def most_similar(
     every = np.arange(len(groups[1]))
     kept_pairs = []
     for lefts, shared in comparison.blocks(title):
-        approximate = comparison.values(shared, lefts[:, None], every[None, :])
+        values = comparison.values(shared, lefts[:, None], every[None, :])
         for row, left in enumerate(lefts):
-            approximate[row, order[begins[left] : ends[left]]] = 0
-        # Only values that are certainly not above `high` count for the bounds: others may still fall away.
-        certain = np.where(approximate > high - ROUNDING, 0, approximate) if high < np.inf else approximate
-        bounds = np.maximum(_bounds(certain, most), max(low, 0.0)) - ROUNDING
-        approximate[approximate > high + ROUNDING] = 0
-        rows, rights = np.nonzero((approximate >= bounds[:, None]) & (approximate > 0))
-        values = comparison.values(shared[rows, rights].astype(np.float64), lefts[rows], rights)
-        kept = (values >= low) & (values <= high)
-        kept_pairs.append(_first(Pairs(lefts[rows[kept]], rights[kept], values[kept]), most))
+            values[row, order[begins[left] : ends[left]]] = 0
+        values[values > high] = 0
+        bounds = np.maximum(_bounds(values, most), low)
+        rows, rights = np.nonzero((values >= bounds[:, None]) & (values > 0))
+        kept_pairs.append(_first(Pairs(lefts[rows], rights, values[rows, rights]), most))
     return joined(kept_pairs)
 
 
@@ -147,7 +142,7 @@ def _prefixes(sets: csr_matrix, share: float) -> csr_matrix:
     ranked = csr_matrix((sets.data, rarity[sets.indices], sets.indptr), shape=sets.shape)
     ranked.sort_indices()
     sizes = np.diff(ranked.indptr)
-    lengths = np.array([size - math.ceil(share * size - ROUNDING) + 1 for size in range(max(sizes, default=0) + 1)])
+    lengths = np.array([size - math.ceil(share * size - 1e-6) + 1 for size in range(max(sizes, default=0) + 1)])
     place = np.arange(len(ranked.indices)) - np.repeat(ranked.indptr[:-1], sizes)
     kept = place < np.repeat(lengths[sizes], sizes)
     indptr = np.concatenate([[0], np.cumsum(np.minimum(lengths[sizes], sizes))])

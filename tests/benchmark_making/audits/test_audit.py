@@ -59,22 +59,13 @@ def test_findings_about_texts_are_not_repeated_for_a_task_with_the_same_texts(se
     ]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"text\tlabel\nsol\tglad\nregn\n", "dev.tsv:3: 1 cells where the header has 2"),
-        (b"text\tlabel\nsol\tGlad\n", "dev.tsv:2: column 'label': unknown label 'Glad'"),
-    ],
-)
-def test_unreadable_file_is_a_finding_and_the_audit_continues(
-    content: bytes, message: str, settings: list[str], data: Path
-) -> None:
-    (data / "dev.tsv").write_bytes(content)
+def test_unreadable_file_is_a_finding_and_the_audit_continues(settings: list[str], data: Path) -> None:
+    (data / "dev.tsv").write_bytes(b"text\tlabel\nsol\tglad\nregn\n")
     rows = lines_of(data / "scores/test.tsv")
     write_tsv(data / "scores/test.tsv", *rows, rows[-1])
     done = run(settings)
     assert kinds(done) == [("unreadable", "kansla", "dev", 1), ("duplicates", "betyg", "test", 1)]
-    assert f"**kansla dev**: {message}" in done.report
+    assert "**kansla dev**: dev.tsv:3: 1 cells where the header has 2" in done.report
     assert "| kansla | train" in done.report and "| kansla | dev            | none" in done.report
 
 
@@ -169,12 +160,8 @@ def test_strict_gives_exit_status_1_if_there_are_findings(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["suite=none"], "suite=none: unknown"),
         (["data_dir=none"], "none: no such folder; the data of suite liten should be there"),
         (["data_dir=."], ".: has no file of kansla, samma, betyg (train.tsv, …)"),
-        (["max_lenght=3"], "unknown key 'max_lenght'; did you mean max_length?"),
-        (["tasks=[glue]"], "suite liten has no task glue"),
-        (["embeddings=fasttext"], "embeddings.path: suite liten names no fasttext vectors"),
         (["embeddings=fasttext", "embeddings.path=none.bin"], "none.bin: no such vectors"),
     ],
 )

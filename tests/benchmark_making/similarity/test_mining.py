@@ -1,6 +1,5 @@
 """The search for similar pairs, beside the computation of all pairs one by one."""
 
-import math
 from itertools import combinations
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from mtl.benchmark_making.similarity import comparison as similarity
 from mtl.benchmark_making.similarity import mining
-from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, ngrams, sentences, words
+from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, ngrams
 from mtl.benchmark_making.similarity.mining import most_similar, near_duplicates, within_groups
 
 LEFT, RIGHT = 60, 90
@@ -32,19 +31,11 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def parts(measure: str) -> tuple[TextComparison, tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """A comparison, groups, and all similarities: overlaps computed one by one from sets, TF-IDF's from single pairs."""
-    lefts, rights = texts_of(LEFT, 1), texts_of(RIGHT, 2)
-    comparison = TextComparison(lefts, rights, SimilarityOptions("words", measure, 1.2), "")
+    """A comparison, groups, and all similarities, from single pairs (`test_comparison.py` checks these)."""
+    comparison = TextComparison(texts_of(LEFT, 1), texts_of(RIGHT, 2), SimilarityOptions("words", measure, 1.2), "")
     rng = np.random.default_rng(5)
     groups = (rng.integers(0, 12, LEFT), rng.integers(0, 12, RIGHT))
-    if measure == "tfidf":
-        return comparison, groups, comparison.pairs(*np.indices((LEFT, RIGHT)).reshape(2, -1)).reshape(LEFT, RIGHT)
-    values = np.zeros((LEFT, RIGHT))
-    for i, left in enumerate(lefts):
-        for j, right in enumerate(rights):
-            ours, theirs = set(words(left)), set(words(right))
-            sizes = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}
-            values[i, j] = len(ours & theirs) / (sizes[measure] * math.prod([1.2] * len(sentences(right))))
+    values = comparison.pairs(*np.indices((LEFT, RIGHT)).reshape(2, -1)).reshape(LEFT, RIGHT)
     return comparison, groups, values
 
 
@@ -105,22 +96,3 @@ def test_near_duplicates_are_all_that_there_are(share: float) -> None:
 def test_near_duplicates_of_texts_shorter_than_an_n_gram(texts: list[str]) -> None:
     same = [(i, j, 1.0) for i, j in combinations(range(len(texts)), 2) if texts[i] == texts[j]]
     assert list(near_duplicates(texts, 0.5, 5)) == same
-
-
-def test_near_duplicates_in_blocks_of_few_rows_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [text[: 20 + n % 5] for n, text in enumerate(texts_of(120, 4) * 2)]
-    monkeypatch.setattr(mining, "BLOCK", 2**24)
-    whole = list(near_duplicates(texts, 0.5, 3))
-    monkeypatch.setattr(mining, "BLOCK", 8)
-    assert list(near_duplicates(texts, 0.5, 3)) == whole and len(whole) > 100
-
-
-def test_a_value_just_above_the_largest_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A similarity that float32 cannot tell from `high` falls away later: it must not make others fall away before."""
-    monkeypatch.setattr(mining, "CHUNK", 1)
-    units = [f"u{n}" for n in range(2003)]
-    rights = [" ".join(units[:1002]), " ".join(units[:500])]
-    comparison = TextComparison([" ".join(units)], rights, SimilarityOptions("words"), "")
-    high = 1002 / 2003 - 1e-9
-    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, high, "")
-    assert [each.tolist() for each in pairs] == [[0], [1], [500 / 2003]]

@@ -170,12 +170,6 @@ def test_a_bad_file_is_one_line_and_nothing_is_run(
     assert [path.name for path in tmp_path.iterdir()] == ["sweep.yaml"]
 
 
-def test_a_run_without_its_data_is_found_before_the_first_run(tmp_path: Path) -> None:
-    file = written(tmp_path, "runs: [{suite: klej-sample}, {suite: klej, data_dir: none}]")
-    with raises_input_error():
-        load_sweep(file)
-
-
 def test_a_sweep_checks_the_tasks_that_its_runs_have(tmp_path: Path) -> None:
     suite = write_kinds_suite(tmp_path)
     text = suite.read_text(encoding="utf-8")

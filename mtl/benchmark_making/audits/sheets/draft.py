@@ -69,12 +69,17 @@ def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | No
         raise InputError(f"no file of the task can be read in {folder}: {problems}", key=key)
     license = find_license(task, folder)
     addresses = _addresses(task)
+    inputs = " and ".join(f"'{column}'" for column in task.text_columns)
+    splits = [split for split in SPLITS if split in read.files and _is_official(task, split)]
     values = {
         "Title*": [task.title],
         "Link(s) / permanent identifier(s)*": addresses,
         "License(s)*": [license] if license else [],
         "Related datasets": [f"Part of {suite.title}"],
-        **_usage(task, read.files),
+        "Intended task(s)/usage(s)": [f"Predict '{task.target}' from {inputs}"],
+        "Recommended evaluation measures": [metric_named(task.metric).title],
+        "Dataset function(s)": [", ".join(FUNCTIONS[split] for split in splits)],
+        "Recommended split(s)": [f"{', '.join(splits).capitalize()} (provided)"],
         "Primary data*": ["Text"],
         "Language*": [f"{suite.language} (ISO 639)"],
         "Dataset in numbers*": _numbers(task, read.files, suite.language, Path(job.config.cache_dir)),
@@ -99,17 +104,6 @@ def _addresses(task: Task) -> list[str]:
 def _is_official(task: Task, split: str) -> bool:
     """Whether the publisher has this split: where the suite file names numbers of rows, they say which splits there are."""
     return not task.rows or split in task.rows
-
-
-def _usage(task: Task, files: dict[str, Part]) -> dict[str, Sequence[str]]:
-    splits = [split for split in SPLITS if split in files and _is_official(task, split)]
-    inputs = " and ".join(f"'{column}'" for column in task.text_columns)
-    return {
-        "Intended task(s)/usage(s)": [f"Predict '{task.target}' from {inputs}"],
-        "Recommended evaluation measures": [metric_named(task.metric).title],
-        "Dataset function(s)": [", ".join(FUNCTIONS[split] for split in splits)],
-        "Recommended split(s)": [f"{', '.join(splits).capitalize()} (provided)"],
-    }
 
 
 def _numbers(task: Task, files: dict[str, Part], language: str, cache_dir: Path) -> list[str]:
