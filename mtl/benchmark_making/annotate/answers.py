@@ -61,18 +61,29 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
     for path in paths:
         records = read_records(path, COLUMNS)
         id, sample, name = _head(records[0])
-        problem = _head_problem(id, sample, name, key, key_file)
-        if problem is None:
-            samples.setdefault(id, _read_sample(job, key, id))
-            if sample != samples[id].id:
-                problem = f"sample {sample} is not that of {key_file}, {samples[id].id}; name the key.json of its form"
         person = people.setdefault(slug_of(name), Person(name))
-        if problem is None and person.name != name:
-            problem = f"the names {name!r} and {person.name!r} would share a folder; change one of them"
-        if problem is None and id in person.files:
-            problem = f"{person.files[id]} has answers of {name} to {id}, too; leave one of the files out"
-        if problem is not None:
-            raise InputError(problem, path=path, line=records[0].line)
+        try:
+            if id not in key["tasks"]:
+                known = ", ".join(key["tasks"])
+                raise ValueError(
+                    f"{key_file} has no sample of task {id!r}, only of {known}; name the key.json of its form"
+                )
+            if not name.isprintable() or not slug_of(name) or "${" in name:
+                raise ValueError(f"{name!r} is no name; write one of letters and digits")
+            if slug_of(name) == MAJORITY:
+                raise ValueError(f"{name!r} is the name of what all people answer together; change it")
+            if id not in samples:
+                samples[id] = _read_sample(job, key, id)
+            if sample != samples[id].id:
+                raise ValueError(
+                    f"sample {sample} is not that of {key_file}, {samples[id].id}; name the key.json of its form"
+                )
+            if person.name != name:
+                raise ValueError(f"the names {name!r} and {person.name!r} would share a folder; change one of them")
+            if id in person.files:
+                raise ValueError(f"{person.files[id]} has answers of {name} to {id}, too; leave one of the files out")
+        except ValueError as error:
+            raise InputError(str(error), path=path, line=records[0].line) from None
         person.answers[id], person.files[id] = _read_targets(path, records, samples[id]), path
     return list(people.values())
 
@@ -81,19 +92,6 @@ def _head(record: Record) -> tuple[str, str, str]:
     """The task, the sample and the name on a line of a file."""
     id, sample, name = map(text, record.values[:3])
     return id, sample, name
-
-
-def _head_problem(id: str, sample: str, name: str, key: Key, key_file: Path) -> str | None:
-    """What is wrong with the task or the name on the first line, or None."""
-    if id not in key["tasks"]:
-        return (
-            f"{key_file} has no sample of task {id!r}, only of {', '.join(key['tasks'])}; name the key.json of its form"
-        )
-    if not name.isprintable() or not slug_of(name) or "${" in name:
-        return f"{name!r} is no name; write one of letters and digits"
-    if slug_of(name) == MAJORITY:
-        return f"{name!r} is the name of what all people answer together; change it"
-    return None
 
 
 def _read_sample(job: Job, key: Key, id: str) -> _Sample:

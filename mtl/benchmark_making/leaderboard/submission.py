@@ -39,13 +39,8 @@ class Entrant(System):
 
 @dataclass(frozen=True, eq=False)
 class UnreadSubmission:
-    """A submission whose predictions are not read yet.
-
-    Args:
-        name: of its folder.
-        path: where its predictions are: the folder, or the zip in it.
-        contents: the content of its files of predictions for the leaderboard's split, by name.
-    """
+    """A submission whose predictions are not read yet: the name of its folder, the path of the folder, or of the zip in it, what it says of the
+    system, and by name the content of its files of predictions for the leaderboard's split."""
 
     name: str
     path: Path

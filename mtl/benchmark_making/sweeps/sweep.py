@@ -196,8 +196,7 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
 
 def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any]) -> Iterator[Job]:
     """The runs of a sweep file, without those whose method has no task. An error names the run, unless it is one of `overrides` alone."""
-    for number, listed_entry in enumerate(entries, 1):
-        label, own, settings = listed_entry
+    for number, (label, own, settings) in enumerate(entries, 1):
         entry = _Entry(label, [key for key in own if key not in overrides], {**settings, **overrides})
         try:
             parts = _task_by_task(entry) if settings.get("tasks") == EACH else [entry]
@@ -279,20 +278,19 @@ def _check_ready(path: Path, runs: Sequence[Job]) -> None:
     """Raise InputError if a run's folder has another configuration, or if its data or its vectors cannot be found or made."""
     lacking: dict[str, str] = {}
     for run in runs:
-        here, job = f"{path}: run {run.name}", run
-        folder = job.folder
-        if folder.config.exists() and (keys := differences(folder.config, job.config)):
+        here, folder = f"{path}: run {run.name}", run.folder
+        if folder.config.exists() and (keys := differences(folder.config, run.config)):
             raise InputError(
                 f"{here}: {folder.path} was made with another configuration ({'; '.join(keys)});"
                 " set runs_dir=, give the run another name, or remove the folder"
             )
-        if job.is_finished:
+        if run.is_finished:
             continue
-        if not awaits_generation(job.suite, job.data_dir):
+        if not awaits_generation(run.suite, run.data_dir):
             with _named(here):
-                check_present(job.suite, job.run_tasks, job.data_dir)
+                check_present(run.suite, run.run_tasks, run.data_dir)
         try:
-            METHODS[job.config.method].find_inputs(job.config, job.suite)
+            METHODS[run.config.method].find_inputs(run.config, run.suite)
         except InputError as error:
             lacking[run.name] = str(error)
     if lacking:

@@ -251,7 +251,6 @@ def test_a_row_without_a_value_is_an_error_at_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        (["none.yaml", "out=x"], "recipe=none.yaml: no such file"),
         (["none", "out=x"], "recipe=none: unknown; known: klej-ar"),
         (["klej-ar"], "out: names the new folder; give out=DIR"),
         (["klej-ar", "out=x", "seed=1"], "unknown key 'seed'"),
@@ -300,13 +299,3 @@ def test_the_last_step_that_reads_a_table_drops_what_it_does_not_choose(tmp_path
         assert {each["step"] for each in dropped} == {step}
         assert len(dropped) == sum(each["dropped"] for each in provenance_of(out)["steps"]) == (10 if step == 1 else 15)
     assert {each["used"] for each in dropped} == {True, False}
-
-
-def test_parts_of_rows_that_are_not_chosen_are_dropped_with_their_reason(tmp_path: Path) -> None:
-    """The parts of a row come from one line of a source, which a task has if it has one of them."""
-    steps = [
-        {"step": "duplicates", "columns": ["author"], "into_table": "authors"},
-        {**SPLIT, "shares": {"train": 0.8, "dev": 0.2}},
-    ]
-    dropped = dropped_in(make_with(tmp_path, steps=steps).folder)
-    assert len(dropped) == 10 and all(each["reason"].startswith("the same as corpus.tsv:") for each in dropped)
