@@ -169,12 +169,13 @@ def test_one_wrong_candidate_beside_the_right_one() -> None:
     targets = np.array([2.0, 0.0, 1.0, 0.0])
     starts = np.cumsum(sizes) - sizes
     texts = np.stack([np.repeat([90, 91, 92, 93], sizes), np.arange(11)], axis=1)
-    split = Split(texts, targets, sizes, overlap=np.arange(11, dtype=np.float32)[:, None])
+    numbers = np.arange(11, dtype=np.float32)[:, None]
+    split = Split(texts, targets, sizes, overlap=numbers, base=numbers)
     seen: dict[int, set[int]] = {row: set() for row in range(4)}
     for seed in range(200):
         drawn = with_one_wrong(split, np.random.default_rng(seed))
         assert drawn.sizes is not None and drawn.sizes.tolist() == [2, 1, 2, 2] and drawn.overlap is not None
-        assert drawn.overlap[:, 0].tolist() == drawn.texts[:, 1].tolist()
+        assert drawn.overlap[:, 0].tolist() == drawn.texts[:, 1].tolist() and np.array_equal(drawn.base, drawn.overlap)
         for row in range(4):
             kept = drawn.texts[drawn.inputs(np.array([row]))]
             assert (kept[:, 0] == 90 + row).all() and (np.diff(kept[:, 1]) > 0).all()

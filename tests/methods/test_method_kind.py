@@ -62,9 +62,7 @@ def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> Non
     assert (families.pop("lstm"), families.pop("transformer")) == ("lstm", "transformer")
     assert (families.pop("imported"), families.pop("ensemble")) == ("imported", "ensemble")
     assert set(families.values()) == {"floor"}
-
-
-def test_a_summary_of_a_floor_names_neither_embeddings_nor_variant(configs: dict[str, Config]) -> None:
+    # A summary of a floor names neither embeddings nor variant.
     embedded = ("lstm", "word_vectors", "transformer", "static")
     assert all(METHODS[name].describe(config) == {} for name, config in configs.items() if name not in embedded)
     assert METHODS["word_vectors"].describe(configs["word_vectors"]) == {"embeddings": "random"}
@@ -88,12 +86,9 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
             assert readers == SHARED.get(key, only), key
 
 
-def test_every_method_has_a_file_of_its_settings() -> None:
+def test_every_method_has_a_file_of_its_settings_and_some_are_loaded_again() -> None:
     files = {path.stem for path in (shipped("configs") / "method").glob("*.yaml")}
     assert files == {*METHODS, "transformer-superlim"}
-
-
-def test_only_trained_networks_and_kept_floors_are_loaded_again() -> None:
     assert {name for name, kind in METHODS.items() if kind.loads} == {*TRAINED, *KEEPABLE}
 
 

@@ -293,12 +293,6 @@ def test_joined_texts_without_a_word(floor_settings: list[str], tmp_path: Path) 
         run_baseline(job([*floor_settings, *JOINED]))
 
 
-def test_new_rows_are_not_predicted(floor_settings: list[str], tmp_path: Path) -> None:
-    run_baseline(job([*floor_settings, "method=constant", "seeds=[1]"]))
-    with raises_input_error(file="run"):
-        Predictor.load(tmp_path / "run")
-
-
 def test_training_rows_of_one_label_are_refused(floor_settings: list[str], tmp_path: Path) -> None:
     path = tmp_path / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8").replace("\targ", "\tglad"), encoding="utf-8")

@@ -36,14 +36,11 @@ def test_weights_are_read_as_float32(bert: Path) -> None:
     assert model.classifier.out_features == 3
 
 
-def test_the_longest_input_is_that_of_model_and_tokenizer(bert: Path, roberta: Path, tmp_path: Path) -> None:
+def test_what_a_model_and_its_tokenizer_read(bert: Path, roberta: Path, tmp_path: Path) -> None:
     """A tokenizer that does not say has 1e30; RoBERTa's positions begin after its padding index 1."""
     assert open_pretrained(str(bert)).longest == 64
     assert open_pretrained(str(roberta)).longest == 38
     assert open_pretrained(str(write_bert(tmp_path / "short", TEXTS, length=20))).longest == 20
-
-
-def test_only_bodies_with_several_types_read_types(bert: Path, roberta: Path) -> None:
     assert open_pretrained(str(bert)).has_types and not open_pretrained(str(roberta)).has_types
 
 

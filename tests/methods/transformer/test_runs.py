@@ -186,22 +186,6 @@ def test_weights_that_were_not_kept_cannot_be_kept_later(
     )
 
 
-def test_a_finished_run_of_another_transformer_is_refused(
-    runs: dict[str, Path], folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_bert(tmp_path / "bert", [*TEXTS, "another word"])
-    made = command(folder, "kinds", *VARIANTS["dropped"], "seeds=[1]", f"run_dir={runs['dropped']}")
-    assert main([*made, f"transformer.path={tmp_path / 'bert'}"]) == 2
-    line = capsys.readouterr().err.splitlines()[-1]
-    assert (
-        f"made from other inputs: transformer (transformer.path: {folder / 'bert'} there, {tmp_path / 'bert'} here);"
-        in line
-    )
-    shutil.rmtree(tmp_path / "bert")
-    shutil.copytree(folder / "bert", tmp_path / "bert")
-    assert main([*made, f"transformer.path={tmp_path / 'bert'}"]) == 0
-
-
 def test_another_transformer_at_its_place_is_noticed(runs: dict[str, Path], folder: Path, tmp_path: Path) -> None:
     place = folder / "bert"
     place.rename(tmp_path / "moved")

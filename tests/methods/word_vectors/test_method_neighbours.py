@@ -42,18 +42,12 @@ def small(*words: str) -> list[tuple[list[str], np.ndarray]]:
     return [(list(words), rows[: len(words)].copy())]
 
 
-def test_excluded_words_and_their_case() -> None:
+def test_excluded_words_their_case_and_equals() -> None:
     query = np.array([[2.0, 0]], np.float32)
     assert nearest_words(small("Rom", "Paris", "sol"), query, [["rom"]], str) == ["Rom"]
     assert nearest_words(small("Rom", "Paris", "sol"), query, [["rom"]], str.casefold) == ["Paris"]
-
-
-def test_among_equals_the_first() -> None:
     twice = [*small("a", "b"), *small("c", "d")]
     assert nearest_words(twice, np.array([[2.0, 0]], np.float32), [()], str) == ["a"]
-
-
-def test_no_word_is_left() -> None:
     queries = np.array([[2.0, 0], [2, 0]], np.float32)
     assert nearest_words(small("a"), queries, [["a"], []], str) == [None, "a"]
 
