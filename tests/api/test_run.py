@@ -20,15 +20,12 @@ def run(floor_settings: list[str]) -> mtl.Run:
     return mtl.run(*floor_settings, "method=random", seeds=2)
 
 
-def test_it_makes_what_the_command_makes(floor_settings: list[str], run: mtl.Run, tmp_path: Path) -> None:
+def test_it_makes_what_the_command_makes_and_only_once(floor_settings: list[str], run: mtl.Run, tmp_path: Path) -> None:
     other = tmp_path / "other"
     assert main(["baseline", *floor_settings, "method=random", "seeds=[1,2]", f"run_dir={other}"]) == 0
     assert content(run.path) == content(other) != {}
     one, two = (read_json(path / "summary.json")["command"] for path in (run.path, other))
     assert one.startswith("mtl.run('suite=") and two.startswith("mtl baseline")
-
-
-def test_a_finished_run_is_not_made_again(floor_settings: list[str], run: mtl.Run) -> None:
     before = (run.path / "summary.json").stat().st_mtime_ns
     again = mtl.run(*floor_settings, {"method": "random"}, seeds=2)
     assert again.path == run.path and (run.path / "summary.json").stat().st_mtime_ns == before

@@ -118,7 +118,7 @@ def test_frames_that_are_no_suite(home: Path, frames: Any, options: dict[str, An
     assert not list(home.rglob("*"))  # nothing half-written
 
 
-def test_a_folder_becomes_a_suite(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_becomes_a_suite_and_checks_that_there_are_not(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = suite_of({"train": ROWS}).data_dir
     made = mtl.Suite.from_folder(data, language="sv", name="mapp")
     assert main(["init-suite", str(data), "--language", "sv", "--name", "mapp", "--out", "other.yaml"]) == 0
@@ -128,9 +128,6 @@ def test_a_folder_becomes_a_suite(home: Path, capsys: pytest.CaptureFixture[str]
         mtl.Suite.from_folder(data, name="mapp")
     with raises_input_error(file="none"):
         mtl.Suite.from_folder("none")
-
-
-def test_checks_that_there_are_not() -> None:
     suite = suite_of({"train": ROWS})
     for options in ({"check": "nix"}, {"share": 0.5}, {"floors": ["svm"]}):
         with raises_input_error(key=next(iter(options))):

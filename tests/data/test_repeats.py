@@ -54,15 +54,12 @@ def test_the_order_of_a_pair_and_spaces_do_not_make_a_row_new(monkeypatch: pytes
     assert triples.choosing_rows(TRIPLE).tolist() == [0]
 
 
-def test_the_same_texts_with_another_marked_word_are_a_new_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_marked_word_makes_a_row_new_and_spaces_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("one bank", "the bank")
     train, again = rows(texts, spans=((4, 8), (4, 8))), rows(texts, spans=((4, 8), (4, 8)))
     other, swapped = rows(texts, spans=((0, 3), (4, 8))), rows(texts[::-1], spans=((4, 8), (4, 8)))
     dataset = choosing(monkeypatch, MARKED, train, [*again, *other, *swapped])
     assert dataset.choosing_rows(MARKED).tolist() == [1]
-
-
-def test_spaces_before_a_marked_word_do_not_make_a_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
     train = rows(("the  one bank", "a  bank"), spans=((9, 13), (3, 7)))
     again = rows(("a bank", "the one  bank"), spans=((2, 6), (9, 13)))
     other = rows(("a bank", "the one  bank"), spans=((2, 6), (4, 7)))

@@ -127,15 +127,12 @@ def test_a_label_or_a_candidate_that_the_row_does_not_have_is_refused(
     assert refused(capsys) == f"theirs/{error}"
 
 
-def test_ids_that_the_data_does_not_have_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ids_that_two_rows_share_or_the_data_lacks_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write("dev_pred_par.jsonl", {"id": 1, "prediction": "ja"}, {"id": 2, "prediction": "nej"})
     assert refused(capsys) == (
         "theirs/dev_pred_par.jsonl:1: has ids, and data/par/dev.jsonl has no column id or idx; leave them out where the lines are in"
         " the order of its rows, or name the column in the suite file (submission: ids)"
     )
-
-
-def test_ids_that_two_rows_share_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = home / "data/grad/dev.jsonl"
     file.write_text(file.read_text(encoding="utf-8").replace('"g3"', '"g0"'), encoding="utf-8")
     write("dev_pred_grad.jsonl", *GRAD)

@@ -68,7 +68,7 @@ def test_an_imported_run_has_the_scores_of_the_run_that_made_the_predictions(flo
     assert "not trained by mtl" in (home / "report/index.html").read_text(encoding="utf-8")
 
 
-def test_one_seed_some_tasks_and_dev_alone(floor: Path, home: Path) -> None:
+def test_one_seed_some_tasks_and_dev_alone_and_a_zip_of_a_run(floor: Path, home: Path) -> None:
     (home / "theirs").mkdir()
     shutil.copy(predictions(floor, 2) / "dev_pred_ar.tsv", home / "theirs")
     for _ in range(2):  # then it is finished
@@ -78,9 +78,7 @@ def test_one_seed_some_tasks_and_dev_alone(floor: Path, home: Path) -> None:
     assert not list(
         home.glob("runs/klej-sample/theirs/seed-7/*.zip")
     )  # without test predictions there is no submission
-
-
-def test_a_zip_of_a_run_is_taken(floor: Path, home: Path) -> None:
+    # A zip of a run is taken.
     archive = shutil.make_archive(str(home / "both"), "zip", predictions(floor, 1))
     run = run_baseline(import_job("zipped", [Path(archive)], {"suite": "klej-sample"}))
     assert set(run["tasks"]) == set(TASKS)

@@ -42,9 +42,7 @@ def test_methods_answer_what_they_can(suite: Path) -> None:
         made = job(suite, method)
         assert ids(made) == [id for id in every if id != "opposite"] and made.unanswered == ["opposite"]
         assert [task.id for task in made.tasks] == every  # what `mtl data` and `mtl audit` are about
-
-
-def test_a_task_is_left_out_with_the_task_that_answers_it(suite: Path) -> None:
+    # A task is left out with the task that answers it.
     text = suite.read_text(encoding="utf-8")
     suite.write_text(text.replace("  mood:  ", "  mood:\n    level: word  "), encoding="utf-8")
     assert ids(job(suite)) == ["stars", "answer"]

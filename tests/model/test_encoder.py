@@ -50,7 +50,7 @@ def test_sentence_vector_does_not_depend_on_the_batch() -> None:
         assert (alone - vectors).abs().max() < 1e-5
 
 
-def test_encode_keeps_the_requested_order_and_the_training_mode() -> None:
+def test_encode_keeps_order_and_mode_and_dropout_is_applied_only_in_training() -> None:
     model, texts = encoder(), sequences(30)
     model.train()
     places = torch.tensor([7, 3, 3, 29])
@@ -58,9 +58,6 @@ def test_encode_keeps_the_requested_order_and_the_training_mode() -> None:
     assert model.training
     model.eval()
     torch.testing.assert_close(vectors, model.encode(texts, torch.arange(30))[places], atol=1e-5, rtol=0)
-
-
-def test_dropout_is_applied_only_in_training() -> None:
     model, texts = encoder(), sequences(3)
     batch = texts.gather(torch.arange(3))
     assert torch.equal(model(*batch), model(*batch))

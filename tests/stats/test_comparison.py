@@ -59,7 +59,7 @@ def test_where_rows_alone_differ_it_is_the_paired_test_over_rows() -> None:
     assert found.p == pytest.approx(2 * stats.t.sf(abs(found.value) / found.error, 199))
 
 
-def test_what_rows_and_seeds_have_in_common_counts_once() -> None:
+def test_what_rows_and_seeds_have_in_common_counts_once_and_groups_as_copies() -> None:
     """Every seed errs on rows of its own: the variance of a mean over n seeds and R rows is p (1 - p) / (n R)."""
     rng = np.random.default_rng(2)
     errors = []
@@ -67,9 +67,6 @@ def test_what_rows_and_seeds_have_in_common_counts_once() -> None:
         found = of_means((rng.random((10, 400)) < 0.8).astype(float), row_groups("t", np.arange(400)))
         errors.append(estimate(found).error)
     assert np.mean(errors) == pytest.approx(100 * (0.8 * 0.2 / 4000) ** 0.5, rel=0.15)
-
-
-def test_groups_count_as_one_another_s_copies() -> None:
     right = (np.random.default_rng(3).random((1, 60)) < 0.6).astype(float)
     copies = of_means(np.repeat(right, 5, axis=1), row_groups("t", np.repeat(np.arange(60), 5)))
     once = of_means(right, row_groups("t", np.arange(60)))

@@ -235,15 +235,12 @@ def test_a_triple_is_divided_where_rows_are_drawn_one_by_one() -> None:
     assert weighted_scores(task("gender_parity"), predictions, rows, weights) == pytest.approx([100, 0, 75])
 
 
-def test_alpha_of_a_resample_that_draws_no_disagreement_or_one_value() -> None:
+def test_alpha_of_resamples_without_disagreement_and_of_large_numbers() -> None:
     weights = np.array([[2.0, 1, 0, 0], [0, 0, 0, 3], [1, 1, 1, 1]])
     gold, predictions = np.array([1.0, 1, 2, 3]), np.array([1.0, 1, 1, 3])
     for metric in ("alpha_nominal", "alpha_interval"):
         found = weighted_scores(task(metric), predictions, ScoredRows(gold), weights)
         assert found[:2].tolist() == [100, 100] and 0 < found[2] < 100
-
-
-def test_alpha_of_large_numbers_keeps_their_differences() -> None:
     rng = np.random.default_rng(13)
     gold = rng.normal(size=50)
     predictions = gold + rng.normal(size=50)

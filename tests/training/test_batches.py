@@ -58,20 +58,17 @@ def test_any_step_can_be_asked_for_alone() -> None:
     assert [task for task, _ in whole] != [task for task, _ in other]
 
 
-def test_rows_of_similar_length_share_a_batch() -> None:
+def test_each_task_has_its_batch_size_and_rows_of_similar_length() -> None:
+    sizes = {"big": 32, "small": 8, "tiny": 3}
+    schedule = Schedule(lengths(), sizes, 300, seed=1)
+    seen = [(task, len(rows)) for task, rows in map(schedule.rows, range(300))]
+    assert {name: max(size for task, size in seen if task == name) for name in sizes} == sizes
     sizes = lengths()
     padded = real = 0
     for task, rows in map(Schedule(sizes, batch_sizes(32), 300, seed=1).rows, range(300)):
         padded += sizes[task][rows].max() * len(rows)
         real += sizes[task][rows].sum()
     assert real / padded > 0.9
-
-
-def test_each_task_has_its_batch_size() -> None:
-    sizes = {"big": 32, "small": 8, "tiny": 3}
-    schedule = Schedule(lengths(), sizes, 300, seed=1)
-    seen = [(task, len(rows)) for task, rows in map(schedule.rows, range(300))]
-    assert {name: max(size for task, size in seen if task == name) for name in sizes} == sizes
 
 
 def test_sorted_batches_give_every_row_once() -> None:
@@ -119,9 +116,7 @@ def test_batches_of_a_choice_hold_the_candidates_row_after_row() -> None:
     assert batch.lengths.tolist() == sizes[texts].tolist()
     assert [row[0] for row in batch.tokens.tolist()] == [starts[text] + 1 for text in texts]
     assert (batch.rows.tolist(), batch.targets.tolist(), batch.sizes.tolist()) == ([2, 0], [1, 2], [2, 3])
-
-
-def test_a_batch_of_a_choice_has_about_as_many_inputs_as_others() -> None:
+    # They have about as many inputs as others.
     assert row_lengths(CHOICE, np.array([1, 3, 2, 4, 1, 6])).tolist() == [4, 3, 6]  # of the longest text of each row
     assert batch_rows(CHOICE, 16) == 8  # of two candidates on average
     assert batch_rows(CHOICE, 2) == 1

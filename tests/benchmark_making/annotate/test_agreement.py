@@ -40,14 +40,11 @@ def test_alpha_is_that_of_the_definition(level: Level) -> None:
     assert alpha(ANSWERS, level) == pytest.approx(1 - np.mean(within) / np.mean(every))
 
 
-def test_alpha_of_two_people_is_that_of_the_metrics_and_1_without_disagreement() -> None:
+def test_alpha_of_two_people_is_that_of_the_metrics_at_the_level_of_the_metric() -> None:
     for task, level in ((LABELS, Level.NOMINAL), (NUMBER, Level.INTERVAL)):
         assert 100 * alpha(ANSWERS[:2], level) == pytest.approx(score(task, ANSWERS[0], ScoredRows(ANSWERS[1])))
     for level in Level:
         assert alpha(np.tile([0.0, 1.0, 2.0], (3, 1)), level) == alpha(np.zeros((3, 4)), level) == 1
-
-
-def test_the_level_is_that_of_the_kind_and_the_metric() -> None:
     levels = {metric: level_of(NUMBER.measured_by(metric)) for metric in ("spearman", "pearson", "pearson+spearman")}
     assert levels == {"spearman": Level.ORDINAL, "pearson": Level.INTERVAL, "pearson+spearman": Level.INTERVAL}
     assert level_of(LABELS) is Level.NOMINAL

@@ -134,6 +134,20 @@ def test_scores_ranks_and_files(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert lines[0] == "name,title,team,date,task,score,low,high,rank_low,rank_high" and len(lines) == 1 + 3 * 3
     out = capsys.readouterr().out
     assert "good: valid" in out and "site/index.html" in out
+    # Titles are shown as text.
+    assert main(RUN) == 0
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in (home / "site/systems/fair.html").read_text(encoding="utf-8")
+    for name in ("index.html", "systems/fair.html", "systems/good.html", "feed.xml"):
+        assert "<script>alert" not in (home / f"site/{name}").read_text(encoding="utf-8")
+    # Scores are rounded as the suite shows them.
+    assert main(RUN) == 0
+    (suite,) = report_of(home / "site/index.html")["suites"]
+    for row in suite["rows"]:
+        for score in row["scores"].values():
+            values = [score["median"], *score["interval"]]
+            assert values == [round(value, 1) for value in values]
+        assert row["details"] is None
+    assert suite["comparisons"] == {}
 
 
 def test_the_feed_has_the_systems_with_a_date_and_links(home: Path) -> None:
@@ -148,7 +162,7 @@ def test_the_feed_has_the_systems_with_a_date_and_links(home: Path) -> None:
     assert feed.findtext(f"{atom}updated") == "2026-11-03T00:00:00Z"
 
 
-def test_a_second_run_gives_the_same_bytes_with_and_without_the_cache(home: Path) -> None:
+def test_the_same_bytes_with_and_without_the_cache_and_changed_labels_are_scored_anew(home: Path) -> None:
     assert main(RUN) == 0
     first = files(home / "site")
     assert main(RUN) == 0
@@ -162,9 +176,7 @@ def test_a_second_run_gives_the_same_bytes_with_and_without_the_cache(home: Path
     assert files(home / "site") == first
     refused = make_leaderboard(load_suite(home / "tiny.yaml"), home / "all", home / "gold", home / "third", Rules())
     assert refused == {"fair": "", "good": "", "poor": ""} and files(home / "third") == first
-
-
-def test_changed_labels_are_scored_anew(home: Path) -> None:
+    # Changed labels are scored anew.
     assert main(RUN) == 0
     before = by_name(home)["good"]["scores"]["mood"]
     swapped = [f"text {n}\t{OTHER[mood]}" for n, mood in enumerate(MOODS)]
@@ -315,13 +327,6 @@ def test_folders_without_submissions(home: Path, capsys: pytest.CaptureFixture[s
         assert message in capsys.readouterr().err
 
 
-def test_titles_are_shown_as_text(home: Path) -> None:
-    assert main(RUN) == 0
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in (home / "site/systems/fair.html").read_text(encoding="utf-8")
-    for name in ("index.html", "systems/fair.html", "systems/good.html", "feed.xml"):
-        assert "<script>alert" not in (home / f"site/{name}").read_text(encoding="utf-8")
-
-
 def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Two submissions with equal scores and errors on other rows give the same site, but for their names and the digest."""
     for name, wrong in (("one", 3), ("other", 4)):
@@ -337,17 +342,6 @@ def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixt
     for name in ("one", "other"):
         report = report_of(home / f"sites/{name}/index.html")
         assert not any(word in json.dumps(report) for word in ("confusion", "points", "by_seed", "SHA"))
-
-
-def test_scores_are_rounded_as_the_suite_shows_them(home: Path) -> None:
-    assert main(RUN) == 0
-    (suite,) = report_of(home / "site/index.html")["suites"]
-    for row in suite["rows"]:
-        for score in row["scores"].values():
-            values = [score["median"], *score["interval"]]
-            assert values == [round(value, 1) for value in values]
-        assert row["details"] is None
-    assert suite["comparisons"] == {}
 
 
 def test_ranks_of_a_thousand_systems_are_those_of_all_pairs(home: Path) -> None:

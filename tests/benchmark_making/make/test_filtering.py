@@ -61,34 +61,25 @@ def numbered(rows: int) -> Table:
     return table_of(id=[str(row) for row in range(rows)], label=["xy"[row % 2] for row in range(rows)])
 
 
-def test_sample_draws_rows_of_a_class_and_keeps_the_others() -> None:
+def test_sample_draws_rows_of_a_class_and_top_keeps_the_first_of_equal_rows() -> None:
     table, work = work_of("sample", numbered(100), column="label", values=["x"], number=10)
     assert column(table, "label").count("x") == 10 and column(table, "label").count("y") == 50
     assert len(work.dropped) == 40
     assert column(do("sample", numbered(100), column="label", values=["x"], number=10), "id") == column(table, "id")
     assert column(table, "id") == sorted(column(table, "id"), key=int)
     assert len(do("sample", numbered(100), share=0.25).rows) == 25
-
-
-def test_top_keeps_the_first_of_equal_rows() -> None:
     table = table_of(group=["a", "a", "a", "b", "b"], value=["1", "2", "2", "0.1", "0.5"])
     assert column(do("top", table, group="group", by="value", most=1), "value") == ["2", "0.5"]
     kept = do("top", table, group="group", by="value", most=2, order="lowest", at_least=0.2)
     assert column(kept, "value") == ["1", "2", "0.5"]
 
 
-def test_explode_makes_a_row_of_each_item() -> None:
+def test_explode_stack_and_shuffle() -> None:
     table, work = work_of("explode", LISTS, column="parts[]", item="part")
     assert list(zip(column(table, "id"), column(table, "part"), strict=True)) == [("a", "p"), ("a", "q"), ("c", "p")]
     assert table.columns == ["id", "part"] and len(work.dropped) == 1
-
-
-def test_stack_joins_tables_with_different_columns() -> None:
     table = do("stack", table_of(a=["1"]), table_of(b=["2"]))
     assert table.columns == ["a", "b"] and column(table, "b") == [None, "2"]
-
-
-def test_shuffle_keeps_all_rows() -> None:
     table = do("shuffle", numbered(50))
     assert column(table, "id") != column(numbered(50), "id")
     assert sorted(column(table, "id"), key=int) == column(numbered(50), "id")

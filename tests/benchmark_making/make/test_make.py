@@ -104,22 +104,18 @@ def test_named_entities(made: dict[str, Made]) -> None:
     assert len(places) > 200 and all(len(own) == 1 for own in places.values())
 
 
-def test_captions(made: dict[str, Made]) -> None:
+def test_captions_tweets_and_reviews(made: dict[str, Made]) -> None:
     first, second = (rows_of(made["klej-cdsc"], task) for task in ("cdsc-r", "cdsc-e"))
     assert all(first[split]["sentence_A"] == second[split]["sentence_A"] for split in first)
     assert {"0.33", "4.67"} & set(first["train"]["relatedness_score"])
-
-
-def test_tweets_as_they_are(made: dict[str, Made]) -> None:
     folder = made["klej-cbd"].folder.parent / "data/klej-corpora"
     for split, columns in rows_of(made["klej-cbd"], "cbd").items():
         assert columns == read_fields(folder / f"cbd_{split}.tsv")
-
-
-def test_reviews_by_domain(made: dict[str, Made]) -> None:
     inside, outside = (rows_of(made["klej-polemo"], task) for task in ("polemo2.0-in", "polemo2.0-out"))
     assert inside["train"] == outside["train"]
     assert not {*inside["dev"]["text"], *inside["test"]["text"]} & {*outside["dev"]["text"], *outside["test"]["text"]}
+    for columns in rows_of(made["klej-ar"], "ar").values():
+        assert all(sum(any(map(str.isalnum, part)) for part in text.split()) >= 50 for text in columns["text"])
 
 
 def test_questions_with_the_most_similar_wrong_answers(made: dict[str, Made]) -> None:
@@ -150,11 +146,6 @@ def test_summaries_paired_by_article(made: dict[str, Made]) -> None:
             else:
                 positives[article, extract] += 1
     assert len(negatives) == len(set(negatives)) > 100 and max(positives.values()) == 2
-
-
-def test_long_reviews(made: dict[str, Made]) -> None:
-    for columns in rows_of(made["klej-ar"], "ar").values():
-        assert all(sum(any(map(str.isalnum, part)) for part in text.split()) >= 50 for text in columns["text"])
 
 
 @pytest.mark.slow
@@ -188,16 +179,13 @@ def test_another_seed_makes_another_split(tmp_path: Path) -> None:
     assert splits[0] != splits[1]
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_and_the_sheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_recipe(tmp_path, recipe_of(steps=[{"step": "sample", "number": 10}, SPLIT]))
     assert main(["make", str(path), f"out={tmp_path / 'out'}", f"data_dir={tmp_path}"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "1. sample (number=10): 20 rows of corpus → 10 rows of corpus"
     assert lines[2] == "t: 6 rows train, 2 rows dev, 2 rows test"
     assert any(line.startswith("What the tasks give away") for line in lines)
-
-
-def test_the_sheet_says_what_the_recipe_says(tmp_path: Path) -> None:
     task = {**TASK, "sheet": {"Abstract": "A task.\nMade here.", "Data labeling*": "By hand"}}
     make_with(tmp_path, tasks={"t": task})
     sheet = (tmp_path / "out/sheets/t_documentation_sheet.tsv").read_text(encoding="utf-8")

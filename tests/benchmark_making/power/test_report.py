@@ -54,15 +54,11 @@ def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None
     assert needed_rows == f"{median(design.groups_for(8.0) for design in designs):,.0f}"
     assert needed_seeds in (f"{median(design.seeds_for(8.0) for design in designs):,.0f}", "never")
     assert cells["DYK"][1] == "15 groups" and cells["AVG"][1] == "135 groups" and cells["CBD"][-1] == "0 of 1"
-
-
-def test_seeds_in_place_of_the_present_ones(board: Leaderboard) -> None:
+    # Seeds in place of the present ones.
     now, more = (cells_of(power_text(board, PowerSettings(seeds=seeds)))["CBD"] for seeds in (None, 50))
     assert (now[2], more[2]) == ("3–5", "50") and float(more[3]) < float(now[3]) and more[7] == now[7]
     assert float(more[4]) < float(now[4])
-
-
-def test_tasks_that_cannot_tell_the_runs_apart_are_named(board: Leaderboard) -> None:
+    # Tasks that cannot tell the runs apart are named.
     text = power_text(board, PowerSettings())
     assert text.endswith("Tasks that cannot tell the runs apart: AVG, CBD, DYK.")
     (note,) = [note for note in board.facts if note.startswith("Tasks that cannot tell")]

@@ -44,7 +44,7 @@ def test_what_a_model_and_its_tokenizer_read(bert: Path, roberta: Path, tmp_path
     assert open_pretrained(str(bert)).has_types and not open_pretrained(str(roberta)).has_types
 
 
-def test_heads_follow_from_the_seed_alone(bert: Path) -> None:
+def test_heads_follow_from_the_seed_and_have_float32_outputs_in_bfloat16(bert: Path) -> None:
     pretrained = open_pretrained(str(bert))
 
     def head(seed: int) -> torch.Tensor:
@@ -52,10 +52,7 @@ def test_heads_follow_from_the_seed_alone(bert: Path) -> None:
         return pretrained.classifier(2).classifier.weight
 
     assert torch.equal(head(1), head(1)) and not torch.equal(head(1), head(2))
-
-
-def test_in_bfloat16_outputs_have_the_precision_of_float32(bert: Path) -> None:
-    """Outputs with 8 significant bits would be the same for many rows."""
+    # Outputs with 8 significant bits would be the same for many rows.
     pretrained = open_pretrained(str(bert))
     given = pretrained.tokenizer(TEXTS, padding=True, return_tensors="pt", return_token_type_ids=True)
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):

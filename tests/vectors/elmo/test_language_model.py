@@ -61,7 +61,7 @@ def test_losses_equal_those_computed_word_by_word(model: LanguageModel) -> None:
         assert float(loss.sum()) == pytest.approx(value, rel=1e-5)
 
 
-def test_sample_of_all_classes_equals_the_full_softmax() -> None:
+def test_sample_of_all_classes_equals_the_full_softmax_and_draws_as_expected() -> None:
     torch.manual_seed(0)
     softmax = SampledSoftmax(np.arange(20), dim=5, draws=100_000)  # enough to draw every class
     softmax.bias.weight.data.normal_()
@@ -69,9 +69,6 @@ def test_sample_of_all_classes_equals_the_full_softmax() -> None:
     sample = softmax.sample(np.random.default_rng(0))
     assert sample.tolist() == list(range(20))
     torch.testing.assert_close(softmax(states, targets, sample), softmax(states, targets, None))
-
-
-def test_class_is_drawn_as_often_as_expected() -> None:
     softmax = SampledSoftmax(np.arange(50), dim=2, draws=30)
     rng = np.random.default_rng(0)
     drawn = np.zeros(50)
@@ -91,20 +88,14 @@ def words(corpus: Corpus) -> list[list[str]]:
     return [[corpus.types[i] for i in line] for line in np.split(corpus.tokens, corpus.starts[1:-1])]
 
 
-def test_frequent_words_come_first_and_long_lines_are_cut() -> None:
+def test_frequent_words_come_first_and_a_saved_corpus_is_loaded(tmp_path: Path) -> None:
     corpus = build_corpus(iter(TEXT), 3)
     assert words(corpus) == [["b", "a"], ["a", "c", "a"], ["b", "a"], ["żółw"]]
     assert corpus.types == ["a", "b", "c", "żółw"] and corpus.counts.tolist() == [4, 2, 1, 1]
-
-
-def test_saved_corpus_is_loaded(tmp_path: Path) -> None:
     corpus = build_corpus(TEXT, 3)
     corpus.save(tmp_path / "c.npz")
     again = Corpus.load(tmp_path / "c.npz")
     assert words(again) == words(corpus) and again.counts.tolist() == corpus.counts.tolist()
-
-
-def test_texts_without_words() -> None:
     with raises_input_error():
         build_corpus([[], []], 3)
 

@@ -40,15 +40,12 @@ def test_the_printed_averages_are_those_of_the_scores(benchmark: Benchmark) -> N
     assert benchmark.published[14].scores["CBD"] > benchmark.published[0].scores["CBD"]
 
 
-def test_choosing_tasks(benchmark: Benchmark) -> None:
+def test_choosing_tasks_and_another_benchmark_is_another_file(benchmark: Benchmark, tmp_path: Path) -> None:
     assert benchmark.choose(["SICK-R-PL", "CBD"]) == ["CBD", "SICK-R-PL"]
     assert len(benchmark.choose(None)) == 28
     for names in (["XYZ"], ["ppcpc"], []):
         with raises_input_error(key="tasks"):
             benchmark.choose(names)
-
-
-def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
     path = tmp_path / "sv.yaml"
     path.write_text(SWEDISH, encoding="utf-8")
     swedish = load_benchmark(find_benchmark(str(path)))

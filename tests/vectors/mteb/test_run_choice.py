@@ -53,11 +53,13 @@ def test_a_score_that_is_not_finite_never_wins() -> None:
         chosen(scores, pooling="mean")
 
 
-def test_only_some_settings_can_be_chosen() -> None:
+def test_only_some_settings_can_be_chosen_and_a_run_reads_its_data_only_for_centring(tmp_path: Path) -> None:
     found = combinations({"centre": "choose", "seed": 1}, CHOICES)
     assert [values for values, _ in found] == [{"centre": False}, {"centre": True}]
     with raises_input_error():
         combinations({"layer": "choose"}, CHOICES)
+    found = combinations({"centre": "choose", "data_dir": "data"}, encoder_kind(str(tmp_path)).choices())
+    assert [dict(settings) for _, settings in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
 
 
 def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
@@ -74,11 +76,6 @@ def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
     for wrong in ({"weighting": "sif", "pooling": "max", "centre": "choose"}, {"texts": None, "centre": "choose"}):
         with raises_input_error():
             combinations({**common, **wrong}, choices)
-
-
-def test_a_run_reads_its_data_only_for_centring(tmp_path: Path) -> None:
-    found = combinations({"centre": "choose", "data_dir": "data"}, encoder_kind(str(tmp_path)).choices())
-    assert [dict(settings) for _, settings in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
 
 
 def test_tasks_with_validation_rows(tmp_path: Path, benchmark: Benchmark) -> None:

@@ -128,19 +128,16 @@ def test_rates_are_those_of_transformers(warmup: float) -> None:
         scheduler.step()
 
 
-def test_a_time_limit_ends_at_the_final_rate() -> None:
+def test_time_limits_end_at_the_final_rate_and_the_first_limit_ends_the_training() -> None:
     rate = Rate(small(max_steps=None, max_minutes=2.0, warmup=0.5, final_learning_rate=1e-3))
     assert [rate.at(rate.progress(7, seconds)) for seconds in (0, 30, 60, 90, 120, 500)] == pytest.approx(
         [0, 2.5e-3, 5e-3, 3e-3, 1e-3, 1e-3]
     )
-
-
-def test_the_limit_that_comes_first_ends_the_training() -> None:
     rate = Rate(small(max_steps=100, max_minutes=1.0))
     assert [rate.progress(*given) for given in [(50, 6), (10, 45), (10, 61), (100, 1)]] == [0.5, 0.75, 1, 1]
 
 
-def test_a_pass_has_no_segment_twice() -> None:
+def test_a_pass_has_no_segment_twice_and_batches_differ_from_pass_to_pass() -> None:
     lengths = np.random.default_rng(0).integers(1, 50, 409)
     order = Order(lengths, 10, 1)
     passes = [np.concatenate([order.batch(40 * number + i) for i in range(40)]) for number in range(2)]
@@ -150,6 +147,11 @@ def test_a_pass_has_no_segment_twice() -> None:
     spread = np.mean([np.ptp(lengths[order.batch(step)]) for step in range(40)])
     assert spread < 15  # segments of similar length are together; 40 or so in batches of random ones
     assert Order(lengths, 10, 1).batch(57).tolist() == order.batch(57).tolist()
+    # Of 40 batches, those of similar length are put together from 5 batches' segments, not from all of them.
+    order = Order(np.random.default_rng(0).integers(1, 50, 409), 10, 1)
+    first, second = ([set(order.batch(start + i).tolist()) for i in range(40)] for start in (0, 40))
+    alike = [max(len(one & other) for other in second) for one in first]
+    assert np.mean(alike) < 3
 
 
 @pytest.mark.parametrize("segments", [19, 109, 999])
@@ -166,11 +168,3 @@ def test_segments_of_every_length_are_left_out_equally_often(segments: int) -> N
     bound = 6 * np.sqrt(expected / third)
     for part in (left_out[:third], left_out[third:-third], left_out[-third:]):
         assert abs(part.mean() - expected) < bound
-
-
-def test_batches_differ_from_pass_to_pass() -> None:
-    """Of 40 batches, those of similar length are put together from 5 batches' segments, not from all of them."""
-    order = Order(np.random.default_rng(0).integers(1, 50, 409), 10, 1)
-    first, second = ([set(order.batch(start + i).tolist()) for i in range(40)] for start in (0, 40))
-    alike = [max(len(one & other) for other in second) for one in first]
-    assert np.mean(alike) < 3

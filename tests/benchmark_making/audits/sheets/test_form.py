@@ -28,9 +28,7 @@ def test_a_complete_sheet_has_no_problem_and_an_empty_one_marks_the_obligatory_f
     found = problems(tmp_path, write_sheet({}))
     assert len(found) == write_sheet({}).count(TO_COMPLETE) == 22  # 28 without the six headings
     assert (2, "field 'Title*' is still to be completed") in found
-
-
-def test_the_template_is_superlim_s() -> None:
+    # The template is Superlim's.
     assert len(ORDER) == 43 and sum(map(is_obligatory, ORDER)) == 28
     assert ORDER[:2] == ["I. IDENTIFYING INFORMATION", "Title*"]
     assert ORDER[-3:] == ["VI. OTHER", "Related projects", "References"]
