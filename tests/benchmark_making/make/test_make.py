@@ -180,17 +180,17 @@ def test_another_seed_makes_another_split(tmp_path: Path) -> None:
 
 
 def test_the_command_and_the_sheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write_recipe(tmp_path, recipe_of(steps=[{"step": "sample", "number": 10}, SPLIT]))
+    task = {**TASK, "sheet": {"Abstract": "A task.\nMade here.", "Data labeling*": "By hand"}}
+    steps = [{"step": "sample", "number": 10}, SPLIT]
+    path = write_recipe(tmp_path, recipe_of(steps=steps, tasks={"t": task}))
     assert main(["make", str(path), f"out={tmp_path / 'out'}", f"data_dir={tmp_path}"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "1. sample (number=10): 20 rows of corpus → 10 rows of corpus"
     assert lines[2] == "t: 6 rows train, 2 rows dev, 2 rows test"
     assert any(line.startswith("What the tasks give away") for line in lines)
-    task = {**TASK, "sheet": {"Abstract": "A task.\nMade here.", "Data labeling*": "By hand"}}
-    make_with(tmp_path, tasks={"t": task})
     sheet = (tmp_path / "out/sheets/t_documentation_sheet.tsv").read_text(encoding="utf-8")
     assert "Abstract*\tA task.\n\tMade here.\n" in sheet and "Data labeling*\tBy hand\n" in sheet
-    assert "corpus.tsv: 20 rows, SHA-256" in sheet and "→ 20 rows of corpus" in sheet
+    assert "corpus.tsv: 20 rows, SHA-256" in sheet and "→ 10 rows of corpus" in sheet
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])

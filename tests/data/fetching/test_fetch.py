@@ -69,7 +69,7 @@ def test_fetched_to_their_places_and_what_is_there_is_left_alone(
     assert len(files) == 7  # no zip is left
     for file in files:
         assert (target / file).read_bytes() == (suite_file.parent / "data" / file).read_bytes()
-    target = tmp_path / "target"
+    target = tmp_path / "other"
     fetch_suite(suite, suite.choose(["samma"]), target)
     assert set(missing_tasks(suite, target)) == {"kansla", "betyg"}
     (target / "pairs/train.tsv").write_text("mine", encoding="utf-8")

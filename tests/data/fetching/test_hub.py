@@ -94,11 +94,12 @@ def test_columns_of_the_task_in_its_own_files(
     assert all(commit in request for request in server.requests if "resolve" in request)
 
 
-def test_only_the_splits_that_the_task_has_and_test_targets_where_they_are_scored(
-    server: HubServer, tmp_path: Path
-) -> None:
+def test_only_the_splits_that_the_task_has(server: HubServer, tmp_path: Path) -> None:
     assert fetched(make_task(files=TRAIN_ALONE), tmp_path) == {"train.csv": 'text,label\r\n"a, b",0\r\nc,1\r\n'}
     assert not any("valid.csv" in request or "test.csv" in request for request in server.requests)
+
+
+def test_a_task_scored_on_test_has_its_targets(server: HubServer, tmp_path: Path) -> None:
     assert "unknown label '-1'" in refused(make_task(scored="test"), tmp_path)
     server.datasets[NAME]["main"]["test.csv"] = TRAIN
     assert fetched(make_task(scored="test"), tmp_path)["test.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"

@@ -8,7 +8,6 @@ from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
 from mtl.api.cli import main
-from mtl.base.errors import InputError
 from mtl.data.sample import write_sample
 from mtl.jobs.inputs import prepare
 from mtl.jobs.sweep import load_sweep
@@ -99,16 +98,10 @@ def test_settings_that_make_no_sense(settings: list[str], said: str, capsys: pyt
     assert f"mtl: error: {said}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        (["transformer.tokenizer=x"], "transformer.tokenizer: is for a transformer with its tokenizer elsewhere"),
-        (["transformer.path=./x"], r"transformer.path=./x: no such folder"),
-    ],
-)
-def test_settings_that_contradict_each_other(settings: list[str], said: str) -> None:
+@pytest.mark.parametrize("settings", [["transformer.tokenizer=x"], ["transformer.path=./x"]])
+def test_settings_that_contradict_each_other(settings: list[str]) -> None:
     made = job([SUITE, "method=transformer", *settings])
-    with pytest.raises(InputError, match=said):
+    with raises_input_error():
         TRANSFORMER.check(made.config, made.suite)
 
 

@@ -9,7 +9,6 @@ from input_errors import raises_input_error
 from small_suite import small_settings
 
 import mtl
-from mtl.base.errors import InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
 
@@ -95,17 +94,10 @@ def test_fingerprints(run: Path, copied: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"seed": 9}, "^seed 9: not in this run; it has 1, 2"),
-        ({"pooling": "both"}, "pooling=both: must be one of max, mean"),
-        ({"device": "warp"}, "device=warp: torch finds no such device"),
-        ({"weighting": "sif"}, "unknown key 'weighting'; known keys: centre, data_dir, device, pooling, seed"),
-        ({"data_dir": "x"}, "data_dir=x: is for centre=true only"),
-    ],
+    "settings", [{"seed": 9}, {"pooling": "both"}, {"device": "warp"}, {"weighting": "sif"}, {"data_dir": "x"}]
 )
-def test_wrong_settings(run: Path, settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_wrong_settings(run: Path, settings: dict[str, Any]) -> None:
+    with raises_input_error():
         open_encoder(str(run), settings)
 
 
