@@ -23,9 +23,14 @@ def unit(*seconds: float, start: Any = None, **of: Any) -> Any:
 SECONDS = np.random.default_rng(3).gamma(4.0, 100.0, size=40).tolist()
 
 
-def test_one_worker_takes_the_sum() -> None:
+def test_one_worker_takes_the_sum_and_a_transfer_alone_has_the_speed_of_its_client() -> None:
     units = [unit(of / 2, of / 2, start=Piece(7.0)) for of in SECONDS]
     assert sim.simulate(units, sim.Cluster(1)).seconds == pytest.approx(sum(SECONDS) + 7 * len(SECONDS))
+    files = FileSystem(bandwidth=100.0, client_bandwidth=5.0, latency=0.5)
+    units = [unit(start=Piece(0, bytes=50, files=4))] * 3
+    assert sim.simulate(units, sim.Cluster(3), files).seconds == pytest.approx(50 / 5 + 4 * 0.5)
+    unlimited = FileSystem(client_bandwidth=5.0)
+    assert sim.simulate(units, sim.Cluster(3), unlimited).seconds == pytest.approx(50 / 5)
 
 
 @pytest.mark.parametrize("workers", [2, 7, 100])
@@ -45,14 +50,6 @@ def test_a_full_file_system_takes_its_bytes_or_its_files() -> None:
     assert found.peak(1, window=1.0) == pytest.approx(2.0) and found.moved(1) == pytest.approx(size.sum())
     units = [unit(start=Piece(0, files=of)) for of in size]
     assert sim.simulate(units, sim.Cluster(10), FileSystem(rate=4.0)).seconds == pytest.approx(size.sum() / 4)
-
-
-def test_a_transfer_alone_has_the_speed_of_its_client() -> None:
-    files = FileSystem(bandwidth=100.0, client_bandwidth=5.0, latency=0.5)
-    units = [unit(start=Piece(0, bytes=50, files=4))] * 3
-    assert sim.simulate(units, sim.Cluster(3), files).seconds == pytest.approx(50 / 5 + 4 * 0.5)
-    unlimited = FileSystem(client_bandwidth=5.0)
-    assert sim.simulate(units, sim.Cluster(3), unlimited).seconds == pytest.approx(50 / 5)
 
 
 def test_slow_clients_leave_the_others_share_units_wait_and_a_slow_driver_is_the_limit() -> None:

@@ -51,11 +51,16 @@ def test_groups_and_repeated_texts_stay_on_one_side() -> None:
     assert not {e.texts for e in train} & {e.texts for e in dev}
 
 
-def test_the_split_is_the_same_whatever_the_order_and_close_to_the_share() -> None:
+def test_groups_of_one_label_many_labels_and_shares_in_any_order() -> None:
     rows = examples([str(i % 60) for i in range(300)], labels=[0, 0, 1])
     assert {e.line for e in held_out(rows)[1]} == {e.line for e in held_out(rows[::-1])[1]}
     rows = examples([str(i if i < 50 else 50 + i // 30) for i in range(500)])
     assert 40 <= len(held_out(rows)[1]) <= 50
+    rows = examples([str(i // 20) for i in range(400)], labels=[*[0] * 20, *[1] * 20])
+    assert [sum(e.target == label for e in held_out(rows)[1]) for label in (0, 1)] == [20, 20]
+    task = Task(kind="labels", labels=[str(label) for label in range(150)], **COLUMNS)
+    dev = hold_out(task, examples([None] * 6000, [float(i % 150) for i in range(6000)]), 0.1)[1]
+    assert len(dev) == 600 and set(Counter(row.target for row in dev).values()) == {4}
 
 
 @pytest.mark.parametrize("size", [1, 4])
@@ -65,14 +70,6 @@ def test_labels_keep_their_shares(size: int) -> None:
     dev = held_out(rows)[1]
     assert len(dev) == 200
     assert abs(sum(e.target == 1 for e in dev) - 0.1 * sum(e.target == 1 for e in rows)) <= 1
-
-
-def test_groups_of_one_label_each_and_many_labels() -> None:
-    rows = examples([str(i // 20) for i in range(400)], labels=[*[0] * 20, *[1] * 20])
-    assert [sum(e.target == label for e in held_out(rows)[1]) for label in (0, 1)] == [20, 20]
-    task = Task(kind="labels", labels=[str(label) for label in range(150)], **COLUMNS)
-    dev = hold_out(task, examples([None] * 6000, [float(i % 150) for i in range(6000)]), 0.1)[1]
-    assert len(dev) == 600 and set(Counter(row.target for row in dev).values()) == {4}
 
 
 def test_a_regression_has_no_strata(suite_file: Path) -> None:

@@ -11,9 +11,15 @@ from input_errors import raises_input_error
 from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized, tokenized_lines
 
 
-def test_moses_does_not_escape_characters() -> None:
+def test_moses_does_not_escape_and_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
     tokens = moses("pl")('Czytał "Potop" & <b>, 3,5 zł.')
     assert tokens == ["Czytał", '"', "Potop", '"', "&", "<", "b", ">", ",", "3,5", "zł", "."]
+    whole, cut = TokenizedTexts(TEXTS, "pl", 100), TokenizedTexts(TEXTS, "pl", 3)
+    short = whole.shortened(3)
+    assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
+    assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
+    np.testing.assert_array_equal(short.lengths, cut.lengths)
+    assert whole.lengths.max() == 5
 
 
 TEXTS = ["a b a", "c", "a b a", "", "d e f g h", " "]
@@ -72,15 +78,6 @@ def test_texts_with_any_character_have_a_cache_of_their_own(
     cached, computed = TokenizedTexts(second, "pl", 3, tmp_path), TokenizedTexts(second, "pl", 3)
     assert [cached.words(text) for text in range(len(second))] == [computed.words(text) for text in range(len(second))]
     assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
-    whole, cut = TokenizedTexts(TEXTS, "pl", 100), TokenizedTexts(TEXTS, "pl", 3)
-    short = whole.shortened(3)
-    assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
-    assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
-    np.testing.assert_array_equal(short.lengths, cut.lengths)
-    assert whole.lengths.max() == 5
 
 
 def test_boundary_words_stand_around_each_text_and_in_none() -> None:

@@ -80,10 +80,18 @@ def test_an_audit_reads_every_kind(folder: Path, capsys: pytest.CaptureFixture[s
     assert "10 of 12 rows also stand in train" in capsys.readouterr().out.replace("occur", "stand")
 
 
-def test_a_task_without_the_one_that_answers_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_task_without_the_one_that_answers_it_and_too_many_candidates_are_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     arguments = [f"suite={folder}/kinds.yaml", f"data_dir={folder}/data", "tasks=[stars,mood-elsewhere]"]
     assert main(["baseline", "method=constant", *arguments]) == 2
     assert "task mood-elsewhere is answered by mood's head; name that task too" in capsys.readouterr().err
+    shutil.copytree(folder / "data", tmp_path / "data")
+    row = {"question": "which?", "candidates": ["a"] * 1001, "label": 0}
+    (tmp_path / "data/answer/dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    settings = [f"suite={folder}/kinds.yaml", f"data_dir={tmp_path}/data", f"run_dir={tmp_path}/run", "method=constant"]
+    assert main(["baseline", *settings]) == 2
+    assert "answer/dev.jsonl:1: column 'candidates[]': has 1001 candidates" in capsys.readouterr().err
 
 
 def test_the_seed_is_chosen_on_dev(folder: Path, tmp_path: Path) -> None:
@@ -96,12 +104,3 @@ def test_the_seed_is_chosen_on_dev(folder: Path, tmp_path: Path) -> None:
         write_json(made.scores(seed), {**done, "scores": scores, "dev_scores": dict.fromkeys(done["dev_scores"], dev)})
     # A task without dev rows is predicted by the seed that is best on dev for the task whose head answers it.
     assert [Predictor.load(made.path, task=task).seed for task in ("opposite", "mood-elsewhere", None)] == [1, 1, 1]
-
-
-def test_too_many_candidates_are_one_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.copytree(folder / "data", tmp_path / "data")
-    row = {"question": "which?", "candidates": ["a"] * 1001, "label": 0}
-    (tmp_path / "data/answer/dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    settings = [f"suite={folder}/kinds.yaml", f"data_dir={tmp_path}/data", f"run_dir={tmp_path}/run", "method=constant"]
-    assert main(["baseline", *settings]) == 2
-    assert "answer/dev.jsonl:1: column 'candidates[]': has 1001 candidates" in capsys.readouterr().err

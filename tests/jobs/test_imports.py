@@ -139,25 +139,6 @@ def test_rows_that_are_wrong_are_one_line_and_nothing_is_written(
     assert not list(home.glob("runs/superlim-sample/theirs/seed-*"))
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "place"),
-    [
-        ("dev_pred_humor.tsv", "target\n1\n", "dev_pred_humor.tsv"),
-        ("dev_pred_ar.tsv", "target\n1\n", "dev_pred_ar.tsv:2"),
-        ("dev_pred_ar.tsv", "target\nnan\n", "dev_pred_ar.tsv:2"),
-        ("dev_pred_ar.tsv", "", "dev_pred_ar.tsv:1"),
-    ],
-)
-def test_files_that_are_wrong_are_one_line(
-    name: str, content: str, place: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (home / "theirs").mkdir()
-    (home / "theirs" / name).write_text(content, encoding="utf-8")
-    assert main(["import", "theirs", "theirs", "suite=klej-sample"]) == 2
-    assert place in capsys.readouterr().err.splitlines()[-1]
-    assert not (home / "runs/klej-sample/theirs/config.yaml").exists()
-
-
 def test_settings_that_make_no_sense(home: Path, floor: Path) -> None:
     path, settings = predictions(floor, 1), {"suite": "klej-sample"}
     with raises_input_error(key="NAME"):

@@ -80,13 +80,12 @@ def test_long_seeds_begin_first_and_those_that_share_training_after_the_one_that
     assert units.pop("b, seed 1") == {"a, seed 1"} and not any(units.values())
 
 
-def test_runs_that_no_engine_could_execute_together_are_refused(small: list[str], tmp_path: Path) -> None:
+def test_runs_that_no_engine_could_execute_and_that_another_process_uses_are_refused(
+    small: list[str], tmp_path: Path
+) -> None:
     file = sweep_file(tmp_path, "runs: [{}, {seeds_in_parallel: 3, name: b}]")
     with raises_input_error(file="sweep.yaml"):
         load_sweep(file, parse_settings(small))
-
-
-def test_a_run_that_another_process_uses_is_refused(small: list[str], tmp_path: Path) -> None:
     runs = [job([*small, f"run_dir={tmp_path / name}", "seeds_in_parallel=2"], name) for name in ("a", "b")]
     with runs[1].folder.locked(), raises_input_error(file="b"):
         run_together(runs, "", lambda run: None)

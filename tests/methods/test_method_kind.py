@@ -86,10 +86,13 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
             assert readers == SHARED.get(key, only), key
 
 
-def test_every_method_has_a_file_of_its_settings_and_some_are_loaded_again() -> None:
+def test_methods_have_files_of_settings_some_are_loaded_again_and_names_are_known() -> None:
     files = {path.stem for path in (shipped("configs") / "method").glob("*.yaml")}
     assert files == {*METHODS, "transformer-superlim"}
     assert {name for name, kind in METHODS.items() if kind.loads} == {*TRAINED, *KEEPABLE}
+    assert method_name("svm") == "svm"
+    with raises_input_error(key="method"):
+        method_name("bayes")
 
 
 def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
@@ -138,9 +141,3 @@ def test_what_a_method_answers() -> None:
     assert all(answered(name) == {"labels", "number"} for name in ("overlap", "svm", "tree", "forest", *TRAINED))
     assert answered("lead") == {"summary"}
     assert answered("word_vectors") == {"number", "similarity", "synonym", "analogy"}
-
-
-def test_a_name_that_no_method_has() -> None:
-    assert method_name("svm") == "svm"
-    with raises_input_error(key="method"):
-        method_name("bayes")

@@ -1,5 +1,4 @@
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ import mtl
 from mtl.data.splits import read_task
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.fasttext import FastTextTraining
-from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
 from mtl.methods.predictor import Predictor
@@ -209,39 +207,6 @@ def test_wrong_calls(run: Path, tmp_path: Path) -> None:
     checkpoint.unlink()
     with raises_input_error(file="best.ckpt"):
         mtl.load(broken, 1).predict("kansla", [["x"]])
-
-
-@pytest.mark.slow
-def test_words_that_the_run_never_saw_get_their_vectors(
-    small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vectors = tmp_path / "v.vec"
-    rng = np.random.default_rng(0)
-    words = ["solen", "skiner", "regnet", "faller", "jag", "främmande", "obekant"]
-    vectors.write_text("".join(f"{w} {' '.join(map(str, rng.normal(size=12)))}\n" for w in words), encoding="utf-8")
-    run = tmp_path / "run"
-    run_baseline(job([*small, f"run_dir={run}", *QUICK, "embeddings=fasttext", f"embeddings.path={vectors}"]))
-    asked: list[Sequence[str]] = []
-    read = VectorFile.read
-
-    def recording(self: VectorFile, words: Sequence[str]) -> WordVectors:
-        asked.append(list(words))
-        return read(self, words)
-
-    monkeypatch.setattr(VectorFile, "read", recording)
-    predictor = mtl.load(run)
-    for _ in range(2):
-        known = predictor.encode(["jag främmande", "jag obekant"])
-        assert np.abs(known[0] - known[1]).max() > 1e-3
-        predictor.encode(["jag saknas"])
-        predictor.encode(["obekant saknas också"])
-    assert asked == [["främmande", "obekant"], ["saknas"], ["också"]]  # no word twice, found or not
-    vectors.write_text("jag 1 2\nfrämmande 3 4\n", encoding="utf-8")
-    with raises_input_error(file="v.vec"):
-        mtl.load(run).encode(["jag främmande"])
-    vectors.unlink()
-    unknown = mtl.load(run).encode(["jag främmande", "jag obekant"])
-    np.testing.assert_allclose(unknown[0], unknown[1], atol=1e-6)
 
 
 def test_a_run_that_is_not_finished(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_clones_share_the_run_and_pickles_read_it_again(run: Path, monkeypatch: 
     assert clone(new).get_params() == new.get_params()
 
 
-def test_a_pipeline(run: Path) -> None:
+def test_a_pipeline_and_wrong_parameters(run: Path, tmp_path: Path) -> None:
     pipeline = make_pipeline(mtl.load(run).as_transformer(), LogisticRegression())
     search = GridSearchCV(pipeline, {"texttransformer__pooling": ["max", "mean"]}, cv=3)
     predicted = search.fit(TEXTS, LABELS).predict(TEXTS)
@@ -69,9 +69,6 @@ def test_a_pipeline(run: Path) -> None:
     vectors = mtl.load(run).encode(TEXTS, pooling=search.best_params_["texttransformer__pooling"])
     assert (predicted == LogisticRegression().fit(vectors, LABELS).predict(vectors)).all()
     assert (pickle.loads(pickle.dumps(fitted)).predict(TEXTS) == predicted).all()
-
-
-def test_wrong_parameters(run: Path, tmp_path: Path) -> None:
     with raises_input_error(key="pooling"):
         text_transformer(str(run), pooling="min").fit_transform(["x"])
     with raises_input_error(file="config.yaml"):

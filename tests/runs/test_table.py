@@ -141,12 +141,18 @@ def test_scores_on_the_scale_of_the_suite_and_further_metrics_below(tmp_path: Pa
     assert found["accuracy"] == ["0.200", "0.200", "–"] and found["gender parity"] == ["–", "–", "0.200"]
 
 
-def test_the_table_is_well_formed_and_a_name_with_a_bar_stays_in_its_cell() -> None:
+def test_the_table_is_well_formed_and_its_note_says_why_a_task_is_reduced() -> None:
     summary, suite = klej()
     suite.tasks["ar"].title = "A|R"
     lines = [line for line in render(summary, suite).splitlines() if line.startswith("|")]
     assert len({line.replace(r"A\|R", "AR").count("|") for line in lines}) == 1 and len(set(map(len, lines))) == 1
     assert r"A\|R" in lines[0]
+    job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere"})
+    tasks = job.suite.choose(["swenli", "swediagnostics"])
+    rows = {"swenli": {**job.suite.tasks["swenli"].rows, "train": 15_001}}
+    summary = summary_of(job, seeds(tasks, 60.0), tasks, rows)
+    note = "(train/dev/test rows: swenli 15001/9815/305 of 392702/9815/305; swediagnostics answered by swenli)"
+    assert note in render(summary, job.suite)
 
 
 def superlim(method: str, *ids: str, **rows: dict[str, int]) -> dict[str, list[str]]:
@@ -176,12 +182,3 @@ def test_differences_are_to_published_rows_on_the_same_split() -> None:
     assert "ours − SVM, test" not in absabank and "SVM (published, test)" in absabank
     # Tasks beside the average do not mark it.
     assert superlim("svm", swediagnostics={"dev": 340, "test": 764})[""][0] == "AVG"
-
-
-def test_the_note_says_why_a_task_is_reduced() -> None:
-    job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere"})
-    tasks = job.suite.choose(["swenli", "swediagnostics"])
-    rows = {"swenli": {**job.suite.tasks["swenli"].rows, "train": 15_001}}
-    summary = summary_of(job, seeds(tasks, 60.0), tasks, rows)
-    note = "(train/dev/test rows: swenli 15001/9815/305 of 392702/9815/305; swediagnostics answered by swenli)"
-    assert note in render(summary, job.suite)

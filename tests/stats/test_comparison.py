@@ -39,16 +39,13 @@ def constant(scores: Sequence[float]) -> Sample:
     return sample(*constant_scores(scores))
 
 
-def test_where_seeds_alone_differ_it_is_welch_s_test() -> None:
+def test_where_seeds_or_rows_alone_differ_it_is_welch_s_or_the_paired_test() -> None:
     one, other = [81.0, 83.5, 82.0, 84.0, 82.5], [79.0, 82.0, 80.0]
     found = compare(constant(one), constant(other))
     expected = stats.ttest_ind(one, other, equal_var=False)
     interval = expected.confidence_interval(0.95)
     assert found.p == pytest.approx(expected.pvalue) and found.difference == pytest.approx(82.6 - 80.3333333)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-
-
-def test_where_rows_alone_differ_it_is_the_paired_test_over_rows() -> None:
     rng = np.random.default_rng(1)
     right = rng.random((2, 1, 200)) < np.array([0.8, 0.7])[:, None, None]
     one, other = (of_means(np.repeat(run, 3, axis=0), row_groups("t", np.arange(200))) for run in right)

@@ -50,15 +50,12 @@ def test_alpha_of_two_people_is_that_of_the_metrics_at_the_level_of_the_metric()
     assert level_of(LABELS) is Level.NOMINAL
 
 
-def test_ties_go_to_the_person_who_agrees_most_with_the_others() -> None:
+def test_ties_go_to_the_person_who_agrees_most_and_pairs_and_alpha_in_words() -> None:
     answers = np.array([[0.0, 0, 2, 0], [1, 0, 1, 1], [2, 0, 1, 1]])
     chosen, tied = majority(answers, Level.NOMINAL)
     assert chosen.tolist() == [1, 0, 1, 1] and tied == 1
     assert "of the 1 tied rows" in majority_text(LABELS, tied, 3)
     assert majority(answers, Level.INTERVAL)[0].tolist() == [1, 0, 4 / 3, 2 / 3]
-
-
-def test_pairs_and_alpha_in_words() -> None:
     two = np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]])
     assert agreement_text(LABELS, ["Anna", "Bo"], two) == (
         "Agreement on t (4 rows): Krippendorff's α, nominal, of Anna, Bo: 0.667; equal answers: Anna and Bo 75.0%."

@@ -62,16 +62,16 @@ def test_words_of_another_language_and_words_without_a_training_file(settings: l
     assert [finding.kind for finding in done.findings] == ["missing"]
 
 
-def test_fasttext_words_with_vectors_from_ngrams(settings: list[str], tmp_path: Path) -> None:
+def test_words_with_vectors_from_ngrams_or_from_elmo(
+    settings: list[str], tmp_path: Path, elmo_files: tuple[Path, Path]
+) -> None:
     training = FastTextTraining(dim=4, epochs=1, min_count=1, bucket=50, threads=1)
     training.train([["sol", "regn", "vind"]] * 50, tmp_path / "v.bin")
     done = audit(job([*settings, "embeddings=fasttext", f"embeddings.path={tmp_path / 'v.bin'}"]))
     # Words that are not in the file get vectors from n-grams: snö, of 7 tokens; hagel, snö and is, of 10.
     shares = {split: numbers[5:] for split, numbers in table(done).items()}
     assert shares == {"train": ["0.0%", "14.3%"], "dev": ["0.0%", "30.0%"]}
-
-
-def test_elmo_has_a_vector_for_any_word(settings: list[str], elmo_files: tuple[Path, Path]) -> None:
+    # ELMo has a vector for any word.
     folder = elmo_files[0].parent
     done = audit(job([*settings, "embeddings=elmo", f"embeddings.path={folder}"]))
     assert [numbers[5:] for numbers in table(done).values()] == [["0.0%"], ["0.0%"]]

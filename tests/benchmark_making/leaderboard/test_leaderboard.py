@@ -210,12 +210,19 @@ def test_a_zip_in_the_folder_and_the_same_predictions_twice(home: Path) -> None:
     assert "The same predictions" in (home / "site/systems/good.html").read_text(encoding="utf-8")
 
 
-def test_a_system_without_a_task_has_no_average_and_no_rank_by_it(home: Path) -> None:
+def test_ranks_of_many_systems_are_those_of_all_pairs_but_of_one_without_a_task(home: Path) -> None:
     write_submission(home / "all/half", 0.9, 5, tasks="mood")
     assert main(RUN) == 0
     half = by_name(home)["half"]
     assert half["average"] is None and half["rank"] is None and "mood" in half["ranks"]
     assert content(home)["systems"][-1]["name"] == "half"
+    # More systems than the report shows pairs of have ranks, too.
+    for number in range(45):
+        write_submission(home / f"all/many-{number}", 0.5, 100 + number, tasks="mood")
+    assert main(RUN) == 0
+    ranks = {name: system["ranks"]["mood"] for name, system in by_name(home).items()}
+    assert len(ranks) == 49 and all(1 <= low <= high <= 49 for low, high in ranks.values())
+    assert ranks["good"][1] < 49
 
 
 def test_the_limit_of_a_team_in_a_month(home: Path) -> None:
@@ -296,10 +303,16 @@ def test_a_bad_submission_is_refused_in_one_line_and_stops_no_other(
     assert message in shown.out and "all: 1 of 4 submissions would be refused" in shown.err
 
 
-def test_valid_submissions_pass_the_check_without_labels(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_valid_submissions_pass_the_check_without_labels_and_folders_need_some(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["leaderboard", "tiny.yaml", "all", "data_dir=public"]) == 0
     assert capsys.readouterr().out.splitlines() == ["fair: valid", "good: valid", "poor: valid"]
     assert not (home / "site").exists()
+    (home / "none").mkdir()
+    for folder, message in (("none", "none: holds no submission"), ("nowhere", "nowhere: no such folder")):
+        assert main(["leaderboard", "tiny.yaml", folder, "gold=gold", "out=site"]) == 2
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -320,13 +333,6 @@ def test_bad_arguments(home: Path, arguments: list[str], message: str, capsys: p
     assert message in capsys.readouterr().err and not (home / "site").exists()
 
 
-def test_folders_without_submissions(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (home / "none").mkdir()
-    for folder, message in (("none", "none: holds no submission"), ("nowhere", "nowhere: no such folder")):
-        assert main(["leaderboard", "tiny.yaml", folder, "gold=gold", "out=site"]) == 2
-        assert message in capsys.readouterr().err
-
-
 def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Two submissions with equal scores and errors on other rows give the same site, but for their names and the digest."""
     for name, wrong in (("one", 3), ("other", 4)):
@@ -342,16 +348,6 @@ def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixt
     for name in ("one", "other"):
         report = report_of(home / f"sites/{name}/index.html")
         assert not any(word in json.dumps(report) for word in ("confusion", "points", "by_seed", "SHA"))
-
-
-def test_ranks_of_a_thousand_systems_are_those_of_all_pairs(home: Path) -> None:
-    """More systems than the report shows pairs of have ranks, too."""
-    for number in range(45):
-        write_submission(home / f"all/many-{number}", 0.5, 100 + number, tasks="mood")
-    assert main(RUN) == 0
-    ranks = {name: system["ranks"]["mood"] for name, system in by_name(home).items()}
-    assert len(ranks) == 48 and all(1 <= low <= high <= 48 for low, high in ranks.values())
-    assert ranks["good"][1] < 48
 
 
 @in_browser

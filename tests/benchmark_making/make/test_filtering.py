@@ -31,13 +31,10 @@ def test_keep(options: dict[str, Any], kept: list[int]) -> None:
     assert all(options["column"] in dropped.reason for dropped in work.dropped)
 
 
-def test_keep_looks_into_lists() -> None:
+def test_keep_looks_into_lists_and_duplicates_differ_in_case_and_white_space() -> None:
     assert column(do("keep", LISTS, column="parts[]", items=[1, 1]), "id") == ["c"]
     assert column(do("keep", LISTS, column="parts[]", values=["q"]), "id") == ["a"]
     assert column(do("keep", LISTS, column="parts[]", without=["q"]), "id") == ["b", "c"]
-
-
-def test_duplicates_differ_in_case_and_white_space() -> None:
     table, work = work_of("duplicates", table_of(text=["A b", "a  B", "ab"], label=["x", "y", "x"]), columns=["text"])
     assert column(table, "text") == ["A b", "ab"]
     assert [dropped.reason for dropped in work.dropped] == ["the same as corpus.tsv:2"]

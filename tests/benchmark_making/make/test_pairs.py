@@ -41,9 +41,19 @@ def test_one_pair_of_each_two_groups_also_in_each_split() -> None:
     assert column(table, "split") == ["train", "dev"]
 
 
-def test_the_similarity_of_two_columns() -> None:
+def test_two_columns_are_two_sides_and_values_that_look_the_same_to_numpy_are_two() -> None:
     table = table_of(question=["who built it", "where"], answer=["It was built", "here"])
     assert column(do("similarity", table, columns=["question", "answer"], units="words"), "similarity") == [2 / 3, 0]
+    table = table_of("packages", id=["p", "q"], title=["a b", "b c"], text=["a b d", "b e"])
+    options: dict[str, Any] = {"texts": ["title", "text"], "groups": ["id", "id"], "units": "words"}
+    right = do("pairs", table, table, scope="within", **options)
+    assert [(row.cell("title"), row.cell("other_text")) for row in right.rows] == [("a b", "a b d"), ("b c", "b e")]
+    wrong = do("pairs", table, table, scope="across", most=1, **options)
+    assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]
+    # Values that look the same to NumPy are two.
+    columns: dict[str, list[str]] = {"id": ["1", "1"], "split": ["dev", "dev\0"]}
+    tables = [table_of(name, **columns, **{name: ["a", "b"]}) for name in ("extract", "abstract")]
+    assert len(do("pairs", *tables, scope="within", same="split", **OPTIONS).rows) == 2
 
 
 def test_cut_keeps_the_most_similar_sentences_as_many_as_the_penalty_allows() -> None:
@@ -78,15 +88,6 @@ def test_a_table_paired_with_itself_gives_each_pair_once_and_no_row_with_itself(
         assert texts == [("a b c", "a b d"), ("x y", "a b c"), ("a b e", "a b e")]
 
 
-def test_two_columns_of_a_table_are_two_sides() -> None:
-    table = table_of("packages", id=["p", "q"], title=["a b", "b c"], text=["a b d", "b e"])
-    options: dict[str, Any] = {"texts": ["title", "text"], "groups": ["id", "id"], "units": "words"}
-    right = do("pairs", table, table, scope="within", **options)
-    assert [(row.cell("title"), row.cell("other_text")) for row in right.rows] == [("a b", "a b d"), ("b c", "b e")]
-    wrong = do("pairs", table, table, scope="across", most=1, **options)
-    assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]
-
-
 @pytest.mark.parametrize("scope", ["within", "across"])
 def test_texts_of_the_same_split_are_paired_alone(scope: str) -> None:
     rng = np.random.default_rng(0)
@@ -104,9 +105,3 @@ def test_texts_of_the_same_split_are_paired_alone(scope: str) -> None:
         own = [each.with_rows(row for row in each.rows if row.cell("split") == split) for each in tables]
         apart += do("pairs", *own, **options).rows
     assert table.rows == apart
-
-
-def test_values_that_look_the_same_to_numpy_are_two() -> None:
-    columns: dict[str, list[str]] = {"id": ["1", "1"], "split": ["dev", "dev\0"]}
-    tables = [table_of(name, **columns, **{name: ["a", "b"]}) for name in ("extract", "abstract")]
-    assert len(do("pairs", *tables, scope="within", same="split", **OPTIONS).rows) == 2

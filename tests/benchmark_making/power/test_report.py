@@ -87,11 +87,17 @@ def test_runs_with_equal_answers_differ_by_their_seeds_alone(tmp_path: Path) -> 
     assert any(f"AR {same}" in note for note in found.facts)
 
 
-def test_the_command_on_runs(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_on_runs_and_on_such_that_are_not_there(
+    runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     report = power_report(runs_dir, PowerSettings(difference=8.0)) + "\n"
     for words in ([], ["suite=klej"], ["suite=configs/suite/klej.yaml"]):
         assert main(["power", *words, str(runs_dir), "difference=8", "--cache", str(tmp_path)]) == 0
         assert capsys.readouterr().out == report and len(list(tmp_path.rglob("*.npz"))) == 4
+    with raises_input_error(key="suite"):
+        power_report(runs_dir, PowerSettings(suite="superlim"))
+    with raises_input_error(key=None):
+        power_report(tmp_path, PowerSettings())
 
 
 def test_the_command_on_an_expectation(capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,13 +126,6 @@ def test_the_command_on_an_expectation(capsys: pytest.CaptureFixture[str]) -> No
 def test_settings_that_make_no_sense(given: dict[str, object], key: str | None) -> None:
     with raises_input_error(key=key):
         read_settings(given)
-
-
-def test_runs_that_are_not_there(runs_dir: Path, tmp_path: Path) -> None:
-    with raises_input_error(key="suite"):
-        power_report(runs_dir, PowerSettings(suite="superlim"))
-    with raises_input_error(key=None):
-        power_report(tmp_path, PowerSettings())
 
 
 @pytest.mark.parametrize(

@@ -122,9 +122,6 @@ def test_uniform_and_majority() -> None:
     assert set(uniform(THREE, train, new, rng(1))) == {0, 1, 2}
     assert (uniform(THREE, train, new, rng(1)) != uniform(THREE, train, new, rng(2))).any()
     assert majority(THREE, train, new, rng(1)).tolist() == [2] * 600
-    drawn = uniform(SIMILAR, rows(2.0, 3, 3), new, rng(1))
-    assert drawn.min() >= 2 and drawn.max() <= 3 and len(set(drawn)) == 600
-    assert majority(SIMILAR, rows(2.0, 3, 4), rows(0.0), rng(1)).tolist() == [3]
     choice = rows(np.nan, np.nan, sizes=[2, 3])
     assert majority(CHOICE, rows(1.0, 1, sizes=[2, 2]), choice, rng(1)).tolist() == [0, 0]
     assert uniform(CHOICE, rows(1.0, sizes=[2]), choice, rng(1)).tolist() in [[a, b] for a in (0, 1) for b in (0, 1, 2)]

@@ -81,11 +81,15 @@ def test_ngrams_by_their_formula_without_rare_ones_and_those_beyond_the_most() -
     assert all(made.fit([AB, CD]).transform([NEW]).nnz == 0 for made in new_vectorizers(config()).values())
 
 
-def test_nothing_left_is_an_error() -> None:
+def test_nothing_left_is_an_error_and_so_is_a_kept_ngram_twice() -> None:
     with pytest.raises(ValueError, match="min_df"):
         TaskFeatures("svm", config(min_count=3), SINGLE).fit(
             [[AB], [CD]]
         )  # two documents cannot hold anything three times
+    # Its n-grams would have numbers beyond the columns of the matrix.
+    for ngrams in ('["bra", "bra"]', "[]"):
+        with pytest.raises(ValueError, match="twice"):
+            restore_fitted(CountVectorizer(), {"ngrams": ngrams})
 
 
 def test_a_single_text_is_its_ngrams_side_by_side_and_counts_once() -> None:
@@ -140,13 +144,6 @@ def test_what_is_kept_transforms_as_what_was_written(tmp_path: Path, method: str
         read.estimator.decision_function(features.transform(rows)).tolist()
         == estimator.decision_function(features.transform(rows)).tolist()
     )
-
-
-def test_a_kept_vocabulary_with_an_ngram_twice_is_refused() -> None:
-    """Its n-grams would have numbers beyond the columns of the matrix."""
-    for ngrams in ('["bra", "bra"]', "[]"):
-        with pytest.raises(ValueError, match="twice"):
-            restore_fitted(CountVectorizer(), {"ngrams": ngrams})
 
 
 @pytest.mark.parametrize("ngrams", ["{}", "[1]", "[", "3", "[" * 100_000, '["a", "b"]'])

@@ -81,7 +81,7 @@ def together(folds: np.ndarray, *rows: int) -> bool:
     return len({int(folds[row]) for row in rows}) == 1
 
 
-def test_rows_that_share_a_text_on_either_side_are_in_one_fold() -> None:
+def test_rows_that_share_a_text_or_a_group_are_in_one_fold() -> None:
     texts = np.array([[100 + 2 * row, 101 + 2 * row] for row in range(60)])
     texts[3] = texts[17, ::-1]  # the same pair, the other way round
     texts[20, 1] = texts[41, 1]
@@ -91,9 +91,6 @@ def test_rows_that_share_a_text_on_either_side_are_in_one_fold() -> None:
     candidates = Split(texts, np.zeros(30), sizes=np.full(30, 2))
     folds = row_folds(CHOICE, candidates)
     assert len(folds) == 30 and together(folds, 3 // 2, 17 // 2) and together(folds, 20 // 2, 41 // 2, 52 // 2)
-
-
-def test_rows_of_a_group_are_in_one_fold() -> None:
     texts = np.arange(120).reshape(60, 2)
     groups = np.full(60, -1)
     groups[[5, 30, 31]], groups[[7, 8]] = 0, 1

@@ -53,22 +53,3 @@ def test_a_finished_stage_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     record.unlink()  # as if the process had been killed before it wrote the record
     assert same(train(parts, tmp_path / "pretrain"), trained)
     assert record.read_bytes() == written
-
-
-def test_the_last_weights_are_kept_where_the_configuration_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = {}
-    for checkpoint in ("best", "last"):
-        # Each score is less than the one before: the first validation is the best one.
-        falling = iter(range(100, 0, -1))
-        monkeypatch.setattr("mtl.training.module.score", lambda *_, falling=falling: float(next(falling)))
-        parts = lstm_parts(tmp_path, f"pretrain.checkpoint={checkpoint}")
-        made[checkpoint] = train(parts, tmp_path / checkpoint)
-    kept = torch.load(tmp_path / "last/final.ckpt", weights_only=True)
-    first = torch.load(tmp_path / "best/best.ckpt", weights_only=True)
-    assert (first["epoch"], kept["epoch"]) == (0, 2) and not (tmp_path / "last/best.ckpt").exists()
-    for network, state in ((made["best"], first["state_dict"]), (made["last"], kept["state_dict"])):
-        assert all(torch.equal(value, state[name]) for name, value in network.state_dict().items())
-    lstm = "encoder.lstm.weight_ih_l0"
-    assert not torch.equal(first["state_dict"][lstm], kept["state_dict"][lstm])

@@ -10,7 +10,6 @@ import pytest
 import torch
 from command_line import job
 from elmo_files import write_elmo
-from input_errors import raises_input_error
 
 import mtl
 from mtl.jobs.baseline import run_baseline
@@ -91,18 +90,6 @@ def test_without_its_cache_elmo_gives_the_same(settings: list[str], tmp_path: Pa
     for name, value in cached["state_dict"].items():
         assert torch.equal(value, computed["state_dict"][name]), name
     assert list((tmp_path / "cache").glob("elmo-*-float16-*/*.rows.npy"))
-
-
-@pytest.mark.slow
-def test_another_elmo_is_not_the_run_s(settings: list[str], suite_file: Path, tmp_path: Path) -> None:
-    all_settings = given(settings, "elmo", tmp_path)
-    run_baseline(job(all_settings))
-    write_elmo(tmp_path / "elmo", scale=0.9, **ELMO)
-    with raises_input_error(file="elmo"):
-        mtl.load(suite_file.parent / "run")
-    with raises_input_error(file="run"):
-        (suite_file.parent / "run/summary.json").unlink()
-        run_baseline(job(all_settings))
 
 
 @pytest.mark.slow

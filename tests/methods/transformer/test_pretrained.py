@@ -72,20 +72,31 @@ def test_what_a_run_saves_is_the_same_transformer(bert: Path, tmp_path: Path) ->
     assert read.parameters == pretrained.parameters and read.rules() == pretrained.rules()
 
 
-def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(bert: Path, tmp_path: Path) -> None:
+def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(
+    bert: Path, tmp_path: Path, roberta: Path
+) -> None:
     fingerprint = open_pretrained(str(bert)).fingerprint()
     shutil.copytree(bert, tmp_path / "copy")
     assert open_pretrained(str(tmp_path / "copy")).fingerprint() == fingerprint
     other = write_bert(tmp_path / "other", [*TEXTS, "en till"], length=None, half=True)
     assert open_pretrained(str(other)).fingerprint() != fingerprint
     assert open_pretrained(str(write_bert(tmp_path / "whole", TEXTS, length=None))).fingerprint() != fingerprint
+    # Without a pooler in its file, two readings are the same transformer.
+    one: Pretrained = open_pretrained(str(roberta))
+    assert one.fingerprint() == open_pretrained(str(roberta)).fingerprint()
 
 
-def test_a_tokenizer_may_lie_elsewhere(bert: Path, tmp_path: Path) -> None:
+def test_a_tokenizer_may_lie_elsewhere_unless_it_is_of_a_larger_model(bert: Path, tmp_path: Path) -> None:
     alone = write_bert(tmp_path / "alone", TEXTS, tokenizer=False)
     with raises_input_error():
         open_pretrained(str(alone))
     assert len(open_pretrained(str(alone), str(bert)).tokenizer) > 5
+    from transformers import BertConfig, BertModel
+
+    few = BertConfig(vocab_size=20, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
+    BertModel(few).save_pretrained(tmp_path / "few")
+    with raises_input_error():
+        open_pretrained(str(tmp_path / "few"), str(bert))
 
 
 @pytest.mark.parametrize(
@@ -218,22 +229,7 @@ def test_a_name_of_the_hub_without_a_network(monkeypatch: pytest.MonkeyPatch) ->
         open_pretrained("nobody/nothing")
 
 
-def test_a_tokenizer_of_a_larger_model(bert: Path, tmp_path: Path) -> None:
-    from transformers import BertConfig, BertModel
-
-    few = BertConfig(vocab_size=20, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
-    BertModel(few).save_pretrained(tmp_path / "few")
-    with raises_input_error():
-        open_pretrained(str(tmp_path / "few"), str(bert))
-
-
 def test_without_the_package_the_message_names_the_extra(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     with raises_input_error():
         open_pretrained(str(bert))
-
-
-def test_roberta_s_pooler_is_drawn_once(roberta: Path) -> None:
-    """Without one in its file, two readings are the same transformer."""
-    one: Pretrained = open_pretrained(str(roberta))
-    assert one.fingerprint() == open_pretrained(str(roberta)).fingerprint()

@@ -75,13 +75,20 @@ def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], messa
     assert str(raised.value).startswith(f"{path}: ") and "\n" not in str(raised.value)
 
 
-def test_other_keys_are_the_encoders() -> None:
+def test_other_keys_are_the_encoders_and_unknown_ones_are_shown_with_the_command_s() -> None:
     facts = {"model.license": "mit", "model.release_date": date(2026, 11, 22)}
     of_encoder = {"pooling": "mean", "embeddings.path": "x", "suite_data_dir": "k"}
     settings, encoder = read_settings({"tasks": ["CBD"], **facts, **of_encoder})
     assert (settings.tasks, settings.benchmark, settings.data_dir) == (["CBD"], "pl-mteb", None)
     assert (settings.model.license, settings.model.release_date) == ("mit", "2026-11-22")
     assert encoder == {"pooling": "mean", "embeddings.path": "x", "data_dir": "k"}
+    shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
+    known = "benchmark, data_dir, model.license, model.name, model.open_weights, model.public_training_code, "
+    known += "model.public_training_data, model.reference, model.release_date, runs_dir, seed, suite_data_dir, tasks"
+    assert str(shown) == f"unknown key 'bogus'; known keys: {known}"
+    assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
+    of_section = UnknownKey("colour", ["dim"], "embeddings.")
+    assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"
 
 
 @pytest.mark.parametrize(
@@ -100,13 +107,3 @@ def test_a_bad_value_is_one_line(key: str, value: object, message: str) -> None:
     with pytest.raises(InputError, match=message) as raised:
         read_settings({key: value})
     assert "\n" not in str(raised.value)
-
-
-def test_an_unknown_key_is_shown_with_the_keys_of_the_command() -> None:
-    shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
-    known = "benchmark, data_dir, model.license, model.name, model.open_weights, model.public_training_code, "
-    known += "model.public_training_data, model.reference, model.release_date, runs_dir, seed, suite_data_dir, tasks"
-    assert str(shown) == f"unknown key 'bogus'; known keys: {known}"
-    assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
-    of_section = UnknownKey("colour", ["dim"], "embeddings.")
-    assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"

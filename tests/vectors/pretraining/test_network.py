@@ -117,7 +117,13 @@ def test_weights_follow_from_the_seed_and_the_settings() -> None:
     assert weights.std().item() == pytest.approx(0.07, rel=0.1)
 
 
-def test_positions_may_begin_as_sinusoids() -> None:
+def test_biases_and_scales_do_not_decay_and_positions_may_begin_as_sinusoids() -> None:
+    model = new_bert(small(), 120)
+    decayed, others = (group["params"] for group in decayed_groups(model, 0.1))
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    assert all(names[id(parameter)].endswith("bias") or "LayerNorm" in names[id(parameter)] for parameter in others)
+    assert not any("LayerNorm" in names[id(parameter)] for parameter in decayed)
+    assert len(decayed) + len(others) == len(names)
     settings = small(initial_deviation=0.05, positions="sinusoids")
     vectors = new_bert(settings, 120).bert.embeddings.position_embeddings.weight
     for position, place in itertools.product((0, 1, 7), (0, 1, 4, 31)):
@@ -125,15 +131,6 @@ def test_positions_may_begin_as_sinusoids() -> None:
         expected = 0.1 * function(position / 10_000 ** ((place - place % 2) / 32))
         assert vectors[position, place].item() == pytest.approx(expected, abs=1e-6)
     assert vectors.requires_grad and parameter_count(settings) == parameter_count(small())
-
-
-def test_biases_and_scales_do_not_decay() -> None:
-    model = new_bert(small(), 120)
-    decayed, others = (group["params"] for group in decayed_groups(model, 0.1))
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    assert all(names[id(parameter)].endswith("bias") or "LayerNorm" in names[id(parameter)] for parameter in others)
-    assert not any("LayerNorm" in names[id(parameter)] for parameter in decayed)
-    assert len(decayed) + len(others) == len(names)
 
 
 def test_a_size_that_no_memory_has_is_one_line() -> None:

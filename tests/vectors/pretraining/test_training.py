@@ -93,19 +93,16 @@ def test_a_time_limit_ends_the_training_with_a_checkpoint(tmp_path: Path, monkey
     assert again.step == one.step and again.curve == one.curve
 
 
-def test_bfloat16_trains_weights_in_float32(tmp_path: Path) -> None:
+def test_held_out_segments_are_not_trained_on_and_bfloat16_trains_weights_in_float32(tmp_path: Path) -> None:
+    one = training(tmp_path, small())
+    assert not set(one.held_out) & set(one.chosen)
+    assert len(one.held_out) + len(one.chosen) == len(one.segments)
+    assert len(one.held_out) == math.ceil(0.1 * len(one.segments))
     one = training(tmp_path, small(max_steps=2, precision="bf16-mixed", force_precision=True))
     kinds = []
     one.network.cls.predictions.decoder.register_forward_hook(lambda module, given, out: kinds.append(out.dtype))
     one.run("test")
     assert torch.bfloat16 in kinds and {parameter.dtype for parameter in one.network.parameters()} == {torch.float32}
-
-
-def test_held_out_segments_are_not_trained_on(tmp_path: Path) -> None:
-    one = training(tmp_path, small())
-    assert not set(one.held_out) & set(one.chosen)
-    assert len(one.held_out) + len(one.chosen) == len(one.segments)
-    assert len(one.held_out) == math.ceil(0.1 * len(one.segments))
 
 
 def test_freed_memory_is_returned_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ def test_a_missing_heading_or_obligatory_field(tmp_path: Path, name: str) -> Non
     assert message.startswith("no ") and repr(name) in message and repr(before) in message
 
 
-def test_only_obligatory_fields_need_a_value(tmp_path: Path) -> None:
+def test_only_obligatory_fields_need_a_value_and_own_fields_the_last_heading(tmp_path: Path) -> None:
     sheet = complete(Language=["  "])
     assert problems(tmp_path, sheet) == [(line_of(sheet, "Language*"), "obligatory field 'Language*' has no value")]
     assert problems(tmp_path, complete(Language=["", "Swedish"])) == []
@@ -61,6 +61,13 @@ def test_only_obligatory_fields_need_a_value(tmp_path: Path) -> None:
     assert problems(tmp_path, sheet) == []
     missing = [(1, "no heading 'I. IDENTIFYING INFORMATION'; it is the first line")]
     assert problems(tmp_path, complete().split("\n", 1)[1]) == missing
+    # Fields of its own are under the last heading only.
+    assert problems(tmp_path, complete() + "Contact\tme\n") == []
+    sheet = complete().replace("Language*\t", "Dialect\tall\nLanguage\t")
+    first, second, missing = sorted(problems(tmp_path, sheet), key=lambda found: "no field" in found[1])
+    assert first == (line_of(sheet, "Dialect"), "unknown field 'Dialect'; only 'VI. OTHER' may have fields of its own")
+    assert second == (line_of(sheet, "Language"), "unknown field 'Language'; did you mean 'Language*'?")
+    assert "no field 'Language*'" in missing[1]
 
 
 def test_order(tmp_path: Path) -> None:
@@ -76,15 +83,6 @@ def test_order(tmp_path: Path) -> None:
     twice = complete().replace("Language*\t", "Language*\tSwedish\nLanguage*\t")
     line = line_of(twice, "Language*")
     assert problems(tmp_path, twice) == [(line + 1, f"'Language*' is a second time in the sheet, first in line {line}")]
-
-
-def test_fields_of_its_own_are_under_the_last_heading_only(tmp_path: Path) -> None:
-    assert problems(tmp_path, complete() + "Contact\tme\n") == []
-    sheet = complete().replace("Language*\t", "Dialect\tall\nLanguage\t")
-    first, second, missing = sorted(problems(tmp_path, sheet), key=lambda found: "no field" in found[1])
-    assert first == (line_of(sheet, "Dialect"), "unknown field 'Dialect'; only 'VI. OTHER' may have fields of its own")
-    assert second == (line_of(sheet, "Language"), "unknown field 'Language'; did you mean 'Language*'?")
-    assert "no field 'Language*'" in missing[1]
 
 
 @pytest.mark.parametrize(
