@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from data_files import read_json
+from data_files import read_column, read_json
 from kinds_suite import kinds_job, write_kinds_suite
 
 from mtl.api.cli import main
@@ -55,7 +55,7 @@ def test_an_svm_learns_what_one_word_decides_and_a_constant_answer_of_each_kind(
     # Half of the moods are good: F1 is 2/3 for one label and 0 for the other. Six words are equally frequent.
     assert [tasks[id]["median"] for id in ("mood", "stars", "mood-elsewhere")] == [pytest.approx(100 / 3), 0, 50]
     assert tasks["opposite"]["median"] == pytest.approx(100 / 6)
-    gold = run(folder, "constant").gold("dev", "answer").read_text(encoding="utf-8").splitlines()[1:]
+    gold = read_column(run(folder, "constant").gold("dev", "answer"))
     assert tasks["answer"]["median"] == pytest.approx(100 * max(gold.count(str(i)) for i in range(4)) / len(gold))
     made = read_json(run(folder, "constant").summary)["tasks"]
     assert all(task["median"] == pytest.approx(task["constant"]) for task in made.values())

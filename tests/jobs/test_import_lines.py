@@ -3,11 +3,11 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
-from data_files import read_json
+from data_files import read_column, read_json
 from rows_suite import write_rows_suite
 
 from mtl.api.cli import main
@@ -53,11 +53,11 @@ def refused(capsys: pytest.CaptureFixture[str], *settings: str) -> str:
 
 def predicted(split: str, task: str, seed: int = 1) -> list[str]:
     path = Path(f"runs/rader/theirs/seed-{seed}/predictions/{split}_pred_{task}.tsv")
-    return path.read_text(encoding="utf-8").splitlines()[1:]
+    return read_column(path)
 
 
 def summary() -> dict[str, Any]:
-    return cast(dict[str, Any], read_json(Path("runs/rader/theirs/summary.json")))
+    return read_json(Path("runs/rader/theirs/summary.json"))
 
 
 def test_lines_with_ids_may_stand_in_any_order(home: Path) -> None:

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from data_files import read_json
@@ -41,7 +41,7 @@ def predictions(floor: Path, seed: int) -> Path:
 
 
 def summary(home: Path, name: str, suite: str = "klej-sample") -> dict[str, Any]:
-    return cast(dict[str, Any], read_json(home / f"runs/{suite}/{name}/summary.json"))
+    return read_json(home / f"runs/{suite}/{name}/summary.json")
 
 
 def test_an_imported_run_has_the_scores_of_the_run_that_made_the_predictions(floor: Path, home: Path) -> None:

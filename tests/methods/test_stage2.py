@@ -1,10 +1,10 @@
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from data_files import read_json
 from elmo_files import write_elmo
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, lstm_parts, stages
 
@@ -22,8 +22,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def curve(folder: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((folder / "done.json").read_text(encoding="utf-8"))["curve"]
-    return rows
+    return read_json(folder / "done.json")["curve"]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_the_weights_of_stage_1_are_the_first_candidate(tmp_path: Path, variant:
         stage.train(network.heads)
         rows = curve(tmp_path / id)
         assert rows[0]["step"] == 0 and len(rows) == 3
-        done = json.loads((tmp_path / id / "done.json").read_text(encoding="utf-8"))
+        done = read_json(tmp_path / id / "done.json")
         assert done["average"] == pytest.approx(rows[0]["dev/average"])
         for name, value in weights(tmp_path / id).items():
             assert torch.equal(value, first[name.replace("heads.layers.0.", f"heads.layers.{place}.")]), name

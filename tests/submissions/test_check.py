@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data_files import write_lines
+from data_files import read_json, write_lines
 from rows_suite import read
 
 from mtl.api.cli import main
@@ -62,7 +62,7 @@ def test_data_with_another_checksum_is_not_official(
         assert main(["check-submission", str(tmp_path / out), *settings]) == 0
         printed = capsys.readouterr().out.splitlines()
         assert (line in printed) == changed and ("the leaderboard" in printed[-1]) != changed
-    entry = json.loads((tmp_path / "other/Majority or mean.json").read_text(encoding="utf-8"))
+    entry = read_json(tmp_path / "other/Majority or mean.json")
     assert entry["tasks"]["grad"]["dev"]["alpha"] is None
 
 
@@ -163,7 +163,7 @@ def edited(*keys: str, value: object = None) -> Callable[[Entry], None]:
 
 def edit_entry(folder: Path, edit: Callable[[Entry], None]) -> Path:
     (file,) = folder.glob("*.json")
-    entry = json.loads(file.read_text(encoding="utf-8"))
+    entry = read_json(file)
     edit(entry)
     file.write_text(json.dumps(entry), encoding="utf-8")
     return file

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from data_files import read_json
 from report_browser import Page, in_browser
 from selenium import webdriver
 
@@ -98,7 +99,7 @@ RUN = ["leaderboard", "tiny.yaml", "all", "gold=gold", "cache=cache", "out=site"
 
 
 def content(home: Path) -> dict[str, Any]:
-    return json.loads((home / "site/leaderboard.json").read_text(encoding="utf-8"))
+    return read_json(home / "site/leaderboard.json")
 
 
 def by_name(home: Path) -> dict[str, dict[str, Any]]:
@@ -340,10 +341,7 @@ def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixt
         answers = [OTHER[mood] if number == wrong else mood for number, mood in enumerate(MOODS)]
         write_lines(folder / "test_pred_mood.tsv", ["target", *answers])
         assert main(["leaderboard", "tiny.yaml", f"alone/{name}", "gold=gold", f"out=sites/{name}"]) == 0
-    one, other = (
-        json.loads((home / f"sites/{name}/leaderboard.json").read_text(encoding="utf-8"))["systems"][0]
-        for name in ("one", "other")
-    )
+    one, other = (read_json(home / f"sites/{name}/leaderboard.json")["systems"][0] for name in ("one", "other"))
     assert {**one, "name": "", "title": ""} == {**other, "name": "", "title": ""}
     for name in ("one", "other"):
         report = report_of(home / f"sites/{name}/index.html")

@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any
 
 import pytest
+from data_files import read_json
 from input_errors import raises_input_error
 from make_parts import SPLIT, TASK, recipe_of, write_recipe
 
@@ -47,8 +48,7 @@ def rows_of(made: Made, task: str) -> dict[str, dict[str, list[Any]]]:
 
 
 def provenance_of(folder: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    return content
+    return read_json(folder / "provenance.json")
 
 
 def dropped_in(folder: Path) -> list[dict[str, Any]]:
@@ -156,7 +156,7 @@ def test_a_baseline_runs_on_what_a_recipe_makes(
     folder = made[name].folder
     monkeypatch.chdir(folder.parent)
     assert main(["baseline", f"suite={folder.name}/suite.yaml", "method=svm", "seeds=[1]", f"run_dir=runs/{name}"]) == 0
-    summary = json.loads(Path(f"runs/{name}/summary.json").read_text(encoding="utf-8"))
+    summary = read_json(Path(f"runs/{name}/summary.json"))
     assert set(summary["tasks"]) == set(made[name].suite.tasks)
 
 

@@ -1,6 +1,5 @@
 """Floors through the whole job, on the small suite."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from command_line import content, job
+from data_files import read_column, read_json
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -70,11 +70,6 @@ def pairs(tmp_path: Path) -> list[str]:
     return [f"suite={tmp_path / 'par.yaml'}", *folders, "seeds=[1]"]
 
 
-def column(path: Path) -> list[str]:
-    """The values in a file of one column."""
-    return path.read_text(encoding="utf-8").splitlines()[1:]
-
-
 def one_word_tells(data: Path) -> None:
     """Write texts in which one word tells the label, and whether the score is 8 or 2."""
     for split, first, last in (("train", 0, 60), ("dev", 60, 90), ("test", 90, 100)):
@@ -104,7 +99,7 @@ def test_a_word_that_tells_the_target_is_learned(
         assert summary["embeddings"] is None and (run / "seed-2/submission.zip").exists()
         assert (run / "seed-1/predictions/test_pred_betyg.tsv").exists()
         paths = ("gold/dev_betyg.tsv", "seed-1/predictions/dev_pred_betyg.tsv")
-        gold, predicted = (np.array(column(run / path), float) for path in paths)
+        gold, predicted = (np.array(read_column(run / path), float) for path in paths)
         assert predicted[gold == 8].min() > predicted[gold == 2].max()
     assert ("betyg" in summary["tasks"]) == (method != "naive_bayes")
 
@@ -122,7 +117,7 @@ def test_constant_and_random(floor_settings: list[str], tmp_path: Path) -> None:
     assert constant["tasks"]["kansla"]["median"] == pytest.approx(100 * 20 / 30)
     assert constant["tasks"]["betyg"]["median"] == 0
     # F1 is best where every row is positive: precision is their share, recall 1.
-    share = np.mean([cell == "1" for cell in column(tmp_path / "run/gold/dev_samma.tsv")])
+    share = np.mean([cell == "1" for cell in read_column(tmp_path / "run/gold/dev_samma.tsv")])
     assert constant["tasks"]["samma"]["median"] == pytest.approx(100 * 2 * share / (1 + share)) and share > 0
     assert all(of["constant"] == of["median"] for of in constant["tasks"].values())
     drawn = run_baseline(job([*floor_settings, "method=random", f"run_dir={tmp_path}/random"]))
@@ -133,17 +128,17 @@ def test_constant_and_random(floor_settings: list[str], tmp_path: Path) -> None:
 
 def test_overlap_is_the_cosine_of_the_characters_in_the_range_of_the_task(pairs: list[str], tmp_path: Path) -> None:
     summary = run_baseline(job([*pairs, "method=overlap"]))
-    lines = (tmp_path / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    held_out = json.loads((tmp_path / "run/held_out.json").read_text(encoding="utf-8"))["grad"]
+    lines = read_column(tmp_path / "data/train.tsv")
+    held_out = read_json(tmp_path / "run/held_out.json")["grad"]
     texts = [line.split("\t")[1:3] for line in lines]
     dev = [texts[line - 2] for line in held_out]
     train = {text for number, row in enumerate(texts) if number + 2 not in held_out for text in row}
     vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True, min_df=2).fit(train)
     first, second = (vectorizer.transform(side).toarray() for side in zip(*dev, strict=True))
-    predicted = column(tmp_path / "run/seed-1/predictions/dev_pred_grad.tsv")
+    predicted = read_column(tmp_path / "run/seed-1/predictions/dev_pred_grad.tsv")
     np.testing.assert_allclose(np.array(predicted, float), 1 + 4 * (first * second).sum(axis=1), atol=1e-12)
     # A single text has no overlap: it gets the best constant answer.
-    assert set(column(tmp_path / "run/seed-1/predictions/dev_pred_ensam.tsv")) == {"0"}
+    assert set(read_column(tmp_path / "run/seed-1/predictions/dev_pred_ensam.tsv")) == {"0"}
     assert summary["tasks"]["ensam"]["median"] == summary["tasks"]["ensam"]["constant"]
     assert summary["notes"] == ["Tasks of single texts have no overlap and get the best constant answer: ensam."]
     table = (tmp_path / "run/table.md").read_text(encoding="utf-8")
@@ -236,8 +231,8 @@ def test_joined_texts_are_those_of_a_plain_pipeline(pairs: list[str], tmp_path: 
     settings = [*pairs, *JOINED, 'floor.separator=" | "', "floor.train_rows.lika=40", "tasks=[lika]"]
     summary = run_baseline(job(settings))
     assert summary["title"] == "Word n-grams + linear SVM"
-    lines = [line.split("\t") for line in (tmp_path / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]]
-    held_out = json.loads((tmp_path / "run/held_out.json").read_text(encoding="utf-8"))["lika"]
+    lines = [line.split("\t") for line in read_column(tmp_path / "data/train.tsv")]
+    held_out = read_json(tmp_path / "run/held_out.json")["lika"]
     train = [line for number, line in enumerate(lines) if number + 2 not in held_out]
     train = [train[row * len(train) // 40] for row in range(40)]
     dev = [lines[number - 2] for number in held_out]
@@ -250,14 +245,14 @@ def test_joined_texts_are_those_of_a_plain_pipeline(pairs: list[str], tmp_path: 
             predicted = model.predict([f"{line[1]} | {line[2]}" for line in dev])
             score = 100 * f1_score([int(line[3]) for line in dev], predicted, zero_division=0)
             expected[f"{name}-1-{longest}"] = (score, [str(label) for label in predicted])
-    chosen = json.loads((tmp_path / "run/seed-1/chosen/lika.json").read_text(encoding="utf-8"))
+    chosen = read_json(tmp_path / "run/seed-1/chosen/lika.json")
     assert {trial["settings"]["vectorizer"]: trial["score"] for trial in chosen["trials"]} == pytest.approx(
         {name: score for name, (score, _) in expected.items()}
     )
     score, predicted = expected[chosen["settings"]["vectorizer"]]
     assert score == max(score for score, _ in expected.values())
     assert chosen["score"] == summary["tasks"]["lika"]["scores"]["1"] == pytest.approx(score)
-    assert column(tmp_path / "run/seed-1/predictions/dev_pred_lika.tsv") == predicted
+    assert read_column(tmp_path / "run/seed-1/predictions/dev_pred_lika.tsv") == predicted
 
 
 def test_joined_texts_of_every_kind(tmp_path: Path) -> None:
@@ -306,11 +301,11 @@ def test_all_kinds_of_targets(tmp_path: Path, method: str, monkeypatch: pytest.M
 def test_a_kept_floor_predicts_new_rows_as_before(pairs: list[str], tmp_path: Path, method: str) -> None:
     summary = run_baseline(job([*pairs, f"method={method}", "floor.keep=true"]))
     predictor = Predictor.load(tmp_path / "run")
-    lines = (tmp_path / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    held_out = json.loads((tmp_path / "run/held_out.json").read_text(encoding="utf-8"))
+    lines = read_column(tmp_path / "data/train.tsv")
+    held_out = read_json(tmp_path / "run/held_out.json")
     for task in set(summary["tasks"]) - {"ensam"}:
         rows = [lines[line - 2].split("\t")[1:3] for line in held_out[task]]
-        assert predictor.predict(task, rows) == column(tmp_path / f"run/seed-1/predictions/dev_pred_{task}.tsv")
+        assert predictor.predict(task, rows) == read_column(tmp_path / f"run/seed-1/predictions/dev_pred_{task}.tsv")
     with raises_input_error():
         predictor.encode(["solen"])
     with raises_input_error():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from command_line import job
-from data_files import read_json
+from data_files import read_column, read_json
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from lstm_parts import CHOICE, LABELS, NUMBERS, Parts, lstm_parts
@@ -218,7 +218,7 @@ def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
     for task in dataset.tasks:
         split = "test" if task.scored_split == "test" else "dev"
         predicted = predictor.predict(task.id, input_rows(dataset, task, dataset.splits[task.id][split]))
-        cells = (run / f"seed-1/predictions/{split}_pred_{task.id}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        cells = read_column(run / f"seed-1/predictions/{split}_pred_{task.id}.tsv")
         if task.kind == "number":
             np.testing.assert_allclose(np.array(predicted, dtype=float), np.array(cells, dtype=float), atol=1e-4)
         else:

@@ -1,8 +1,8 @@
-import json
 from pathlib import Path
 
 import pytest
 import torch
+from data_files import read_json
 from lstm_parts import TRAINED, Parts, lstm_parts
 
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain
@@ -36,7 +36,7 @@ def test_it_trains_on_the_rows_of_every_target_kind_together(tmp_path: Path, var
     }
     assert {f"heads.layers.{place}" for place in range(4)} <= {".".join(name.split(".")[:3]) for name in changed}
     assert any(name.startswith("encoder.lstm") for name in changed) and "encoder.embedder.table" in changed
-    done = json.loads((tmp_path / "pretrain/done.json").read_text(encoding="utf-8"))
+    done = read_json(tmp_path / "pretrain/done.json")
     assert [row["step"] for row in done["curve"]] == [4, 8, 12]
     scores = {f"dev/{task.id}" for task in TRAINED}  # a task that another one's head answers has no dev score
     assert {name for name in done["curve"][0] if name.startswith("dev/")} == scores | {"dev/average"}

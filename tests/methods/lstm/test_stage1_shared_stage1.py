@@ -29,8 +29,7 @@ def made(settings: list[str], run: Path, *further: str) -> Path:
 
 
 def trained_in(run: Path) -> str | None:
-    found: str | None = read_json(run / "seed-1/pretrain/done.json").get("trained_in")
-    return found
+    return read_json(run / "seed-1/pretrain/done.json").get("trained_in")
 
 
 @pytest.mark.slow

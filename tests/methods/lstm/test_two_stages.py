@@ -2,13 +2,13 @@
 
 import gc
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from command_line import job
+from data_files import read_json
 from elmo_files import write_elmo
 
 import mtl
@@ -32,13 +32,13 @@ def given(settings: list[str], name: str, folder: Path, *more: str) -> list[str]
 def test_the_cost_counts_one_encoder_all_heads_and_both_stages(settings: list[str], tmp_path: Path) -> None:
     run = job(given(settings, "random", tmp_path))
     run_baseline(run)
-    cost = json.loads(run.folder.scores(1).read_text(encoding="utf-8"))["cost"]
+    cost = read_json(run.folder.scores(1))["cost"]
     kept = torch.load(run.folder.seed(1) / "pretrain/best.ckpt", weights_only=True)["state_dict"]
     assert cost["parameters"] == sum(value.numel() for value in kept.values())
     table = kept["encoder.embedder.table.weight"].numel()
     assert cost["parameters_without_embeddings"] == cost["parameters"] - table
     seconds = {
-        str(path.parent.relative_to(run.folder.seed(1))): json.loads(path.read_text(encoding="utf-8"))["seconds"]
+        str(path.parent.relative_to(run.folder.seed(1))): read_json(path)["seconds"]
         for path in run.folder.seed(1).rglob("done.json")
     }
     assert set(seconds) == {"pretrain", "finetune/kansla", "finetune/samma", "finetune/betyg"}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data_files import read_json
 from input_errors import raises_input_error
 from safetensors.torch import load_file, save_file
 from tiny_transformers import write_bert
@@ -29,7 +30,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def changed(bert: Path, folder: Path, name: str, **values: Any) -> Path:
     """A copy of the folder with these values in one of its JSON files."""
     shutil.copytree(bert, folder)
-    content = json.loads((folder / name).read_text(encoding="utf-8"))
+    content = read_json(folder / name)
     (folder / name).write_text(json.dumps({**content, **values}), encoding="utf-8")
     return folder
 
@@ -126,7 +127,7 @@ def test_an_interruption_while_a_text_is_read_stays_one() -> None:
 def test_tokens_that_the_model_lacks_are_one_line(bert: Path, tmp_path: Path) -> None:
     folder = tmp_path / "x"
     shutil.copytree(bert, folder)
-    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    content = read_json(folder / "tokenizer.json")
     word = next(word for word in content["model"]["vocab"] if word.startswith("sol"))
     content["model"]["vocab"][word] = 10**6
     (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from data_files import read_json
 from input_errors import raises_input_error
 from tiny_transformers import write_bert, write_roberta
 
@@ -142,7 +143,7 @@ def with_code(bert: Path, folder: Path, name: str, model_type: str) -> Path:
         "tokenizer_config.json": {"tokenizer_class": "Mine", "auto_map": {"AutoTokenizer": ["mine.Mine", "mine.Mine"]}},
     }
     for file, values in changes.items():
-        content = json.loads((folder / name / file).read_text(encoding="utf-8"))
+        content = read_json(folder / name / file)
         (folder / name / file).write_text(json.dumps({**content, **values}), encoding="utf-8")
     (folder / name / "mine.py").write_text(MODULE.format(ran=str(folder / "ran")), encoding="utf-8")
     return folder / name
@@ -206,7 +207,7 @@ def write_wrong(bert: Path, folder: Path) -> None:
         (folder / name / file).write_text((bert / file).read_text(encoding="utf-8")[:-50], encoding="utf-8")
     (folder / "no-tokenizer/tokenizer.json").unlink()
     (folder / "nothing/config.json").unlink()
-    config = json.loads((bert / "config.json").read_text(encoding="utf-8"))
+    config = read_json(bert / "config.json")
     for name, values in (
         ("unknown", {}),
         ("other-size", {**config, "hidden_size": 64}),

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import content, job
-from data_files import read_json
+from data_files import read_column, read_json
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
@@ -77,7 +77,7 @@ def settings(tmp_path: Path) -> list[str]:
 
 
 def predicted(folder: Path, task: str, split: str = "dev") -> list[str]:
-    return (folder / f"run/seed-1/predictions/{split}_pred_{task}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    return read_column(folder / f"run/seed-1/predictions/{split}_pred_{task}.tsv")
 
 
 def test_cosines_of_pairs_and_candidates(settings: list[str], tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import job
+from data_files import read_column
 from input_errors import raises_input_error
 from small_suite import small_settings
 
@@ -62,7 +63,7 @@ def test_centring_by_the_training_texts(copied: Path) -> None:
     settings = {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
     centred = open_encoder(str(copied), settings)
     # The pairs' texts are those of the other tasks, so that no held-out row hides one.
-    rows = (copied.parent / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    rows = read_column(copied.parent / "data/train.tsv")
     mean = plain.encode([row.split("\t")[0] for row in rows]).mean(axis=0, dtype=np.float64)
     np.testing.assert_allclose(centred.encode(TEXTS), plain.encode(TEXTS) - mean, atol=1e-5)
     assert np.abs(mean).max() > 1e-3
