@@ -210,12 +210,15 @@ def test_a_rounded_figure_and_what_template_or_entry_leave_out_are_no_problems(c
     assert len(check()[1]) == 1
 
 
-def test_a_byte_order_mark_is_one_line_and_many_problems_are_ten(check: Check, tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_one_line(check: Check, tmp_path: Path) -> None:
     names = ["Majority or mean.json", "grad/dev.jsonl"]
     for file in (tmp_path / "copy" / name for name in names):
         file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
     problem = "begins with a byte order mark; save the file as UTF-8 without one"
     assert check()[:2] == (2, [f"{name}:1: {problem}" for name in names])
+
+
+def test_a_file_with_many_problems_lists_ten(check: Check, tmp_path: Path) -> None:
     write_lines(tmp_path / "copy/grad/dev.jsonl", ["{}"] * 12)
     lines = check()[1]
     assert len(lines) == 11 and lines[-1].startswith("grad/dev.jsonl: ") and "further problems" in lines[-1]

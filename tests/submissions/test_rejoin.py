@@ -61,9 +61,7 @@ def test_predictions_are_put_to_the_official_rows_by_id_and_by_text(
     assert entry["tasks"]["par"]["test"] == {"N": 6, "accuracy": pytest.approx(5 / 6), "f1": None}
 
 
-def test_the_same_rows_in_the_same_order_are_not_ambiguous_in_another_they_are_refused(
-    rejoin: Rejoin, tmp_path: Path
-) -> None:
+def test_rows_with_the_same_texts_and_different_predictions_are_refused(rejoin: Rejoin, tmp_path: Path) -> None:
     official, copy = tmp_path / "official", tmp_path / "copy"
     rows = read(copy / "par/test.jsonl")
     write_lines(copy / "par/test.jsonl", [*rows, rows[0].replace('"ja"', '"nej"')])
@@ -76,6 +74,9 @@ def test_the_same_rows_in_the_same_order_are_not_ambiguous_in_another_they_are_r
     assert rejoin("tasks=[grad,val]")[0] == 0
     entry = read_json(tmp_path / "out/Majority or mean.json")
     assert entry["left_out"] == ["par", "borta"] and not (tmp_path / "out/par").exists()
+
+
+def test_the_same_rows_in_the_same_order_are_not_ambiguous(rejoin: Rejoin, tmp_path: Path) -> None:
     write_lines(tmp_path / "official/par/test.jsonl", [PAR_TEST[1]] * 2)
     rows = [f'{PAR_TEST[1][:-1]}, "prediction": "{value}"}}' for value in ("ja", "nej")]
     write_lines(tmp_path / "copy/par/test.jsonl", rows)
@@ -101,12 +102,15 @@ def test_an_official_row_without_a_prediction_is_one_line(
     assert rejoin()[:2] == (2, f"{file}:4: {problem}\n")
 
 
-def test_a_wrong_prediction_an_existing_folder_and_missing_tasks_are_named(rejoin: Rejoin, tmp_path: Path) -> None:
+def test_a_wrong_prediction_and_a_folder_that_exists_are_one_line(rejoin: Rejoin, tmp_path: Path) -> None:
     file = tmp_path / "copy/val/test.jsonl"
     write_lines(file, [line.replace('"prediction": 1', '"prediction": "1"') for line in read(file)])
     assert rejoin()[2].endswith(f'{file}:2: prediction "1" must be an integer\n')
     write_lines(tmp_path / "out/there", [])
     assert rejoin()[2].endswith("out: exists already; name another folder with --out\n")
+
+
+def test_tasks_that_the_official_folder_lacks_are_named(rejoin: Rejoin, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "official/val")
     status, printed, _ = rejoin()
     assert status == 0

@@ -46,13 +46,16 @@ def test_rows_may_have_another_order_but_must_be_those_of_the_gold_file(
     assert "grad/dev.jsonl: does not fit the data:1: no row of the submission has" in capsys.readouterr().err
 
 
-def test_json_lines_are_scored_by_their_ids_and_gold_files_named_as_in_the_suite(
-    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_lines_are_scored_by_their_ids(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [json.dumps({"id": f"g{row}", "prediction": label}) for row, label in enumerate([3, 2, 1, 0.5])]
     write_lines(tmp_path / "s/dev_pred_grad.jsonl", lines[::-1])
     assert scored(made, tmp_path / "s", "data", "tasks=[grad]") == 0
     assert "| grad | dev | alpha_interval | 4 | 1.000 |" in capsys.readouterr().out
+
+
+def test_gold_files_are_named_as_the_suite_names_them(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "s").mkdir()
     assert scored(made, tmp_path / "s", "data") == 2
     assert "gold targets are in files like grad/test.jsonl, with a column 'label'" in capsys.readouterr().err
