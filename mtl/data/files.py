@@ -33,11 +33,6 @@ def read_lines(path: Path) -> list[str]:
     return split_lines(read_bytes(path), str(path))
 
 
-def first_lines(path: Path, lines: int) -> list[str]:
-    """At most so many lines from the start of a file, as `read_lines` gives them, without reading the rest."""
-    return split_lines(read_bytes(path, lines), str(path))
-
-
 def first_bytes(path: Path, size: int, member: str | None = None) -> bytes:
     """About the first `size` bytes of a data file, unpacked: whole lines, unless the first one is longer. Raises InputError."""
     head = bytearray()
@@ -163,15 +158,15 @@ def decode(content: bytes, name: str, before: int = 0) -> str:
         ) from None
 
 
-def read_bytes(path: Path, lines: int | None = None) -> bytes:
-    """The content of a file, or of its first lines. Raises InputError for what is no file, or cannot be read."""
+def read_bytes(path: Path) -> bytes:
+    """The content of a file. Raises InputError for what is no file, or cannot be read."""
     try:
         with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size > FILE_LIMIT:
                 raise InputError(
                     f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed", path=path
                 )
-            return file.read() if lines is None else b"".join(islice(file, lines))
+            return file.read()
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except OSError as error:
