@@ -21,7 +21,6 @@ from vector_words import write_fasttext
 import mtl
 from mtl.data.splits import read_task
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
 from mtl.methods.predictor import Predictor, text_transformer

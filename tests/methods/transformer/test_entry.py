@@ -8,7 +8,6 @@ from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
 from mtl.api.cli import main
-from mtl.base.errors import InputError
 from mtl.jobs.inputs import prepare
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.transformer.pretrained import open_pretrained
