@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from mtl.base.errors import InputError
+from mtl.base.files import git_blob_id, sha256
 from mtl.base.untrusted import open_lines, open_regular
 from mtl.tasks.task import SPLITS, Task
 
@@ -185,16 +186,16 @@ class HashedFile:
 
 
 def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
-    """Those files of the tasks that exist. Each of them is read once."""
+    """Those files of the tasks that exist."""
     hashed = []
     for task in tasks:
         for split in SPLITS:
             first, beside = task.path(split, data_dir), task.layout(split, data_dir).beside
             for path in filter(None, (first, beside)):
                 if path.is_file():
-                    content = path.read_bytes()
-                    changed = path == first and is_changed(content, task.checksums.get(split))
-                    digest = hashlib.sha256(content).hexdigest()
+                    checksum, digest = task.checksums.get(split) if path == first else None, sha256(path)
+                    now = GIT + git_blob_id(path) if (checksum or "").startswith(GIT) else f"sha256:{digest}"
+                    changed = checksum not in (None, now)
                     hashed.append(HashedFile(task.id, split, path.relative_to(data_dir).as_posix(), digest, changed))
     return hashed
 
