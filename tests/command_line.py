@@ -1,11 +1,12 @@
 """The program as its user runs it, and what a run leaves."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+
+from data_files import read_json
 
 from mtl.jobs.job import Job, load_job, parse_settings
 
@@ -25,7 +26,7 @@ def content(folder: Path) -> dict[str, bytes]:
     files = {str(path.relative_to(folder)): path.read_bytes() for name in names for path in sorted(folder.rglob(name))}
     if (summary := folder / "summary.json").exists():
         # Seconds and memory are measured; where things lie, and the command, may differ.
-        result = json.loads(summary.read_text(encoding="utf-8"))
+        result = read_json(summary)
         files["summary.json"] = repr(
             [result[key] for key in result if key not in ("cost", "config", "command")]
         ).encode()

@@ -25,6 +25,11 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def read_column(path: Path) -> list[str]:
+    """The values in a file of one column, below its header."""
+    return path.read_text(encoding="utf-8").splitlines()[1:]
+
+
 def sentences(count: int, of: str = "a text") -> list[str]:
     """Texts of several words, all different."""
     return [f"this is {of} with the number {i}" for i in range(count)]

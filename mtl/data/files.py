@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from mtl.base.errors import InputError
+from mtl.base.files import git_blob_id, sha256
 from mtl.base.untrusted import open_lines, open_regular
 from mtl.tasks.task import SPLITS, Task
 
@@ -31,11 +32,6 @@ def read_lines(path: Path) -> list[str]:
     A line ends with a line feed, or with a carriage return and a line feed; no other character ends one.
     """
     return split_lines(read_bytes(path), str(path))
-
-
-def first_lines(path: Path, lines: int) -> list[str]:
-    """At most so many lines from the start of a file, as `read_lines` gives them, without reading the rest."""
-    return split_lines(read_bytes(path, lines), str(path))
 
 
 def first_bytes(path: Path, size: int, member: str | None = None) -> bytes:
@@ -163,15 +159,15 @@ def decode(content: bytes, name: str, before: int = 0) -> str:
         ) from None
 
 
-def read_bytes(path: Path, lines: int | None = None) -> bytes:
-    """The content of a file, or of its first lines. Raises InputError for what is no file, or cannot be read."""
+def read_bytes(path: Path) -> bytes:
+    """The content of a file. Raises InputError for what is no file, or cannot be read."""
     try:
         with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size > FILE_LIMIT:
                 raise InputError(
                     f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed", path=path
                 )
-            return file.read() if lines is None else b"".join(islice(file, lines))
+            return file.read()
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except OSError as error:
@@ -190,16 +186,16 @@ class HashedFile:
 
 
 def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
-    """Those files of the tasks that exist. Each of them is read once."""
+    """Those files of the tasks that exist."""
     hashed = []
     for task in tasks:
         for split in SPLITS:
             first, beside = task.path(split, data_dir), task.layout(split, data_dir).beside
             for path in filter(None, (first, beside)):
                 if path.is_file():
-                    content = path.read_bytes()
-                    changed = path == first and is_changed(content, task.checksums.get(split))
-                    digest = hashlib.sha256(content).hexdigest()
+                    checksum, digest = task.checksums.get(split) if path == first else None, sha256(path)
+                    now = GIT + git_blob_id(path) if (checksum or "").startswith(GIT) else f"sha256:{digest}"
+                    changed = checksum not in (None, now)
                     hashed.append(HashedFile(task.id, split, path.relative_to(data_dir).as_posix(), digest, changed))
     return hashed
 

@@ -124,9 +124,7 @@ def _checked(
 
 def _plain_rows(path: Path, layout: Layout, separator: str) -> Iterator[tuple[int, list[str]]]:
     lines = data_lines(path, member_of(path, layout)[0], layout.reading.encoding)
-    return (
-        (number, line.rstrip("\n").removesuffix("\r").split(separator)) for number, line in enumerate(lines, start=1)
-    )
+    return ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
 
 
 def _quoted_rows(path: Path, layout: Layout, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -193,13 +191,16 @@ def _lines(path: Path, layout: Layout) -> Iterator[str]:
     """The lines of a file without their ends, and without empty ones after the last row."""
     empty = 0
     for line in data_lines(path, member_of(path, layout)[0], layout.reading.encoding):
-        content = line.removesuffix("\n").removesuffix("\r")
-        if content:
+        if content := _without_end(line):
             yield from [""] * empty
             empty = 0
             yield content
         else:
             empty += 1
+
+
+def _without_end(line: str) -> str:
+    return line.removesuffix("\n").removesuffix("\r")
 
 
 def _texts(path: Path, layout: Layout, form: str) -> Iterator[tuple[int, dict[str, str]]]:

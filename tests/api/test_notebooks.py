@@ -1,9 +1,9 @@
 """The notebooks in docs/ run from their first cell to their last, in a kernel of their own, and are kept without outputs."""
 
-import json
 from pathlib import Path
 
 import pytest
+from data_files import read_json
 
 FOLDER = Path(__file__).parents[2] / "docs/notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -16,7 +16,7 @@ def test_there_is_one_for_each_use() -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_is_kept_without_outputs(path: Path) -> None:
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    cells = read_json(path)["cells"]
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
 
 

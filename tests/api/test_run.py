@@ -20,15 +20,12 @@ def run(floor_settings: list[str]) -> mtl.Run:
     return mtl.run(*floor_settings, "method=random", seeds=2)
 
 
-def test_it_makes_what_the_command_makes(floor_settings: list[str], run: mtl.Run, tmp_path: Path) -> None:
+def test_it_makes_what_the_command_makes_and_only_once(floor_settings: list[str], run: mtl.Run, tmp_path: Path) -> None:
     other = tmp_path / "other"
     assert main(["baseline", *floor_settings, "method=random", "seeds=[1,2]", f"run_dir={other}"]) == 0
     assert content(run.path) == content(other) != {}
     one, two = (read_json(path / "summary.json")["command"] for path in (run.path, other))
     assert one.startswith("mtl.run('suite=") and two.startswith("mtl baseline")
-
-
-def test_a_finished_run_is_not_made_again(floor_settings: list[str], run: mtl.Run) -> None:
     before = (run.path / "summary.json").stat().st_mtime_ns
     again = mtl.run(*floor_settings, {"method": "random"}, seeds=2)
     assert again.path == run.path and (run.path / "summary.json").stat().st_mtime_ns == before
@@ -45,12 +42,15 @@ def test_a_run_that_was_just_made_is_the_one_that_its_files_hold(
     assert run.record.suite == opened.suite
 
 
-def test_scores_are_those_of_the_summary(run: mtl.Run) -> None:
+def test_scores_and_what_is_shown_are_those_of_the_summary(run: mtl.Run) -> None:
     assert (run.scores.index.name, run.scores.columns.name) == ("task", "seed")
     assert run.scores.columns.tolist() == run.seeds == [1, 2]
     for task in run.tasks:
         recorded = run.summary["tasks"][task]["scores"]
         assert run.scores.loc[task].tolist() == [recorded["1"], recorded["2"]]
+    assert repr(run).startswith(f"Run('{run.path}': Random") and "2 seeds, average " in repr(run)
+    assert str(run.table()) in (run.path / "table.md").read_text(encoding="utf-8")
+    assert "<table" in run._repr_html_() and "median of 2" in run._repr_html_()
 
 
 def test_predictions_are_those_of_the_files(run: mtl.Run) -> None:
@@ -77,30 +77,19 @@ def test_predictions_that_are_not_there(run: mtl.Run, arguments: tuple[str, ...]
         run.predictions(*arguments)  # type: ignore[arg-type]
 
 
-def test_it_shows_itself(run: mtl.Run) -> None:
-    assert repr(run).startswith(f"Run('{run.path}': Random") and "2 seeds, average " in repr(run)
-    assert str(run.table()) in (run.path / "table.md").read_text(encoding="utf-8")
-    assert "<table" in run._repr_html_() and "median of 2" in run._repr_html_()
-
-
-def test_folders_that_hold_no_run(run: mtl.Run, tmp_path: Path) -> None:
-    (run.path / "summary.json").unlink()
-    for folder in ("none", "data", "run"):
-        with raises_input_error(file=folder):
-            mtl.open(tmp_path / folder)
-
-
-def test_a_damaged_run(run: mtl.Run) -> None:
+def test_a_damaged_run_one_without_a_model_and_folders_that_hold_none(run: mtl.Run, tmp_path: Path) -> None:
+    # A run without a model.
+    with raises_input_error(file="run"):
+        run.predict("kansla", [["solen skiner"]])
+    assert run.curves.empty
     file = run.path / "seed-1/predictions/dev_pred_kansla.tsv"
     file.write_text("label\nglad\n", encoding="utf-8")
     with raises_input_error(file=file.name):
         mtl.open(run.path)
-
-
-def test_a_run_without_a_model(run: mtl.Run) -> None:
-    with raises_input_error(file="run"):
-        run.predict("kansla", [["solen skiner"]])
-    assert run.curves.empty
+    (run.path / "summary.json").unlink()
+    for folder in ("none", "data", "run"):
+        with raises_input_error(file=folder):
+            mtl.open(tmp_path / folder)
 
 
 def test_the_command_line_says_the_same(floor_settings: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,12 +47,9 @@ def test_a_strangers_text_never_becomes_markup(text: str) -> None:
     assert {element.tag for element in made.iter()} <= set(tags.split())
 
 
-def test_headings_lists_and_paragraphs() -> None:
+def test_headings_lists_and_paragraphs_are_printed_as_plain_text() -> None:
     made = html(f"## KLEJ\n\n- one\n- two `x`\n\n{inert('see [1]')}")
     assert [element.tag for element in made] == ["h4", "ul", "p"]
     assert [item.text for item in made.iter("li")] == ["one", "two "]
     assert made.find("p").text == "see [1]"  # type: ignore[union-attr]
-
-
-def test_it_prints_as_plain_text() -> None:
     assert repr(MarkdownText("| a |")) == str(MarkdownText("| a |")) == "| a |"

@@ -66,14 +66,10 @@ def test_what_else_is_written_is_printed_in_order(tmp_path: Path, capsys: pytest
     events = relayed(b"a line\nhalf a" + mark + b" line\n" + b"Fatal \xff error, without an end")
     assert events == [Remark("21 MB")]
     assert capsys.readouterr().err == "a line\nhalf a line\nFatal \ufffd error, without an end"
-
-
-def test_operations_of_a_process_that_was_killed_end(tmp_path: Path) -> None:
+    # Operations of a process that was killed end.
     begun = sent(tmp_path).splitlines(keepends=True)[0]
     last = relayed(begun)[-1]
     assert isinstance(last, Ended) and last.failed
-
-
-def test_an_event_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    # An event that was cut off is left out.
     begun, *_, mark = sent(tmp_path).splitlines(keepends=True)
     assert relayed(mark + begun[: len(begun) // 2]) == [Remark("21 MB")]

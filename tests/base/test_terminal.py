@@ -36,8 +36,15 @@ def test_control_characters_and_passwords_are_not_printed(text: str, shown: str)
     assert visible(text) == shown
 
 
-def test_foreign_text_begins_no_line() -> None:
+def test_foreign_text_begins_no_line_and_columns_of_words_stand_at_their_left_edge() -> None:
     assert one_line("title\nmtl: error: no\x1b") == r"title\nmtl: error: no\x1b"
+    rows = [["a", "b", "c"], ["task", "second", "1"], ["x", "y", "100"]]
+    assert markdown_table(rows, left=2).splitlines() == [
+        "| a    | b      |   c |",
+        "|------|--------|----:|",
+        "| task | second |   1 |",
+        "| x    | y      | 100 |",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -116,16 +123,6 @@ def test_a_cell_draws_its_lines_in_place(monkeypatch: pytest.MonkeyPatch) -> Non
         cell.draw(lines, None)
     cell.draw(["the next cell"], None)
     assert [handle.shown for handle in handles] == [["a", "b\\x1b[2J\nc", ""], ["the next cell"]]
-
-
-def test_columns_of_words_stand_at_their_left_edge() -> None:
-    rows = [["a", "b", "c"], ["task", "second", "1"], ["x", "y", "100"]]
-    assert markdown_table(rows, left=2).splitlines() == [
-        "| a    | b      |   c |",
-        "|------|--------|----:|",
-        "| task | second |   1 |",
-        "| x    | y      | 100 |",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """Forms, and files of answers as forms export them, for tests."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from data_files import read_json
 from small_suite import write_suite
 
 from mtl.benchmark_making.annotate.draw import read_wanted, write_forms
@@ -22,8 +22,7 @@ def write_forms_of(folder: Path, suite: str = "liten.yaml", **wanted: Any) -> Pa
 
 
 def read_key_of(forms: Path) -> Key:
-    key: Key = json.loads((forms / "key.json").read_text(encoding="utf-8"))
-    return key
+    return read_json(forms / "key.json")
 
 
 def answer_lines(forms: Path, task: str, name: str, answers: list[str]) -> list[str]:

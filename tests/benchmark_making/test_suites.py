@@ -134,7 +134,7 @@ def test_frames_that_are_no_suite(home: Path, frames: Any, options: dict[str, An
     assert not list(home.rglob("*"))  # nothing half-written
 
 
-def test_a_folder_becomes_a_suite(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_becomes_a_suite_and_checks_that_there_are_not(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = suite_of({"train": ROWS}).data_dir
     made = mtl.Suite.from_folder(data, language="sv", name="mapp")
     assert main(["init-suite", str(data), "--language", "sv", "--name", "mapp", "--out", "other.yaml"]) == 0
@@ -149,9 +149,8 @@ def test_a_folder_becomes_a_suite(home: Path, capsys: pytest.CaptureFixture[str]
 def test_questions_about_a_folder_are_answered_in_python(home: Path) -> None:
     folder = home / "data"
     folder.mkdir()
-    pd.DataFrame({**ROWS, "label": ["a", "b", "c"] * 20, "kind": ["x", "y"] * 30}).rename(
-        columns={"label": "tone"}
-    ).to_csv(folder / "train.csv", index=False)
+    columns = {"text": ROWS["text"], "tone": ["a", "b", "c"] * 20, "kind": ["x", "y"] * 30}
+    pd.DataFrame(columns).to_csv(folder / "train.csv", index=False)
     with raises_input_error(key="tasks.data"):
         mtl.Suite.from_folder(folder)
     assert not (home / "data.yaml").exists()

@@ -5,7 +5,7 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.data import files as module
-from mtl.data.files import first_lines, line_blocks, read_lines, read_text, split_lines
+from mtl.data.files import line_blocks, read_lines, read_text, split_lines
 
 CONTENT = "\ufeffa\r\nb\x0b\u2028c\n\nd".encode()
 
@@ -19,15 +19,7 @@ def test_lines_end_with_a_line_feed_only(tmp_path: Path) -> None:
     assert split_lines(b"\n", "x") == [""]
 
 
-def test_the_first_lines_are_read_without_the_rest(tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    path.write_bytes(CONTENT + b"\n\xff")
-    assert first_lines(path, 2) == ["a", "b\x0b\u2028c"]
-    with raises_input_error(file="x", line=5):
-        first_lines(path, 9)
-
-
-@pytest.mark.parametrize("read", [read_lines, read_text, lambda path: first_lines(path, 1)])
+@pytest.mark.parametrize("read", [read_lines, read_text])
 def test_files_that_cannot_be_read(tmp_path: Path, read: object) -> None:
     assert callable(read)
     with raises_input_error(file="none"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import job
+from data_files import read_json
 from kinds_suite import write_kinds_suite
 from tiny_transformers import write_bert
 
@@ -54,15 +55,12 @@ def test_the_order_of_a_pair_and_spaces_do_not_make_a_row_new(monkeypatch: pytes
     assert triples.choosing_rows(TRIPLE).tolist() == [0]
 
 
-def test_the_same_texts_with_another_marked_word_are_a_new_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_marked_word_makes_a_row_new_and_spaces_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("one bank", "the bank")
     train, again = rows(texts, spans=((4, 8), (4, 8))), rows(texts, spans=((4, 8), (4, 8)))
     other, swapped = rows(texts, spans=((0, 3), (4, 8))), rows(texts[::-1], spans=((4, 8), (4, 8)))
     dataset = choosing(monkeypatch, MARKED, train, [*again, *other, *swapped])
     assert dataset.choosing_rows(MARKED).tolist() == [1]
-
-
-def test_spaces_before_a_marked_word_do_not_make_a_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
     train = rows(("the  one bank", "a  bank"), spans=((9, 13), (3, 7)))
     again = rows(("a bank", "the one  bank"), spans=((2, 6), (9, 13)))
     other = rows(("a bank", "the one  bank"), spans=((2, 6), (4, 7)))
@@ -160,7 +158,7 @@ CHOICES = ("average", "curve", "threshold_shift", "settings", "score", "trials")
 def choices(run: Path) -> dict[str, Any]:
     """What each training chose, and the scores that it chose by."""
     files = [*run.rglob("done.json"), *run.rglob("chosen/*.json")]
-    records = {str(path.relative_to(run)): json.loads(path.read_text(encoding="utf-8")) for path in files}
+    records = {str(path.relative_to(run)): read_json(path) for path in files}
     kept = {path: {key: record[key] for key in CHOICES if key in record} for path, record in records.items()}
     for record in kept.values():
         for point in record.get("curve", []):
@@ -201,8 +199,8 @@ def test_a_run_chooses_as_if_the_repeated_rows_were_not_there(
         assert [header, *answers[first:]] == path.read_text(encoding="utf-8").splitlines(), path
         compared += 1
     assert compared >= 3
-    own = json.loads((tmp_path / "new/seed-1/scores.json").read_text(encoding="utf-8"))
-    without = json.loads((tmp_path / "plain/seed-1/scores.json").read_text(encoding="utf-8"))
+    own = read_json(tmp_path / "new/seed-1/scores.json")
+    without = read_json(tmp_path / "plain/seed-1/scores.json")
     assert own["choosing_scores"] == {task: without["dev_scores"][task] for task in ("mood", "answer")}
     table = (tmp_path / "new/table.md").read_text(encoding="utf-8")
     assert "Dev rows that repeat a training row chose nothing: 10 of 34 (mood), 10 of 34 (answer)." in table
@@ -242,7 +240,7 @@ def test_the_seed_for_new_rows_has_the_best_average_on_the_rows_that_choose(
     for choosing_scores, best in ((({}, {}), {None: 2, "mood": 1}), (({}, {"mood": 70.0}), {"mood": 2})):
         for seed, (dev, own_choosing) in enumerate(zip(scores, choosing_scores, strict=True), 1):
             path = tmp_path / f"run/seed-{seed}/scores.json"
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path)
             path.write_text(
                 json.dumps({**content, "dev_scores": dev, "choosing_scores": own_choosing}), encoding="utf-8"
             )

@@ -65,7 +65,7 @@ def test_every_span_is_the_tokens_that_share_a_character_with_it(text: str, lang
             assert marked in "".join(tokens[first:last])
 
 
-def test_a_tokenizer_that_changes_characters() -> None:
+def test_a_tokenizer_that_changes_characters_and_a_span_without_a_token() -> None:
     text = "Bo såg DOTMULTI på stan."
     tokens = moses("sv")(text)
     assert tokens == ["Bo", "såg", ".", "på", "stan", "."]  # the literal is how Moses writes a dot
@@ -74,9 +74,6 @@ def test_a_tokenizer_that_changes_characters() -> None:
     # Tokens between two changes have all characters in between.
     assert token_characters("ab c1 de 2f", ["ab", "cX", "de", "Yf"]).tolist() == [[0, 2], [3, 10], [4, 10], [4, 11]]
     assert token_characters("ab", ["ab", "new"]).tolist() == [[0, 2], [2, 2]]
-
-
-def test_a_span_without_a_token_is_the_nearest_one() -> None:
     text = "en   \u0000  två tre"
     characters = token_characters(text, ["en", "två", "tre"])
     spans = np.array([[2, 3], [6, 8], [5, 6], [11, 12], [0, 3]])
@@ -171,15 +168,12 @@ def test_texts_without_a_token_and_spans_without_one(caplog: pytest.LogCaptureFi
     ]
 
 
-def test_boundary_words_move_spans() -> None:
+def test_boundary_words_move_spans_and_tasks_without_them_are_read_as_ever() -> None:
     given = dataset((SINGLE, (LONG,), place("ett", "tolv")), (SINGLE, (" ",), ((0, 1), (0, 1))))
     texts = TokenizedTexts(given.texts, "sv", 4)
     read, texts = with_token_spans(given, texts, "sv", 4, boundary_words=True)
     assert read_words(read, texts, SINGLE) == [["ett"], ["tolv"], [UNKNOWN], [UNKNOWN]]
     assert texts.words(read.splits["single"]["train"].texts[0, 0]) == ["<SOS>", "ett", "två", "elva", "tolv", "<EOS>"]
-
-
-def test_tasks_without_spans_are_read_as_ever() -> None:
     given = dataset((PLAIN, (LONG,), ()), (PLAIN, ("kort text",), ()))
     texts = TokenizedTexts(given.texts, "sv", 5)
     read, same = with_token_spans(given, texts, "sv", 5)

@@ -31,23 +31,18 @@ def held_out(rows: Sequence[Example], share: float = 0.1) -> tuple[list[Example]
     return hold_out(Task(kind="labels", labels=["0", "1"], **COLUMNS), rows, share)
 
 
-def test_a_group_stays_on_one_side() -> None:
+def test_groups_and_repeated_texts_stay_on_one_side() -> None:
     rows = examples([str(i // 4) for i in range(400)])
     train, dev = held_out(rows)
     assert len(dev) == 40
     assert sorted(train + dev, key=lambda e: e.line) == rows
     assert not {e.group for e in train} & {e.group for e in dev}
     assert [e.line for e in dev] == sorted(e.line for e in dev)
-
-
-def test_a_repeated_text_stays_on_one_side() -> None:
+    # Rows with the same text.
     rows = [Example(line, ((f"text {line % 50}",),), 0.0) for line in range(2, 202)]
     train, dev = held_out(rows)
     assert len(dev) == 20
     assert not {e.texts for e in train} & {e.texts for e in dev}
-
-
-def test_groups_that_share_a_text_stay_on_one_side() -> None:
     # Ten rows a group; the first text of each even group is also the last of the group after it.
     rows = examples([str(i // 10) for i in range(400)])
     rows = [replace(e, inputs=rows[i - 19].inputs) if i % 20 == 19 else e for i, e in enumerate(rows)]
@@ -56,14 +51,16 @@ def test_groups_that_share_a_text_stay_on_one_side() -> None:
     assert not {e.texts for e in train} & {e.texts for e in dev}
 
 
-def test_the_split_is_the_same_whatever_the_order() -> None:
+def test_groups_of_one_label_many_labels_and_shares_in_any_order() -> None:
     rows = examples([str(i % 60) for i in range(300)], labels=[0, 0, 1])
     assert {e.line for e in held_out(rows)[1]} == {e.line for e in held_out(rows[::-1])[1]}
-
-
-def test_groups_of_unlike_size_come_close_to_the_share() -> None:
     rows = examples([str(i if i < 50 else 50 + i // 30) for i in range(500)])
     assert 40 <= len(held_out(rows)[1]) <= 50
+    rows = examples([str(i // 20) for i in range(400)], labels=[*[0] * 20, *[1] * 20])
+    assert [sum(e.target == label for e in held_out(rows)[1]) for label in (0, 1)] == [20, 20]
+    task = Task(kind="labels", labels=[str(label) for label in range(150)], **COLUMNS)
+    dev = hold_out(task, examples([None] * 6000, [float(i % 150) for i in range(6000)]), 0.1)[1]
+    assert len(dev) == 600 and set(Counter(row.target for row in dev).values()) == {4}
 
 
 @pytest.mark.parametrize("size", [1, 4])
@@ -73,17 +70,6 @@ def test_labels_keep_their_shares(size: int) -> None:
     dev = held_out(rows)[1]
     assert len(dev) == 200
     assert abs(sum(e.target == 1 for e in dev) - 0.1 * sum(e.target == 1 for e in rows)) <= 1
-
-
-def test_groups_of_one_label_each() -> None:
-    rows = examples([str(i // 20) for i in range(400)], labels=[*[0] * 20, *[1] * 20])
-    assert [sum(e.target == label for e in held_out(rows)[1]) for label in (0, 1)] == [20, 20]
-
-
-def test_many_labels() -> None:
-    task = Task(kind="labels", labels=[str(label) for label in range(150)], **COLUMNS)
-    dev = hold_out(task, examples([None] * 6000, [float(i % 150) for i in range(6000)]), 0.1)[1]
-    assert len(dev) == 600 and set(Counter(row.target for row in dev).values()) == {4}
 
 
 def test_a_regression_has_no_strata(suite_file: Path) -> None:
@@ -121,9 +107,7 @@ def test_read_task_holds_out_where_there_is_no_dev_file(suite_file: Path) -> Non
     assert pairs.held_out == [e.line for e in pairs.rows["dev"]]
     single = read_task(suite.tasks["kansla"], data, 0.1)
     assert ([len(rows) for rows in single.rows.values()], single.held_out) == ([60, 30, 10], [])
-
-
-def test_one_group_cannot_be_held_out(suite_file: Path) -> None:
+    # One group cannot be held out.
     suite = load_suite(suite_file)
     path = suite_file.parent / "data/pairs/train.tsv"
     path.write_text("topic\ta\tb\tsame\n1\tx\ty\t0\n1\tx\tz\t1\n", encoding="utf-8")

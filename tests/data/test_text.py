@@ -11,9 +11,15 @@ from input_errors import raises_input_error
 from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized, tokenized_lines
 
 
-def test_moses_does_not_escape_characters() -> None:
+def test_moses_does_not_escape_and_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
     tokens = moses("pl")('Czytał "Potop" & <b>, 3,5 zł.')
     assert tokens == ["Czytał", '"', "Potop", '"', "&", "<", "b", ">", ",", "3,5", "zł", "."]
+    whole, cut = TokenizedTexts(TEXTS, "pl", 100), TokenizedTexts(TEXTS, "pl", 3)
+    short = whole.shortened(3)
+    assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
+    assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
+    np.testing.assert_array_equal(short.lengths, cut.lengths)
+    assert whole.lengths.max() == 5
 
 
 TEXTS = ["a b a", "c", "a b a", "", "d e f g h", " "]
@@ -74,16 +80,7 @@ def test_texts_with_any_character_have_a_cache_of_their_own(
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
-    whole, cut = TokenizedTexts(TEXTS, "pl", 100), TokenizedTexts(TEXTS, "pl", 3)
-    short = whole.shortened(3)
-    assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
-    assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
-    np.testing.assert_array_equal(short.lengths, cut.lengths)
-    assert whole.lengths.max() == 5
-
-
-def test_boundary_words_stand_around_each_text() -> None:
+def test_boundary_words_stand_around_each_text_and_in_none() -> None:
     plain = TokenizedTexts(TEXTS, "pl", 3)
     bounded = plain.with_boundaries()
     for text in range(len(plain)):
@@ -93,9 +90,6 @@ def test_boundary_words_stand_around_each_text() -> None:
     counts = dict(zip(bounded.types, bounded.counts(np.array([0, 3])).tolist(), strict=True))
     assert counts == {"<SOS>": 2, "<EOS>": 2, **dict(zip(plain.types, plain.counts(np.array([0, 3])), strict=True))}
     assert plain.words(0) == ["a", "b", "a"] and len(plain.types) == len(bounded.types) - 2
-
-
-def test_no_text_contains_a_boundary_word() -> None:
     for word in BOUNDARIES:
         for text in (word, f"a{word}", f"a {word} b", f"({word})", f"{word}."):
             assert word not in moses("pl")(text)
@@ -139,15 +133,7 @@ def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
         list(tokenized_lines([tmp_path / "d.gz"], str.split))
 
 
-def test_gzipped_text_with_one_endless_line_is_rejected(tmp_path: Path) -> None:
-    with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
-        for _ in range(20):
-            file.write(b"a" * 2**20)
-    with raises_input_error(file="a.gz", line=1):
-        list(tokenized_lines([tmp_path / "a.gz"], str.split))
-
-
-def test_damaged_gzipped_text_and_a_pipe_are_rejected(tmp_path: Path) -> None:
+def test_damaged_and_endless_gzipped_texts_and_a_pipe_are_rejected(tmp_path: Path) -> None:
     content = bytearray(gzip.compress(random.Random(0).randbytes(1000).hex().encode()))
     content[500] ^= 255
     (tmp_path / "a.gz").write_bytes(content)
@@ -156,3 +142,8 @@ def test_damaged_gzipped_text_and_a_pipe_are_rejected(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "b.txt")
     with raises_input_error(file="b.txt"):
         list(tokenized_lines([tmp_path / "b.txt"], str.split))
+    with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
+        for _ in range(20):
+            file.write(b"a" * 2**20)
+    with raises_input_error(file="a.gz", line=1):
+        list(tokenized_lines([tmp_path / "a.gz"], str.split))

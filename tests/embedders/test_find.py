@@ -49,12 +49,9 @@ def test_each_share_of_held_out_rows_has_its_vectors(suite_file: Path, share: fl
         assert found(run) == Vectors("fasttext", suite_file.parent / "vectors" / file, load_recipe(recipe))
 
 
-def test_random_embeddings_need_no_file(suite_file: Path) -> None:
+def test_random_embeddings_need_no_file_and_vectors_at_a_path_are_used(suite_file: Path, tmp_path: Path) -> None:
     run = small_job(suite_file, "embeddings=random")
     assert find_vectors(run.config, run.suite) is None
-
-
-def test_vectors_at_a_path_are_used(suite_file: Path, tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("1 3\nsolen 1 2 3\n", encoding="utf-8")
     run = small_job(suite_file, f"embeddings.path={tmp_path / 'v.vec'}")
     assert found(run).exist

@@ -54,10 +54,15 @@ def recorded_reads(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return asked
 
 
-def test_a_run_without_a_vector_file_knows_its_own_words(tmp_path: Path) -> None:
+def test_a_run_without_a_vector_file_knows_its_own_words_and_a_file_its_words(tmp_path: Path) -> None:
     made = reader(tmp_path)
     assert vectors_of(made, "kot ryba") == [[6, 12], [4, 8]]  # trained; a new word is the unknown one
     assert (made.dim, made.vocabulary.words) == (2, ["pies", "kot"])
+    (tmp_path / "v.vec").write_text("ryba 7 8\nkot 1 2\n", encoding="utf-8")
+    made = source_words(FileSource(tmp_path / "v.vec", None, ngrams=True), 2, parameters=4)
+    assert vectors_of(made, "kot nic ryba") == [[1, 2], [0, 0], [7, 8]]
+    assert made.have_vectors(TokenizedTexts(["nic kot"], "pl", 9)).tolist() == [False, True]
+    assert (made.dim, made.parameters()) == (2, 4)
 
 
 def test_new_words_get_their_vectors_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,14 +114,6 @@ def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             assert vectors_of(made, f"kot {word}") == [[6, 12], [number + 0.5, 0] if number % 2 else [4, 8]]
             assert len(made.vocabulary) - 4 + len(made.without_vector) <= 4
             assert len(made.embedder.added) == len(made.vocabulary) - 4
-
-
-def test_words_of_a_file_alone(tmp_path: Path) -> None:
-    (tmp_path / "v.vec").write_text("ryba 7 8\nkot 1 2\n", encoding="utf-8")
-    made = source_words(FileSource(tmp_path / "v.vec", None, ngrams=True), 2, parameters=4)
-    assert vectors_of(made, "kot nic ryba") == [[1, 2], [0, 0], [7, 8]]
-    assert made.have_vectors(TokenizedTexts(["nic kot"], "pl", 9)).tolist() == [False, True]
-    assert (made.dim, made.parameters()) == (2, 4)
 
 
 def test_a_reader_s_fingerprint_follows_the_words_and_the_file_s_content(tmp_path: Path) -> None:

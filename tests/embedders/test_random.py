@@ -35,25 +35,19 @@ def test_rare_words_and_words_of_dev_alone_are_unknown(suite_file: Path) -> None
     assert set(few.vocabulary.words) < set(words) and few.coverage.found[0] == len(few.vocabulary.words) == 5
 
 
-def test_boundary_words_have_vectors_of_their_own(suite_file: Path) -> None:
+def test_boundary_words_have_vectors_and_each_seed_draws_its_own(suite_file: Path) -> None:
     request = build_request(suite_file, options(min_count=99))
     made = random_embeddings(replace(request, texts=request.texts.with_boundaries()))
     assert made.vocabulary.words == [*BOUNDARIES]
     tokens, _ = made.sequences(request.texts.with_boundaries()).gather(torch.tensor([0]))
     assert tokens.tolist() == [[2, 1, 1, 1, 1, 3]]
     assert made.embedder().table.weight.shape == (4, 6)
-
-
-def test_each_seed_draws_its_own(suite_file: Path) -> None:
     made = embeddings(suite_file)
     drawn = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
         drawn.append(made.embedder().table.weight)
     assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
-
-
-def test_the_spread_of_the_first_vectors(suite_file: Path) -> None:
     weight = embeddings(suite_file, dim=4000).embedder().table.weight.detach()
     assert abs(weight[1:].std() - 0.5) < 0.02 and (weight[0] == 0).all()
 

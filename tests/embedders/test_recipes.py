@@ -36,16 +36,13 @@ def test_a_wrong_recipe_names_its_file_and_key(tmp_path: Path, content: str, pro
         load_recipe(str(path))
 
 
-def test_a_path_names_itself_and_a_recipe_names_its_file(tmp_path: Path) -> None:
+def test_recipes_name_files_of_which_some_can_be_fetched(tmp_path: Path) -> None:
     for named in ("v.bin", "v.vec", "v.txt", "v.zip", "folder/elmo"):
         assert vector_path(named, tmp_path, 0.1) == (Path(named), None)
     path, recipe = vector_path("fasttext-pl", tmp_path, 0.25)  # its vectors are fetched, and so are those of no share
     assert path == tmp_path / "cc.pl.300.bin" and recipe == load_recipe("fasttext-pl")
     assert vector_path("fasttext-sample", tmp_path, 0.25)[0] == tmp_path / "klej-sample-held-out-0.25.bin"
     assert trained_path(Path("a/elmo"), 0.3) == Path("a/elmo-held-out-0.3")
-
-
-def test_fetch_keeps_vectors_that_exist_and_needs_an_address(tmp_path: Path) -> None:
     (tmp_path / "cc.pl.300.bin").write_bytes(b"vectors")
     assert fetch("fasttext-pl", tmp_path) == tmp_path / "cc.pl.300.bin"
     assert (tmp_path / "cc.pl.300.bin").read_bytes() == b"vectors"

@@ -15,12 +15,17 @@ TEXTS = TokenizedTexts(["kot pies kot", "ryba pies"], "pl", 9)
 COUNTED = TokenizedTexts(["kot kot", "kot pies", "dom dom"], "pl", 10)
 
 
-def test_padding_is_zero_and_stays_so() -> None:
+def test_padding_is_zero_and_a_sparse_gradient_has_the_words_of_the_batch() -> None:
     embedder = WordEmbedder(5, 3, trainable=True)
     optimizer = torch.optim.Adam(embedder.parameters(), 0.1)
     embedder(torch.tensor([[0, 2], [3, 0]])).pow(2).sum().backward()
     optimizer.step()
     assert (embedder(torch.tensor([0])) == 0).all()
+    embedder = WordEmbedder(5, 3, trainable=True, sparse=True)
+    embedder(torch.tensor([[2, 0], [4, 2]])).sum().backward()
+    gradient = embedder.table.weight.grad
+    assert gradient is not None and gradient.is_sparse
+    assert gradient.to_dense()[:, 0].tolist() == [0, 0, 2, 0, 1]  # none for padding
 
 
 def test_a_map_starts_as_the_identity_and_is_trained() -> None:
@@ -37,14 +42,6 @@ def test_a_map_starts_as_the_identity_and_is_trained() -> None:
     torch.testing.assert_close(embedder.map.weight, expected)
     torch.testing.assert_close(embedder(tokens), table[tokens] @ expected.T)
     assert not any(parameter.requires_grad for parameter in embedder.for_task().parameters())
-
-
-def test_a_sparse_gradient_has_the_words_of_the_batch() -> None:
-    embedder = WordEmbedder(5, 3, trainable=True, sparse=True)
-    embedder(torch.tensor([[2, 0], [4, 2]])).sum().backward()
-    gradient = embedder.table.weight.grad
-    assert gradient is not None and gradient.is_sparse
-    assert gradient.to_dense()[:, 0].tolist() == [0, 0, 2, 0, 1]  # none for padding
 
 
 def test_some_rows_keep_their_random_values() -> None:
@@ -113,7 +110,7 @@ def test_the_fingerprint_follows_words_and_vectors() -> None:
     assert len({made.fingerprint(), *(other.fingerprint() for other in others)}) == 5
 
 
-def test_coverage_counts_types_and_tokens() -> None:
+def test_coverage_counts_types_and_tokens_without_boundary_words() -> None:
     found, from_ngrams = np.array([True, False, False]), np.array([False, True, False])
     counted = coverage(COUNTED, found, from_ngrams)
     assert counted.as_dict() == {
@@ -124,15 +121,9 @@ def test_coverage_counts_types_and_tokens() -> None:
     assert str(counted).startswith("known 1 types (33.3%), 3 tokens (50.0%); from n-grams 1 types")
     assert counted.unknown_types.tolist() == [False, False, True]
     assert counted.ngram_types is not None and counted.ngram_types.tolist() == [False, True, False]
-
-
-def test_without_n_grams_a_word_is_known_or_unknown() -> None:
     counted = coverage(COUNTED, np.array([False, True, True]))
     assert (counted.found, counted.from_ngrams, counted.unknown) == ((2, 3), (0, 0), (1, 3))
     assert counted.ngram_types is None and "n-grams" not in str(counted)
-
-
-def test_boundary_words_are_not_counted() -> None:
     texts = COUNTED.with_boundaries()
     known = np.array([word == "kot" for word in texts.types])
     assert coverage(texts, known).as_dict() == coverage(COUNTED, known[: len(COUNTED.types)]).as_dict()

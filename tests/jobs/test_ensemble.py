@@ -122,7 +122,7 @@ def test_each_seed_averages_its_own_models(folder: Path) -> None:
         run_baseline(ensemble(folder, "run", **by_seed))
 
 
-def test_its_row_says_what_it_is(folder: Path) -> None:
+def test_its_row_says_what_it_is_one_system(folder: Path) -> None:
     summary, members = (
         read_json(folder / "both/summary.json"),
         [folder / f"run/seed-{seed}/scores.json" for seed in (1, 2)],
@@ -139,9 +139,6 @@ def test_its_row_says_what_it_is(folder: Path) -> None:
     assert (folder / "both/seed-1/submission.zip").exists()
     assert "thresholds" in summary["chosen_on_dev"]
     assert "The decision threshold was chosen on dev: mood." in summary["notes"]
-
-
-def test_it_is_one_system(folder: Path) -> None:
     run = next(run for run in find_runs(folder) if run.folder.path.name == "both")
     reduced = SampleCache(None).reduced(run, RecordedGroups([run]))
     assert all(sample.is_one_system for sample in samples_of(run, reduced).values())

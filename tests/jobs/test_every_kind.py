@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from data_files import read_json
+from data_files import read_column, read_json
 from kinds_suite import kinds_job, write_kinds_suite
 
 from mtl.api.cli import main
@@ -48,18 +48,19 @@ def test_each_task_is_scored_on_its_split(folder: Path, method: str) -> None:
         assert len(predicted) == len(made.gold(split, task).read_text(encoding="utf-8").splitlines())
 
 
-def test_an_svm_learns_what_one_word_decides(folder: Path) -> None:
+def test_an_svm_learns_what_one_word_decides_and_a_constant_answer_of_each_kind(folder: Path) -> None:
     tasks = read_json(run(folder, "svm").summary)["tasks"]
     assert {id: tasks[id]["median"] for id in SPLITS if id != "stars"} == {id: 100 for id in SPLITS if id != "stars"}
-
-
-def test_a_constant_answer_of_each_kind(folder: Path) -> None:
     tasks = read_json(run(folder, "constant").summary)["tasks"]
     # Half of the moods are good: F1 is 2/3 for one label and 0 for the other. Six words are equally frequent.
     assert [tasks[id]["median"] for id in ("mood", "stars", "mood-elsewhere")] == [pytest.approx(100 / 3), 0, 50]
     assert tasks["opposite"]["median"] == pytest.approx(100 / 6)
-    gold = run(folder, "constant").gold("dev", "answer").read_text(encoding="utf-8").splitlines()[1:]
+    gold = read_column(run(folder, "constant").gold("dev", "answer"))
     assert tasks["answer"]["median"] == pytest.approx(100 * max(gold.count(str(i)) for i in range(4)) / len(gold))
+    made = read_json(run(folder, "constant").summary)["tasks"]
+    assert all(task["median"] == pytest.approx(task["constant"]) for task in made.values())
+    other = read_json(run(folder, "svm").summary)["tasks"]
+    assert made["mood-elsewhere"]["constant"] == other["mood-elsewhere"]["constant"]
 
 
 @pytest.mark.parametrize("gold", ["data", "runs/kinds/random-frozen/gold"])
@@ -79,10 +80,18 @@ def test_an_audit_reads_every_kind(folder: Path, capsys: pytest.CaptureFixture[s
     assert "10 of 12 rows also stand in train" in capsys.readouterr().out.replace("occur", "stand")
 
 
-def test_a_task_without_the_one_that_answers_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_task_without_the_one_that_answers_it_and_too_many_candidates_are_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     arguments = [f"suite={folder}/kinds.yaml", f"data_dir={folder}/data", "tasks=[stars,mood-elsewhere]"]
     assert main(["baseline", "method=constant", *arguments]) == 2
     assert "task mood-elsewhere is answered by mood's head; name that task too" in capsys.readouterr().err
+    shutil.copytree(folder / "data", tmp_path / "data")
+    row = {"question": "which?", "candidates": ["a"] * 1001, "label": 0}
+    (tmp_path / "data/answer/dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    settings = [f"suite={folder}/kinds.yaml", f"data_dir={tmp_path}/data", f"run_dir={tmp_path}/run", "method=constant"]
+    assert main(["baseline", *settings]) == 2
+    assert "answer/dev.jsonl:1: column 'candidates[]': has 1001 candidates" in capsys.readouterr().err
 
 
 def test_the_seed_is_chosen_on_dev(folder: Path, tmp_path: Path) -> None:
@@ -95,19 +104,3 @@ def test_the_seed_is_chosen_on_dev(folder: Path, tmp_path: Path) -> None:
         write_json(made.scores(seed), {**done, "scores": scores, "dev_scores": dict.fromkeys(done["dev_scores"], dev)})
     # A task without dev rows is predicted by the seed that is best on dev for the task whose head answers it.
     assert [Predictor.load(made.path, task=task).seed for task in ("opposite", "mood-elsewhere", None)] == [1, 1, 1]
-
-
-def test_the_constant_of_an_answered_task_is_that_of_the_floor(folder: Path) -> None:
-    made = read_json(run(folder, "constant").summary)["tasks"]
-    assert all(task["median"] == pytest.approx(task["constant"]) for task in made.values())
-    other = read_json(run(folder, "svm").summary)["tasks"]
-    assert made["mood-elsewhere"]["constant"] == other["mood-elsewhere"]["constant"]
-
-
-def test_too_many_candidates_are_one_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.copytree(folder / "data", tmp_path / "data")
-    row = {"question": "which?", "candidates": ["a"] * 1001, "label": 0}
-    (tmp_path / "data/answer/dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    settings = [f"suite={folder}/kinds.yaml", f"data_dir={tmp_path}/data", f"run_dir={tmp_path}/run", "method=constant"]
-    assert main(["baseline", *settings]) == 2
-    assert "answer/dev.jsonl:1: column 'candidates[]': has 1001 candidates" in capsys.readouterr().err

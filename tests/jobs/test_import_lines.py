@@ -3,11 +3,11 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
-from data_files import read_json
+from data_files import read_column, read_json
 from rows_suite import write_rows_suite
 
 from mtl.api.cli import main
@@ -53,11 +53,11 @@ def refused(capsys: pytest.CaptureFixture[str], *settings: str) -> str:
 
 def predicted(split: str, task: str, seed: int = 1) -> list[str]:
     path = Path(f"runs/rader/theirs/seed-{seed}/predictions/{split}_pred_{task}.tsv")
-    return path.read_text(encoding="utf-8").splitlines()[1:]
+    return read_column(path)
 
 
 def summary() -> dict[str, Any]:
-    return cast(dict[str, Any], read_json(Path("runs/rader/theirs/summary.json")))
+    return read_json(Path("runs/rader/theirs/summary.json"))
 
 
 def test_lines_with_ids_may_stand_in_any_order(home: Path) -> None:
@@ -127,15 +127,12 @@ def test_a_label_or_a_candidate_that_the_row_does_not_have_is_refused(
     assert refused(capsys) == f"theirs/{error}"
 
 
-def test_ids_that_the_data_does_not_have_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ids_that_two_rows_share_or_the_data_lacks_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write("dev_pred_par.jsonl", {"id": 1, "prediction": "ja"}, {"id": 2, "prediction": "nej"})
     assert refused(capsys) == (
         "theirs/dev_pred_par.jsonl:1: has ids, and data/par/dev.jsonl has no column id or idx; leave them out where the lines are in"
         " the order of its rows, or name the column in the suite file (submission: ids)"
     )
-
-
-def test_ids_that_two_rows_share_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = home / "data/grad/dev.jsonl"
     file.write_text(file.read_text(encoding="utf-8").replace('"g3"', '"g0"'), encoding="utf-8")
     write("dev_pred_grad.jsonl", *GRAD)

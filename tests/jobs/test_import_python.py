@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data_files import read_json, write_jsonl
+from data_files import read_column, read_json, write_jsonl
 from rows_suite import write_rows_suite
 
 import mtl
@@ -40,7 +40,7 @@ def imported(predictions: Any, name: str = "theirs", **settings: Any) -> Path:
 
 
 def predicted(run: Path, split: str, task: str, seed: int = 1) -> list[str]:
-    return (run / f"seed-{seed}/predictions/{split}_pred_{task}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    return read_column(run / f"seed-{seed}/predictions/{split}_pred_{task}.tsv")
 
 
 def test_lists_arrays_and_tables_make_the_run_that_files_make(home: Path) -> None:

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from data_files import read_json
@@ -41,7 +41,7 @@ def predictions(floor: Path, seed: int) -> Path:
 
 
 def summary(home: Path, name: str, suite: str = "klej-sample") -> dict[str, Any]:
-    return cast(dict[str, Any], read_json(home / f"runs/{suite}/{name}/summary.json"))
+    return read_json(home / f"runs/{suite}/{name}/summary.json")
 
 
 def test_an_imported_run_has_the_scores_of_the_run_that_made_the_predictions(floor: Path, home: Path) -> None:
@@ -68,7 +68,7 @@ def test_an_imported_run_has_the_scores_of_the_run_that_made_the_predictions(flo
     assert "not trained by mtl" in (home / "report/index.html").read_text(encoding="utf-8")
 
 
-def test_one_seed_some_tasks_and_dev_alone(floor: Path, home: Path) -> None:
+def test_one_seed_some_tasks_and_dev_alone_and_a_zip_of_a_run(floor: Path, home: Path) -> None:
     (home / "theirs").mkdir()
     shutil.copy(predictions(floor, 2) / "dev_pred_ar.tsv", home / "theirs")
     for _ in range(2):  # then it is finished
@@ -78,9 +78,7 @@ def test_one_seed_some_tasks_and_dev_alone(floor: Path, home: Path) -> None:
     assert not list(
         home.glob("runs/klej-sample/theirs/seed-7/*.zip")
     )  # without test predictions there is no submission
-
-
-def test_a_zip_of_a_run_is_taken(floor: Path, home: Path) -> None:
+    # A zip of a run is taken.
     archive = shutil.make_archive(str(home / "both"), "zip", predictions(floor, 1))
     run = run_baseline(import_job("zipped", [Path(archive)], {"suite": "klej-sample"}))
     assert set(run["tasks"]) == set(TASKS)
@@ -139,25 +137,6 @@ def test_rows_that_are_wrong_are_one_line_and_nothing_is_written(
     (error,) = [text for text in capsys.readouterr().err.splitlines() if text.startswith("mtl: error")]
     assert "swewic" in error and "dev.jsonl:" in error
     assert not list(home.glob("runs/superlim-sample/theirs/seed-*"))
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "place"),
-    [
-        ("dev_pred_humor.tsv", "target\n1\n", "dev_pred_humor.tsv"),
-        ("dev_pred_ar.tsv", "target\n1\n", "dev_pred_ar.tsv:2"),
-        ("dev_pred_ar.tsv", "target\nnan\n", "dev_pred_ar.tsv:2"),
-        ("dev_pred_ar.tsv", "", "dev_pred_ar.tsv:1"),
-    ],
-)
-def test_files_that_are_wrong_are_one_line(
-    name: str, content: str, place: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (home / "theirs").mkdir()
-    (home / "theirs" / name).write_text(content, encoding="utf-8")
-    assert main(["import", "theirs", "theirs", "suite=klej-sample"]) == 2
-    assert place in capsys.readouterr().err.splitlines()[-1]
-    assert not (home / "runs/klej-sample/theirs/config.yaml").exists()
 
 
 def test_settings_that_make_no_sense(home: Path, floor: Path) -> None:

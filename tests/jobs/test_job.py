@@ -55,15 +55,6 @@ def test_a_job_knows_its_tasks_and_folders() -> None:
         _ = load_job({"suite": "klej", "tasks": ["glue"]}).tasks
 
 
-def test_later_layers_win(suite_file: Path) -> None:
-    text = suite_file.read_text(encoding="utf-8") + "config: {encoder: {hidden_size: 7}, max_length: 9}\n"
-    suite_file.write_text(text, encoding="utf-8")
-    given = {"suite": str(suite_file), "max_length": 11, "embeddings": "fasttext", "embeddings.path": "x.vec"}
-    config = flatten_config(load_job(given).config)
-    assert (config["encoder.hidden_size"], config["max_length"]) == (7, 11)
-    assert (config["embeddings.name"], config["embeddings.path"]) == ("fasttext", "x.vec")
-
-
 @pytest.mark.slow
 def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

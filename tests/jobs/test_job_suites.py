@@ -36,11 +36,15 @@ def test_a_suite_file_with_one_damaged_value_is_one_line(content: dict[str, Any]
         assert message is None or message.startswith((f"{path}:", "suite ")), what
 
 
-def test_a_suite_file_with_damaged_bytes_is_one_line(tmp_path: Path) -> None:
+def test_damaged_bytes_and_tasks_that_are_no_texts_are_one_line(tmp_path: Path) -> None:
     path = tmp_path / "suite.yaml"
     for what, changed in mutated_bytes(ROWS.encode(), 30):
         path.write_bytes(changed)
         message_of(lambda: load(path), what)
+    path = tmp_path / "suite.yaml"
+    path.write_text(SMALL, encoding="utf-8")
+    message = message_of(lambda: load_checked_suite(str(path)).choose(["kansla", ["betyg"]]), "list")  # type: ignore[list-item]
+    assert message is not None and message.startswith("tasks: suite liten has no task ['betyg']")
 
 
 @pytest.mark.parametrize(
@@ -64,10 +68,3 @@ def test_numbers_sizes_and_depths_that_no_suite_has_are_one_line(
     path.write_text(SMALL.replace(old, new, 1), encoding="utf-8")
     message = message_of(lambda: load(path), new[:60])
     assert message is not None and complaint in message
-
-
-def test_tasks_that_are_no_texts_are_unknown(tmp_path: Path) -> None:
-    path = tmp_path / "suite.yaml"
-    path.write_text(SMALL, encoding="utf-8")
-    message = message_of(lambda: load_checked_suite(str(path)).choose(["kansla", ["betyg"]]), "list")  # type: ignore[list-item]
-    assert message is not None and message.startswith("tasks: suite liten has no task ['betyg']")

@@ -40,9 +40,7 @@ def test_methods_answer_what_they_can(suite: Path) -> None:
         made = job(suite, method)
         assert ids(made) == [id for id in every if id != "opposite"] and made.unanswered == ["opposite"]
         assert [task.id for task in made.tasks] == every  # what `mtl data` and `mtl audit` are about
-
-
-def test_a_task_is_left_out_with_the_task_that_answers_it(suite: Path) -> None:
+    # A task is left out with the task that answers it.
     text = suite.read_text(encoding="utf-8")
     suite.write_text(text.replace("  mood:  ", "  mood:\n    level: word  "), encoding="utf-8")
     assert ids(job(suite)) == ["stars", "answer"]
@@ -80,11 +78,17 @@ def test_a_run_says_what_it_leaves_out(suite: Path, caplog: pytest.LogCaptureFix
     assert "Tasks that a method does not answer: svm: opposite." in report and "partial" not in report
 
 
-def test_an_average_is_partial_without_one_of_its_tasks(suite: Path) -> None:
+def test_an_average_is_partial_without_one_of_its_tasks_and_another_is_another_run(suite: Path) -> None:
     some = run_baseline(job(suite, "constant", tasks=["mood", "stars", "opposite"], run_dir=str(suite.parent / "some")))
     assert (some["partial"], some["missing"], some["unanswered"]) == (True, ["answer", "mood-elsewhere"], [])
     table = (suite.parent / "some/table.md").read_text(encoding="utf-8")
     assert "AVG is partial: 2 of 3 tasks, without answer." in table and "Not in this run: mood-elsewhere." in table
+    # Another average is another run.
+    run_baseline(job(suite, "constant"))
+    text = suite.read_text(encoding="utf-8")
+    suite.write_text(text.replace("average: [mood, stars, answer]", "average: [mood]"), encoding="utf-8")
+    with raises_input_error(file="constant"):
+        run_baseline(job(suite, "constant"))
 
 
 def test_a_run_without_any_task_of_the_average_has_none(suite: Path) -> None:
@@ -98,14 +102,6 @@ def test_a_run_without_any_task_of_the_average_has_none(suite: Path) -> None:
     assert main(["report", str(suite.parent / "runs"), "--out", str(suite.parent / "report")]) == 0
     lines = (suite.parent / "report/scores.csv").read_text(encoding="utf-8").splitlines()
     assert [line.split(",")[6] for line in lines[1:]] == ["opposite"]
-
-
-def test_another_average_is_another_run(suite: Path) -> None:
-    run_baseline(job(suite, "constant"))
-    text = suite.read_text(encoding="utf-8")
-    suite.write_text(text.replace("average: [mood, stars, answer]", "average: [mood]"), encoding="utf-8")
-    with raises_input_error(file="constant"):
-        run_baseline(job(suite, "constant"))
 
 
 def remove(suite: Path, folder: str) -> None:

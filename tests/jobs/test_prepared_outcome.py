@@ -34,16 +34,13 @@ def moved(settings: list[str], name: str) -> list[str]:
     return [setting.replace("first/v.vec", f"{name}/v.vec") for setting in settings]
 
 
-def test_other_vectors_are_refused(finished: list[str]) -> None:
+def test_other_vectors_are_refused_and_the_same_elsewhere_are_the_same_run(finished: list[str]) -> None:
     said = (
         r"this run is finished, and was made from other inputs: embeddings \(embeddings.path: \S+/first/v.vec there, "
         r"\S+/other/v.vec here\); set run_dir= or another runs_dir=, or remove the folder$"
     )
     with pytest.raises(InputError, match=said):
         run_baseline(job(moved(finished, "other")))
-
-
-def test_the_same_vectors_elsewhere_are_the_same_run(finished: list[str]) -> None:
     assert run_baseline(job(moved(finished, "same"))) == run_baseline(job(finished))
 
 

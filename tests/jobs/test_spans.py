@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import job
+from data_files import read_column
 from lstm_parts import rounded_inputs
 from spans_suite import write_spans_suite
 
@@ -27,7 +28,7 @@ def settings(folder: Path, *more: str) -> list[str]:
 
 def predicted(folder: Path, task: str, split: str) -> list[str]:
     run = RunFolder(folder / "run")
-    return run.predictions(1, split, task).read_text(encoding="utf-8").splitlines()[1:]
+    return read_column(run.predictions(1, split, task))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_what_a_run_saved_predicts_what_it_predicted(tmp_path: Path, given: str)
             out = tmp_path / f"{task}-{split}.tsv"
             file = tmp_path / "data" / task / f"{split}.jsonl"
             assert main(["predict", str(tmp_path / "run"), str(file), "--task", task, "--out", str(out)]) == 0
-            assert out.read_text(encoding="utf-8").splitlines()[1:] == predicted(tmp_path, task, split)
+            assert read_column(out) == predicted(tmp_path, task, split)
 
 
 @pytest.mark.parametrize("variant", ["frozen", "attention"])

@@ -50,16 +50,13 @@ def by_hand(first: str, second: str) -> list[float]:
     ]
 
 
-def test_overlap_against_counts_by_hand() -> None:
+def test_overlap_against_counts_by_hand_for_each_input_of_a_split() -> None:
     pairs = np.array([[u, v] for u in range(len(TEXTS)) for v in range(len(TEXTS))])
     found = overlap(TEXTS, pairs)
     assert found.shape == (36, len(FEATURES)) and found.dtype == np.float32
     expected = [by_hand(TEXTS[u], TEXTS[v]) for u, v in pairs]
     np.testing.assert_allclose(found, expected, atol=1e-6)
     np.testing.assert_allclose(found[-1], 1, atol=1e-6)  # a text and itself
-
-
-def test_each_input_of_a_split_has_the_overlap_of_its_pair() -> None:
     texts = np.array([[0, 1], [2, 5], [0, 1], [1, 0]])
     split = with_overlap(Split(texts, np.zeros(2), np.array([3, 1])), TEXTS)
     assert split.overlap is not None

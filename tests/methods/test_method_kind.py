@@ -62,9 +62,7 @@ def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> Non
     assert (families.pop("lstm"), families.pop("transformer")) == ("lstm", "transformer")
     assert (families.pop("imported"), families.pop("ensemble")) == ("imported", "ensemble")
     assert set(families.values()) == {"floor"}
-
-
-def test_a_summary_of_a_floor_names_neither_embeddings_nor_variant(configs: dict[str, Config]) -> None:
+    # A summary of a floor names neither embeddings nor variant.
     embedded = ("lstm", "word_vectors", "transformer", "static")
     assert all(METHODS[name].describe(config) == {} for name, config in configs.items() if name not in embedded)
     assert METHODS["word_vectors"].describe(configs["word_vectors"]) == {"embeddings": "random"}
@@ -88,13 +86,13 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
             assert readers == SHARED.get(key, only), key
 
 
-def test_every_method_has_a_file_of_its_settings() -> None:
+def test_methods_have_files_of_settings_some_are_loaded_again_and_names_are_known() -> None:
     files = {path.stem for path in (shipped("configs") / "method").glob("*.yaml")}
     assert files == {*METHODS, "transformer-superlim"}
-
-
-def test_only_trained_networks_and_kept_floors_are_loaded_again() -> None:
     assert {name for name, kind in METHODS.items() if kind.loads} == {*TRAINED, *KEEPABLE}
+    assert method_name("svm") == "svm"
+    with raises_input_error(key="method"):
+        method_name("bayes")
 
 
 def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
@@ -143,9 +141,3 @@ def test_what_a_method_answers() -> None:
     assert all(answered(name) == {"labels", "number"} for name in ("overlap", "svm", "tree", "forest", *TRAINED))
     assert answered("lead") == {"summary"}
     assert answered("word_vectors") == {"number", "similarity", "synonym", "analogy"}
-
-
-def test_a_name_that_no_method_has() -> None:
-    assert method_name("svm") == "svm"
-    with raises_input_error(key="method"):
-        method_name("bayes")

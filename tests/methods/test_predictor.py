@@ -1,30 +1,36 @@
+import pickle
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from command_line import job
+from data_files import read_column
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from small_suite import rows as rows_of
 from small_suite import small_settings
 from vector_words import write_fasttext
 
 import mtl
 from mtl.data.splits import read_task
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
-from mtl.methods.predictor import Predictor
+from mtl.methods.predictor import Predictor, text_transformer
 
 QUICK = ["seeds=[1]", "encoder.hidden_size=4", "encoder.num_layers=1", "head.hidden_size=4", "head.attention_size=4"]
 QUICK += ["pretrain.max_steps=3", "pretrain.validate_every=3", "finetune.max_epochs=1"]
 JIANT = "architecture=jiant head.projection=6 finetune.token_outputs=float32"
 FAULTS = "pretrain.checkpoint=last finetune.encoder_dropout=true"  # as in the KLEJ paper's own code
 WORDS = ["solen", "skiner", "jag", "skrattar", "glatt", "regnet", "faller", "dag", "idag", "nummer", "1", "främmande"]
+TEXTS, LABELS = [text for text, _, _ in rows_of(30)], [label for _, label, _ in rows_of(30)]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +64,7 @@ def check_predictions(job: Job) -> None:
             if split == "train":
                 continue
             rows = [list(example.texts) for example in examples]
-            lines = job.folder.predictions(1, split, task.id).read_text(encoding="utf-8").splitlines()[1:]
+            lines = read_column(job.folder.predictions(1, split, task.id))
             new = [[f"helt nya ord {task.id}"] * len(rows[0])]
             for predicted in (
                 predictor.predict(task.id, rows),
@@ -137,11 +143,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_predictions_are_those_of_the_run(run: Path) -> None:
-    rows = [[line] for line in (run.parent / "data/test.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    rows = [[line] for line in read_column(run.parent / "data/test.tsv")]
     for seed in (1, 2):
         lines = (run / f"seed-{seed}/predictions/test_pred_kansla.tsv").read_text(encoding="utf-8").splitlines()
         assert mtl.load(run, seed).predict("kansla", rows) == lines[1:]
-        numbers = (run / f"seed-{seed}/predictions/test_pred_betyg.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        numbers = read_column(run / f"seed-{seed}/predictions/test_pred_betyg.tsv")
         predicted = mtl.load(run, seed).predict("betyg", rows)
         np.testing.assert_allclose([float(x) for x in predicted], [float(x) for x in numbers], atol=1e-4)
     assert mtl.load(run).predict("samma", [["en text", "en annan"], ["", "ny"]]) != []
@@ -211,40 +217,59 @@ def test_wrong_calls(run: Path, tmp_path: Path) -> None:
         mtl.load(broken, 1).predict("kansla", [["x"]])
 
 
-@pytest.mark.slow
-def test_words_that_the_run_never_saw_get_their_vectors(
-    small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vectors = tmp_path / "v.vec"
-    rng = np.random.default_rng(0)
-    words = ["solen", "skiner", "regnet", "faller", "jag", "främmande", "obekant"]
-    vectors.write_text("".join(f"{w} {' '.join(map(str, rng.normal(size=12)))}\n" for w in words), encoding="utf-8")
-    run = tmp_path / "run"
-    run_baseline(job([*small, f"run_dir={run}", *QUICK, "embeddings=fasttext", f"embeddings.path={vectors}"]))
-    asked: list[Sequence[str]] = []
-    read = VectorFile.read
-
-    def recording(self: VectorFile, words: Sequence[str]) -> WordVectors:
-        asked.append(list(words))
-        return read(self, words)
-
-    monkeypatch.setattr(VectorFile, "read", recording)
-    predictor = mtl.load(run)
-    for _ in range(2):
-        known = predictor.encode(["jag främmande", "jag obekant"])
-        assert np.abs(known[0] - known[1]).max() > 1e-3
-        predictor.encode(["jag saknas"])
-        predictor.encode(["obekant saknas också"])
-    assert asked == [["främmande", "obekant"], ["saknas"], ["också"]]  # no word twice, found or not
-    vectors.write_text("jag 1 2\nfrämmande 3 4\n", encoding="utf-8")
-    with raises_input_error(file="v.vec"):
-        mtl.load(run).encode(["jag främmande"])
-    vectors.unlink()
-    unknown = mtl.load(run).encode(["jag främmande", "jag obekant"])
-    np.testing.assert_allclose(unknown[0], unknown[1], atol=1e-6)
-
-
 def test_a_run_that_is_not_finished(tmp_path: Path) -> None:
     make_run(tmp_path, right(0.5), tasks=["cbd"]).summary.unlink()
     with raises_input_error(file="TMP"):
         mtl.load(tmp_path)
+
+
+def test_as_a_transformer_it_gives_the_run_s_vectors(run: Path) -> None:
+    predictor = mtl.load(run, seed=2)
+    transformer = predictor.as_transformer(pooling="mean")
+    expected = predictor.encode(TEXTS, pooling="mean")
+    np.testing.assert_array_equal(transformer.fit_transform(np.array(TEXTS, dtype=object)), expected)
+    assert transformer.get_params() == {"run_dir": str(run), "seed": 2, "device": "cpu", "pooling": "mean"}
+    assert len(transformer.get_feature_names_out()) == expected.shape[1]
+
+
+def test_clones_share_the_run_and_pickles_read_it_again(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+    load = Predictor.load.__func__  # type: ignore[attr-defined]
+
+    def counted(cls: type[Predictor], run_dir: Path, seed: int | None = None, device: str = "cpu") -> Predictor:
+        loaded.append(seed)
+        made: Predictor = load(cls, run_dir, seed, device=device)
+        return made
+
+    transformer = mtl.load(run, seed=1).as_transformer()
+    expected = transformer.transform(TEXTS)
+    monkeypatch.setattr(Predictor, "load", classmethod(counted))
+    copy = clone(transformer)
+    assert copy is not transformer and copy.get_params() == transformer.get_params()
+    np.testing.assert_array_equal(copy.fit(TEXTS).transform(TEXTS), expected)
+    assert loaded == []
+    other = clone(transformer).set_params(seed=2).transform(TEXTS)
+    assert loaded == [2] and np.abs(other - expected).max() > 1e-3
+    content = pickle.dumps(transformer)
+    assert len(content) < 1000
+    np.testing.assert_array_equal(pickle.loads(content).transform(TEXTS), expected)
+    assert loaded == [2, 1]
+    new = text_transformer(str(run))
+    assert clone(new).get_params() == new.get_params()
+
+
+def test_a_pipeline_and_wrong_parameters(run: Path, tmp_path: Path) -> None:
+    pipeline = make_pipeline(mtl.load(run).as_transformer(), LogisticRegression())
+    search = GridSearchCV(pipeline, {"texttransformer__pooling": ["max", "mean"]}, cv=3)
+    predicted = search.fit(TEXTS, LABELS).predict(TEXTS)
+    assert set(predicted) <= {"glad", "arg"} and len(predicted) == len(TEXTS)
+    fitted = search.best_estimator_
+    vectors = mtl.load(run).encode(TEXTS, pooling=search.best_params_["texttransformer__pooling"])
+    assert (predicted == LogisticRegression().fit(vectors, LABELS).predict(vectors)).all()
+    assert (pickle.loads(pickle.dumps(fitted)).predict(TEXTS) == predicted).all()
+    with raises_input_error(key="pooling"):
+        text_transformer(str(run), pooling="min").fit_transform(["x"])
+    with raises_input_error(file="config.yaml"):
+        text_transformer(str(tmp_path / "none")).fit(["x"])
+    with raises_input_error():
+        text_transformer(str(run)).transform("x")

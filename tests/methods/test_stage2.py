@@ -1,17 +1,15 @@
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from data_files import read_json
 from elmo_files import write_elmo
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, lstm_parts, stages
 
-from mtl.methods.stage2 import Finetuning
 from mtl.model.encoder import Encoder, past_end
 from mtl.model.lstm import BiLSTM
-from mtl.model.network import Network
 from mtl.tasks.task import Task
 from mtl.training.stage import BestWeights
 
@@ -24,8 +22,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def curve(folder: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((folder / "done.json").read_text(encoding="utf-8"))["curve"]
-    return rows
+    return read_json(folder / "done.json")["curve"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +88,7 @@ def test_the_weights_of_stage_1_are_the_first_candidate(tmp_path: Path, variant:
         stage.train(network.heads)
         rows = curve(tmp_path / id)
         assert rows[0]["step"] == 0 and len(rows) == 3
-        done = json.loads((tmp_path / id / "done.json").read_text(encoding="utf-8"))
+        done = read_json(tmp_path / id / "done.json")
         assert done["average"] == pytest.approx(rows[0]["dev/average"])
         for name, value in weights(tmp_path / id).items():
             assert torch.equal(value, first[name.replace("heads.layers.0.", f"heads.layers.{place}.")]), name
@@ -162,34 +159,6 @@ def test_without_dropout_of_the_encoder_it_makes_no_difference_when_its_outputs_
         assert set(weights(first)) == set(weights(second))  # heads alone
         for name, weight in weights(first).items():
             torch.testing.assert_close(weight, weights(second)[name], atol=1e-3, rtol=0)
-
-
-@pytest.mark.parametrize(("first", "second"), [("float32", "recompute"), ("recompute", "float32")])
-def test_a_stage_continues_with_token_outputs_kept_in_another_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, first: str, second: str
-) -> None:
-    """As after a start on a disk that has become full since."""
-
-    def kill(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    def stage(kept: str) -> tuple[Finetuning, Network]:
-        parts = lstm_parts(tmp_path, "head.projection=6", f"finetune.token_outputs={kept}")
-        network = parts.network()
-        return stages(parts, network, tmp_path)["labels"], network
-
-    begun, network = stage(first)
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("mtl.training.stage.write_json", kill)  # just before the stage is recorded as finished
-        begun.train(network.heads)
-    left = weights(tmp_path / "labels")
-    continued, network = stage(second)
-    with caplog.at_level("INFO", "mtl"):
-        continued.train(network.heads)
-    assert "seed 1 · stage 2 · labels · continuing after validation 2" in caplog.text
-    assert len(curve(tmp_path / "labels")) == 3
-    for name, value in weights(tmp_path / "labels").items():
-        assert torch.equal(value, left[name])
 
 
 @pytest.mark.parametrize("variant", ["frozen", "attention"])

@@ -21,14 +21,11 @@ def sequences(count: int, longest: int = 40) -> ArraySequences:
     return ArraySequences(rng.integers(1, 500, starts[-1]), starts[:-1], sizes)
 
 
-def test_pooling_against_plain_loops() -> None:
+def test_pooling_against_plain_loops_in_batches_of_similar_length() -> None:
     outputs, lengths = -torch.rand(3, 5, 4) - 1, torch.tensor([1, 5, 3])  # all below the zeros of padding
     texts = [row[:length] for row, length in zip(outputs, lengths, strict=True)]
     assert torch.equal(max_pool(outputs, lengths), torch.stack([text.max(dim=0).values for text in texts]))
     torch.testing.assert_close(mean_pool(outputs, lengths), torch.stack([text.mean(dim=0) for text in texts]))
-
-
-def test_batches_have_texts_of_similar_length() -> None:
     lengths = torch.from_numpy(np.random.default_rng(0).integers(1, 400, 6000))
     batches = list(batches_by_length(lengths))
     order = torch.cat(batches)
@@ -50,7 +47,7 @@ def test_sentence_vector_does_not_depend_on_the_batch() -> None:
         assert (alone - vectors).abs().max() < 1e-5
 
 
-def test_encode_keeps_the_requested_order_and_the_training_mode() -> None:
+def test_encode_keeps_order_and_mode_and_dropout_is_applied_only_in_training() -> None:
     model, texts = encoder(), sequences(30)
     model.train()
     places = torch.tensor([7, 3, 3, 29])
@@ -58,9 +55,6 @@ def test_encode_keeps_the_requested_order_and_the_training_mode() -> None:
     assert model.training
     model.eval()
     torch.testing.assert_close(vectors, model.encode(texts, torch.arange(30))[places], atol=1e-5, rtol=0)
-
-
-def test_dropout_is_applied_only_in_training() -> None:
     model, texts = encoder(), sequences(3)
     batch = texts.gather(torch.arange(3))
     assert torch.equal(model(*batch), model(*batch))

@@ -35,9 +35,7 @@ def test_parts_are_batches_of_some_of_the_rows() -> None:
     assert first.tokens is not None and first.tokens.shape == (12, 3)
     assert [part.rows.tolist() for part in batch.parts(9)] == [[10], [11], [12], [13], [14]]
     assert batch.parts(1) == [batch]
-
-
-def test_parts_of_vectors() -> None:
+    # Parts of vectors.
     vectors = torch.arange(6.0)[:, None]
     batch = Batch("t", torch.arange(3), torch.zeros(3), vectors=vectors, marked=torch.arange(3.0)[:, None, None])
     first, second = batch.parts(2)

@@ -48,13 +48,15 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     return leaderboard(find_runs(path))
 
 
-def test_families_in_order_and_ours_first(board: Leaderboard) -> None:
+def test_families_in_order_ours_first_and_the_best_of_each_split(board: Leaderboard) -> None:
     assert [row.name for row in board.rows][:6] == ["floor", "Random", "bad", "good", "partial", "LSTM"]
     assert [row.name for row in board.rows][-1] == "HerBERT" and len(board.rows) == 14
     labels = {row.name: (row.label, row.split, row.family) for row in board.rows}
     assert labels["good"] == ("LSTM, fastText, frozen", "dev", "lstm")
     assert labels["floor"] == ("TF-IDF + linear SVM", "dev", "floor")
     assert labels["HerBERT"] == ("published", "test", "transformer")
+    assert best(board)[AVERAGE] == {"good", "HerBERT"}  # not the partial one, whatever its average
+    assert best(board)["dyk"] == {"good", "Multi-BERT"}
 
 
 def test_scores_are_the_summary_s_with_an_interval_around(board: Leaderboard) -> None:
@@ -70,7 +72,7 @@ def test_scores_are_the_summary_s_with_an_interval_around(board: Leaderboard) ->
     assert (published.average.median, published.scores["cbd"].median, published.average.interval) == (63.0, 20.7, None)
 
 
-def test_every_two_runs_are_compared_where_they_can_be(board: Leaderboard) -> None:
+def test_every_two_runs_are_compared_where_they_can_be_on_shared_draws(board: Leaderboard) -> None:
     found = pair_of(board, "good", "bad")
     assert set(found) == set(board.columns)
     assert {comparison.verdict for comparison in found.values()} == {"better"}
@@ -82,9 +84,6 @@ def test_every_two_runs_are_compared_where_they_can_be(board: Leaderboard) -> No
     # A partial run has an average of other tasks.
     assert set(pair_of(board, "partial", "good")) == {"cbd", "ar"}
     assert len(board.tests.comparisons) == 6
-
-
-def test_tasks_on_the_same_rows_share_draws_and_groups_are_the_recorded_ones(board: Leaderboard) -> None:
     samples = row_of(board, "good").samples
     rows = {id: next(iter(sample.means)) for id, sample in samples.items() if id != AVERAGE}
     assert rows["cdsc-e"] == rows["cdsc-r"] and len(set(rows.values())) == 8 == len(samples[AVERAGE].means)
@@ -116,11 +115,6 @@ def test_intervals_stay_within_what_a_metric_can_reach(tmp_path: Path) -> None:
             if score.interval:
                 least = -100 if id == "cdsc-r" else 0
                 assert least <= score.interval[0] <= score.interval[1] <= 100
-
-
-def test_the_best_of_each_split(board: Leaderboard) -> None:
-    assert best(board)[AVERAGE] == {"good", "HerBERT"}  # not the partial one, whatever its average
-    assert best(board)["dyk"] == {"good", "Multi-BERT"}
 
 
 @pytest.fixture(scope="module")
@@ -202,19 +196,18 @@ def test_choices_words_and_tasks_without_training_rows_are_compared(mixed: Leade
             assert row.run is None or (score.interval and score.interval[0] < score.median < score.interval[1])
 
 
-def test_notes_name_no_split_that_scores_are_not_on(mixed: Leaderboard) -> None:
-    """But dev where a note is about dev."""
-    assert [note for note in mixed.notes if "dev rows" in note] == []
-    assert "on the split that each row names" in mixed.marks[0]
-    assert "dev is rows held out of the training file: 60 of stars, 60 of opposite." not in " ".join(mixed.notes)
-    assert "dev is rows held out of the training file: 60 of stars." in " ".join(mixed.notes)
-
-
-def test_notes_say_what_is_partial_and_reduced(board: Leaderboard) -> None:
+def test_notes_say_what_is_partial_and_reduced_and_no_split_that_scores_are_not_on(
+    board: Leaderboard, mixed: Leaderboard
+) -> None:
     notes = " ".join(board.notes)
     assert "partial, without nkjp-ner, cdsc-e, cdsc-r, polemo2.0-in, polemo2.0-out, dyk, psc: partial." in notes
     assert "dev is rows held out of the training file: 60 of cbd" in notes
     assert "†" not in notes
+    # But dev where a note is about dev.
+    assert [note for note in mixed.notes if "dev rows" in note] == []
+    assert "on the split that each row names" in mixed.marks[0]
+    assert "dev is rows held out of the training file: 60 of stars, 60 of opposite." not in " ".join(mixed.notes)
+    assert "dev is rows held out of the training file: 60 of stars." in " ".join(mixed.notes)
 
 
 def test_tasks_not_above_their_best_constant_answer_and_seeds_with_one_prediction_are_named(tmp_path: Path) -> None:

@@ -107,14 +107,11 @@ def test_a_run_of_another_version_is_refused_before_its_data_are_read(tmp_path: 
         folder.summary.unlink(missing_ok=True)
 
 
-def test_the_records_of_trainings_that_have_ended(tmp_path: Path) -> None:
+def test_the_records_of_trainings_and_the_lock_of_a_seed(tmp_path: Path) -> None:
     folder = make_run(tmp_path, right(0.5), tasks=["cbd", "ar"], seeds=[3])
     stages = [file.parent.relative_to(tmp_path).as_posix() for file in folder.stages(3)]
     assert stages == ["seed-3/pretrain", "seed-3/finetune/ar", "seed-3/finetune/cbd"]
     assert folder.stages(1) == []
-
-
-def test_the_lock_of_a_seed_names_its_process_while_it_is_held(tmp_path: Path) -> None:
     with seed_lock(tmp_path / "seed-1"):
         held = holder(tmp_path / "seed-1")
         assert held is not None and held.pid == os.getpid()

@@ -160,9 +160,7 @@ def test_further_metrics_stand_below_their_task_s_metric_on_the_suite_s_scale(tm
         expected += [f"| | | {name} | | {also['median'] / 100:.3f} |" for name, also in task["also"].items()]
     assert lines == expected and len(lines) == 10
     assert average == f"average: {summary['average'] / 100:.3f}"
-
-
-def test_a_gold_file_needs_no_columns_of_a_breakdown(tmp_path: Path, score: Score) -> None:
+    # A gold file needs no columns of a breakdown.
     suite = write_alpha_suite(tmp_path)
     write_table(tmp_path / "gold/test.tsv", ("premise", "hypothesis", "triple", "label"), [("a", "b", "t", "no")])
     path = pack(tmp_path / "s.zip", {"test_pred_entailment.tsv": "label\nno\n"})

@@ -74,7 +74,7 @@ def test_each_task_names_the_split_that_it_is_scored_on(tmp_path: Path) -> None:
     assert splits_text(summary) == "dev"
 
 
-def test_tasks_that_do_not_stand_above_their_best_constant_answer() -> None:
+def test_tasks_not_above_their_best_constant_answer_and_seeds_with_one_prediction() -> None:
     seeds = {n: done(n, **{"cdsc-e": 74.0 + n, "cbd": 15.0, "dyk": 10.0 * n}) for n in (1, 2, 3)}
     constants = {"cdsc-e": 74.1, "cbd": 15.0, "dyk": 27.4}
     summary = summary_of(klej("cdsc-e", "cbd", "dyk"), seeds, constants=constants)
@@ -83,9 +83,6 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer() -> None:
     assert below_constant(summary, PERCENT) == "cbd 15.0 (constant 15.0), dyk 20.0 (constant 27.4)"
     assert below_constant(summary, SCALES[1]) == "cbd 0.150 (constant 0.150), dyk 0.200 (constant 0.274)"
     assert below_constant({**summary, "is_constant": True}, PERCENT) == ""  # it is the constant answer
-
-
-def test_seeds_with_the_same_prediction_for_every_row() -> None:
     seeds = {n: done(n, **{"cdsc-r": 0.0}, dyk=1.0) | {"same_answer": ["cdsc-r", "dyk"][: n - 1]} for n in (3, 2, 1)}
     summary = summary_of(klej("cdsc-r", "dyk"), seeds)
     assert summary["same_answer"] == {"cdsc-r": [2, 3], "dyk": [3]}

@@ -46,10 +46,14 @@ def test_medians_stand_beside_the_published_rows_with_differences() -> None:
     assert len(rows) == 2 + 1 + 3 + 10 + 5
 
 
-def test_published_rows_without_a_score_in_the_run_s_tasks_are_left_out() -> None:
+def test_published_rows_need_a_score_in_the_run_s_tasks_and_a_run_without_the_average_shows_none() -> None:
     published = [name for name in superlim("constant", "sweanalogy") if "(published" in name]
     assert published[:2] == ["Random guess (published, test)", "Static word vectors (published, test)"]
     assert len(published) == 6
+    rows = superlim("random", "supersim-superlim-similarity")
+    assert rows["**Random targets**, one seed"] == ["–", "**0.600**"]
+    assert rows["Static word vectors (published, test)"] == ["–", "-0.109"]
+    assert rows["ours − Static word vectors, test"] == ["–", "+0.709"]
 
 
 @pytest.mark.slow
@@ -62,16 +66,13 @@ def test_a_floor_stands_beside_the_published_floor() -> None:
     assert "ours − Random guess" not in cells(render(*klej()))
 
 
-def test_a_partial_average_is_marked_and_stands_beside_none() -> None:
+def test_partial_and_reduced_averages_are_marked_and_not_compared() -> None:
     table = render(*klej(["cbd", "ar"]))
     rows = cells(table)
     assert rows[""] == ["AVG*", "CBD", "AR"]
     assert rows["LSTM + fastText (published)"] == ["–", "32.8", "81.4"]
     assert rows["ours − HerBERT"] == ["–", "+9.7", "-24.5"]
     assert "AVG is partial: 2 of 9 tasks, without nkjp-ner" in table
-
-
-def test_a_reduced_split_is_marked_and_not_compared() -> None:
     table = render(*klej(ar={"train": 702, "dev": 150, "test": 150}))
     rows = cells(table)
     assert rows[""][0] == "AVG†" and rows[""][-1] == "AR†"
@@ -140,12 +141,18 @@ def test_scores_on_the_scale_of_the_suite_and_further_metrics_below(tmp_path: Pa
     assert found["accuracy"] == ["0.200", "0.200", "–"] and found["gender parity"] == ["–", "–", "0.200"]
 
 
-def test_the_table_is_well_formed_and_a_name_with_a_bar_stays_in_its_cell() -> None:
+def test_the_table_is_well_formed_and_its_note_says_why_a_task_is_reduced() -> None:
     summary, suite = klej()
     suite.tasks["ar"].title = "A|R"
     lines = [line for line in render(summary, suite).splitlines() if line.startswith("|")]
     assert len({line.replace(r"A\|R", "AR").count("|") for line in lines}) == 1 and len(set(map(len, lines))) == 1
     assert r"A\|R" in lines[0]
+    job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere"})
+    tasks = job.suite.choose(["swenli", "swediagnostics"])
+    rows = {"swenli": {**job.suite.tasks["swenli"].rows, "train": 15_001}}
+    summary = summary_of(job, seeds(tasks, 60.0), tasks, rows)
+    note = "(train/dev/test rows: swenli 15001/9815/305 of 392702/9815/305; swediagnostics answered by swenli)"
+    assert note in render(summary, job.suite)
 
 
 def superlim(method: str, *ids: str, **rows: dict[str, int]) -> dict[str, list[str]]:
@@ -175,19 +182,3 @@ def test_differences_are_to_published_rows_on_the_same_split() -> None:
     assert "ours − SVM, test" not in absabank and "SVM (published, test)" in absabank
     # Tasks beside the average do not mark it.
     assert superlim("svm", swediagnostics={"dev": 340, "test": 764})[""][0] == "AVG"
-
-
-def test_a_run_without_a_task_of_the_average_shows_none() -> None:
-    rows = superlim("random", "supersim-superlim-similarity")
-    assert rows["**Random targets**, one seed"] == ["–", "**0.600**"]
-    assert rows["Static word vectors (published, test)"] == ["–", "-0.109"]
-    assert rows["ours − Static word vectors, test"] == ["–", "+0.709"]
-
-
-def test_the_note_says_why_a_task_is_reduced() -> None:
-    job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere"})
-    tasks = job.suite.choose(["swenli", "swediagnostics"])
-    rows = {"swenli": {**job.suite.tasks["swenli"].rows, "train": 15_001}}
-    summary = summary_of(job, seeds(tasks, 60.0), tasks, rows)
-    note = "(train/dev/test rows: swenli 15001/9815/305 of 392702/9815/305; swediagnostics answered by swenli)"
-    assert note in render(summary, job.suite)

@@ -28,10 +28,14 @@ def read(path: Path) -> Config:
     return read_config(path, options)
 
 
-def test_shipped_folders_hold_what_names_mean() -> None:
+def test_shipped_folders_hold_what_names_mean_and_nested_keys_become_dotted_ones() -> None:
     assert find_suite("klej") == shipped("configs") / "suite/klej.yaml"
     assert find_yaml("method", "svm", shipped("configs") / "method").is_file()
     assert (shipped("embeddings") / "fasttext-pl.yaml").is_file()
+    assert flatten({"a": {"b": 1, "c": {"d": [2]}}, "e": None}) == {"a.b": 1, "a.c.d": [2], "e": None}
+    flat = flatten_config(load_job({"suite": "klej", "embeddings": "elmo"}).config)
+    assert flat["embeddings.precision"] == "float16" and flat["encoder.hidden_size"] == 1024
+    assert "embeddings.init_std" not in flat  # a key of random embeddings
 
 
 def test_a_path_is_a_file_and_a_name_is_one_of_the_folder(tmp_path: Path) -> None:
@@ -44,13 +48,6 @@ def test_a_path_is_a_file_and_a_name_is_one_of_the_folder(tmp_path: Path) -> Non
     for path in ("c.yaml", "a/b", "c.yml"):
         with pytest.raises(InputError, match=f"^kind={path}: no such file$"):
             find_yaml("kind", path, tmp_path)
-
-
-def test_nested_keys_become_dotted_ones() -> None:
-    assert flatten({"a": {"b": 1, "c": {"d": [2]}}, "e": None}) == {"a.b": 1, "a.c.d": [2], "e": None}
-    flat = flatten_config(load_job({"suite": "klej", "embeddings": "elmo"}).config)
-    assert flat["embeddings.precision"] == "float16" and flat["encoder.hidden_size"] == 1024
-    assert "embeddings.init_std" not in flat  # a key of random embeddings
 
 
 @pytest.mark.parametrize("embeddings", ["random", "fasttext", "elmo"])

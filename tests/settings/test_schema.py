@@ -14,16 +14,13 @@ from mtl.jobs.job import load_job
 from mtl.settings.schema import BY_TASK, CHOICES, INDIFFERENT, LOCATIONS, Config, config_of
 
 
-def test_what_keys_are_follows_from_their_types() -> None:
+def test_what_keys_are_follows_from_their_types_and_lists_have_examples() -> None:
     known = dict(declared_keys(Config))
     for kind in EMBEDDERS.values():
         known |= dict(declared_keys(kind.options, "embeddings."))
     assert set(INDIFFERENT) <= set(known) and set(LOCATIONS) <= set(INDIFFERENT)
     assert CHOICES == ("suite", "method", "variant", "architecture", "preset")
     assert BY_TASK == ("floor.train_rows", "imported.labels", "imported.rows")
-
-
-def test_every_list_has_an_example() -> None:
     lists = {key: hint for key, hint in declared_keys(Config) if "list[" in str(hint) and key not in BY_TASK}
     assert len(lists) == 9
     for hint in lists.values():

@@ -39,16 +39,13 @@ def constant(scores: Sequence[float]) -> Sample:
     return sample(*constant_scores(scores))
 
 
-def test_where_seeds_alone_differ_it_is_welch_s_test() -> None:
+def test_where_seeds_or_rows_alone_differ_it_is_welch_s_or_the_paired_test() -> None:
     one, other = [81.0, 83.5, 82.0, 84.0, 82.5], [79.0, 82.0, 80.0]
     found = compare(constant(one), constant(other))
     expected = stats.ttest_ind(one, other, equal_var=False)
     interval = expected.confidence_interval(0.95)
     assert found.p == pytest.approx(expected.pvalue) and found.difference == pytest.approx(82.6 - 80.3333333)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-
-
-def test_where_rows_alone_differ_it_is_the_paired_test_over_rows() -> None:
     rng = np.random.default_rng(1)
     right = rng.random((2, 1, 200)) < np.array([0.8, 0.7])[:, None, None]
     one, other = (of_means(np.repeat(run, 3, axis=0), row_groups("t", np.arange(200))) for run in right)
@@ -59,7 +56,7 @@ def test_where_rows_alone_differ_it_is_the_paired_test_over_rows() -> None:
     assert found.p == pytest.approx(2 * stats.t.sf(abs(found.value) / found.error, 199))
 
 
-def test_what_rows_and_seeds_have_in_common_counts_once() -> None:
+def test_what_rows_and_seeds_have_in_common_counts_once_and_groups_as_copies() -> None:
     """Every seed errs on rows of its own: the variance of a mean over n seeds and R rows is p (1 - p) / (n R)."""
     rng = np.random.default_rng(2)
     errors = []
@@ -67,9 +64,6 @@ def test_what_rows_and_seeds_have_in_common_counts_once() -> None:
         found = of_means((rng.random((10, 400)) < 0.8).astype(float), row_groups("t", np.arange(400)))
         errors.append(estimate(found).error)
     assert np.mean(errors) == pytest.approx(100 * (0.8 * 0.2 / 4000) ** 0.5, rel=0.15)
-
-
-def test_groups_count_as_one_another_s_copies() -> None:
     right = (np.random.default_rng(3).random((1, 60)) < 0.6).astype(float)
     copies = of_means(np.repeat(right, 5, axis=1), row_groups("t", np.repeat(np.arange(60), 5)))
     once = of_means(right, row_groups("t", np.arange(60)))

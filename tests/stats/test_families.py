@@ -54,7 +54,7 @@ def test_systems_and_runs_whose_seeds_agree_have_the_same_tail_as_alone() -> Non
     np.testing.assert_allclose(parts.freedom[3:], two.freedom)
 
 
-def test_a_run_has_at_least_the_others_pooled_variance() -> None:
+def test_a_run_has_at_least_the_others_pooled_variance_where_more_seeds_weigh_more() -> None:
     runs = {name: drawn(70, ord(name), spread=spread) for name, spread in {"a": 1.0, "b": 2.0, "c": 0.1}.items()}
     parts = seed_parts({"task": runs})["task"]
     expected = [(4 + 0.01) / 2, 4.0, (1 + 4) / 2]  # of a: the others'; of b: its own; of c: the others'
@@ -62,9 +62,6 @@ def test_a_run_has_at_least_the_others_pooled_variance() -> None:
     # The others say less about a run whose seeds differ more.
     prior = 1 / (1 / PRIOR_FREEDOM + 1 / (2 * PRIOR_FREEDOM) + 1 / 4)
     np.testing.assert_allclose(parts.freedom, 2 + prior * np.array([1, (1 + 0.01) / 2 / 4, 1]))
-
-
-def test_more_seeds_weigh_more_in_the_pool_and_errors_on_own_rows_are_not_pooled() -> None:
     runs = {"a": drawn(70, 1, 3, 0.0), "b": drawn(70, 2, 3, 1.0), "c": drawn(70, 3, 5, 2.0)}
     runs["a"] = replace(runs["a"], counted_with_rows=0.02)
     runs["b"] = replace(runs["b"], counted_with_rows=0.1)
@@ -124,9 +121,7 @@ def test_holm_against_its_definition() -> None:
     expected = [found.p_holm for found in with_holm(whole, {**tails, **more}).values()][:6]
     every = np.array([*tails.values(), *more.values()])
     assert [found.p_holm for found in with_holm(family, tails, every).values()] == expected
-
-
-def test_no_verdict_holds_that_is_none_alone() -> None:
+    # No verdict holds that is none alone.
     corrected = with_holm({0: PairTest(1.0, -0.1, 2.1, 0.07)}, {0: 0.01})[0]
     assert corrected.p_holm == 0.07 and not corrected.holds
 

@@ -34,7 +34,7 @@ def test_a_resample_s_score_is_that_of_the_rows_drawn(task: Task, block: int, mo
         assert found[:, resample] == pytest.approx(expected, abs=1e-6)
 
 
-def test_groups_are_drawn_whole() -> None:
+def test_groups_are_drawn_whole_and_equal_rows_alike() -> None:
     groups = np.array([0, 1, 1, 2, 0, 2, 1])
     weights = np.concatenate(list(row_weights(row_groups("t", groups))))
     for group in range(3):
@@ -42,6 +42,8 @@ def test_groups_are_drawn_whole() -> None:
         assert (of == of[:, :1]).all()  # all rows of a group equally often
     drawn = weights[:, [0, 1, 3]]  # a row of each group
     assert (drawn.sum(axis=1) == 3).all() and drawn.mean(axis=0) == pytest.approx([1, 1, 1], abs=0.1)
+    one, again, other = (np.concatenate(list(row_weights(row_groups(key, np.arange(9))))) for key in ("a", "a", "b"))
+    assert (one == again).all() and (one != other).any()
 
 
 def test_rows_of_a_group_that_are_right_together_vary_as_groups_do() -> None:
@@ -52,8 +54,3 @@ def test_rows_of_a_group_that_are_right_together_vary_as_groups_do() -> None:
         scores = resampled_scores(ACCURACY, predictions, rows, drawn)
         assert scores.shape == (1, RESAMPLES)
         assert scores.std() == pytest.approx(100 * (0.25 / count) ** 0.5, rel=0.1)  # the binomial's
-
-
-def test_equal_rows_are_drawn_alike_and_others_apart() -> None:
-    one, again, other = (np.concatenate(list(row_weights(row_groups(key, np.arange(9))))) for key in ("a", "a", "b"))
-    assert (one == again).all() and (one != other).any()

@@ -50,7 +50,7 @@ def test_with_few_groups_of_rows_it_is_not_below_the_mean_over_both_variances(ro
     assert 0.98 * expected <= found <= (3.0 if rows_freedom < 29 else 1.3) * expected
 
 
-def test_many_values_are_those_of_each() -> None:
+def test_many_values_are_those_of_each_and_no_variance_leaves_no_chance() -> None:
     rng = np.random.default_rng(1)
     count = 70_000  # more than a block
     parts = [rng.uniform(0.5, 2, count), rng.uniform(20, 300, count), rng.choice([0.0, 0.3, 2.0], count)]
@@ -60,9 +60,6 @@ def test_many_values_are_those_of_each() -> None:
     for number in (0, 1, 65_535, 65_536, count - 1):
         alone = variance(*(float(part[number]) for part in parts)).p(values[number : number + 1])
         assert found[number] == pytest.approx(alone[0], rel=1e-12)
-
-
-def test_no_variance_leaves_no_chance() -> None:
     assert variance(0.0, np.inf, 0.0, np.inf, 0.0).p(np.array([1.0])) == [0.0]
 
 

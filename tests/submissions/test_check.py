@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data_files import write_lines
+from data_files import read_json, write_lines
 from rows_suite import read
 
 from mtl.api.cli import main
@@ -62,7 +62,7 @@ def test_data_with_another_checksum_is_not_official(
         assert main(["check-submission", str(tmp_path / out), *settings]) == 0
         printed = capsys.readouterr().out.splitlines()
         assert (line in printed) == changed and ("the leaderboard" in printed[-1]) != changed
-    entry = json.loads((tmp_path / "other/Majority or mean.json").read_text(encoding="utf-8"))
+    entry = read_json(tmp_path / "other/Majority or mean.json")
     assert entry["tasks"]["grad"]["dev"]["alpha"] is None
 
 
@@ -163,7 +163,7 @@ def edited(*keys: str, value: object = None) -> Callable[[Entry], None]:
 
 def edit_entry(folder: Path, edit: Callable[[Entry], None]) -> Path:
     (file,) = folder.glob("*.json")
-    entry = json.loads(file.read_text(encoding="utf-8"))
+    entry = read_json(file)
     edit(entry)
     file.write_text(json.dumps(entry), encoding="utf-8")
     return file
@@ -198,13 +198,16 @@ def test_what_the_template_or_the_files_contradict_is_one_line(
     assert lines[0].startswith(f"{file.name}: {problem}")
 
 
-def test_a_rounded_figure_and_what_the_template_leaves_empty_are_no_problems(check: Check, tmp_path: Path) -> None:
+def test_a_rounded_figure_and_what_template_or_entry_leave_out_are_no_problems(check: Check, tmp_path: Path) -> None:
     def edit(entry: Entry) -> None:
         entry["tasks"]["grad"]["dev"]["alpha"] = round(entry["tasks"]["grad"]["dev"]["alpha"], 3)
         entry |= {"link": "https://example.org", "left_out": []}
 
     edit_entry(tmp_path / "copy", edit)
     assert check()[0] == 0
+    next((tmp_path / "copy").glob("*.json")).unlink()
+    shutil.rmtree(tmp_path / "copy/val")
+    assert len(check()[1]) == 1
 
 
 def test_a_byte_order_mark_is_one_line(check: Check, tmp_path: Path) -> None:
@@ -213,12 +216,6 @@ def test_a_byte_order_mark_is_one_line(check: Check, tmp_path: Path) -> None:
         file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
     problem = "begins with a byte order mark; save the file as UTF-8 without one"
     assert check()[:2] == (2, [f"{name}:1: {problem}" for name in names])
-
-
-def test_without_an_entry_left_out_tasks_are_not_called_missing(check: Check, tmp_path: Path) -> None:
-    next((tmp_path / "copy").glob("*.json")).unlink()
-    shutil.rmtree(tmp_path / "copy/val")
-    assert len(check()[1]) == 1
 
 
 def test_a_file_with_many_problems_lists_ten(check: Check, tmp_path: Path) -> None:

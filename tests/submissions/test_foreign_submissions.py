@@ -123,7 +123,9 @@ def test_a_link_to_a_folder_is_not_followed(copy: Path, uses: Uses) -> None:
             act(copy)
 
 
-def test_members_that_no_one_asks_for_are_named_and_not_unpacked(copy: Path, rows_job: Job, uses: Uses) -> None:
+def test_members_that_no_one_asks_for_are_named_ten_at_most_and_not_unpacked(
+    copy: Path, rows_job: Job, uses: Uses
+) -> None:
     path = zipped(copy)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("bomb.txt", b"x" * 1000)
@@ -132,9 +134,6 @@ def test_members_that_no_one_asks_for_are_named_and_not_unpacked(copy: Path, row
     uses["score"](path)
     problems = SUBMISSION_FORMATS["rows"].check(path, rows_job.suite, rows_job.data_dir).problems
     assert problems == [f"{path}/bomb.txt: not a file of a submission of suite rader"]
-
-
-def test_of_many_foreign_files_ten_are_named(copy: Path, rows_job: Job) -> None:
     for number in range(25):
         (copy / f"{number:02}.txt").touch()
     problems = SUBMISSION_FORMATS["rows"].check(copy, rows_job.suite, rows_job.data_dir).problems

@@ -1,13 +1,12 @@
 """GLUE's suite on small files in GLUE's layout: a run, its zip, the check of zips, and the way back (`mtl import`, `mtl leaderboard`)."""
 
-import json
 import random
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from data_files import write_table
+from data_files import read_json, write_table
 
 from mtl.api.cli import main
 from mtl.settings.layers import find_suite
@@ -60,7 +59,7 @@ def inside(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_scores_what_has_labels_and_predicts_the_rest(home: Path) -> None:
-    summary = json.loads((home / "runs/glue/svm/summary.json").read_text(encoding="utf-8"))
+    summary = read_json(home / "runs/glue/svm/summary.json")
     assert list(summary["tasks"]) == ["cola", "mrpc", "sts-b", "mnli-m", "mnli-mm"]
     medians = {id: record["median"] for id, record in summary["tasks"].items()}
     mnli = (medians["mnli-m"] + medians["mnli-mm"]) / 2
@@ -151,7 +150,7 @@ def test_a_zip_comes_back_as_a_submission_to_a_leaderboard_and_as_scores(
     (tmp_path / "gold/MRPC/test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     arguments = [f"gold={tmp_path}/gold", f"out={tmp_path}/site", f"cache={tmp_path}/cache"]
     assert main(["leaderboard", "glue", f"{tmp_path}/all", *arguments]) == 0
-    (system,) = json.loads((tmp_path / "site/leaderboard.json").read_text(encoding="utf-8"))["systems"]
+    (system,) = read_json(tmp_path / "site/leaderboard.json")["systems"]
     with zipfile.ZipFile(path) as archive:
         predicted = [line.split("\t")[1] for line in archive.read("MRPC.tsv").decode().splitlines()[1:]]
     precision = predicted.count("1") / len(predicted)

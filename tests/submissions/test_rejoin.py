@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from data_files import write_lines
+from data_files import read_json, write_lines
 from rows_suite import GRAD_DEV, GRAD_TEST, PAR_TEST, VAL_TEST, read
 
 from mtl.api.cli import main
@@ -54,7 +54,7 @@ def test_predictions_are_put_to_the_official_rows_by_id_and_by_text(
     assert read(out / "grad/dev.jsonl")[0] == f'{GRAD_DEV[0][:-1]}, "prediction": 0.5}}'
     assert main(["check-submission", str(out), f"suite={made / 'rader.yaml'}", f"data_dir={official}"]) == 0
     assert capsys.readouterr().out == f"{out}: the leaderboard of suite rader can take it\n"
-    entry = json.loads((out / "KB-min.json").read_text(encoding="utf-8"))
+    entry = read_json(out / "KB-min.json")
     assert entry["model"]["name"] == "KB/min" and entry["left_out"] == ["borta"]
     # Labels of val: 0 1 0 1; of par: nej ja ja nej ja ja.
     assert entry["tasks"]["val"]["test"] == {"N": 4, "accuracy": 0.5}
@@ -72,7 +72,7 @@ def test_rows_with_the_same_texts_and_different_predictions_are_refused(rejoin: 
     )
     assert len(error.splitlines()) == 1 and "nothing is written; tasks=[…] names the tasks" in error
     assert rejoin("tasks=[grad,val]")[0] == 0
-    entry = json.loads((tmp_path / "out/Majority or mean.json").read_text(encoding="utf-8"))
+    entry = read_json(tmp_path / "out/Majority or mean.json")
     assert entry["left_out"] == ["par", "borta"] and not (tmp_path / "out/par").exists()
 
 

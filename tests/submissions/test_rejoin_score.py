@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from data_files import write_lines
+from data_files import read_json, write_lines
 from rows_suite import read
 
 from mtl.api.cli import main
@@ -22,7 +22,7 @@ def test_a_submission_of_rows_is_scored_on_test_where_it_has_targets(
     capsys.readouterr()
     assert scored(made, tmp_path / "out", "official") == 0
     lines = capsys.readouterr().out.splitlines()
-    entry = json.loads((tmp_path / "out/Majority or mean.json").read_text(encoding="utf-8"))
+    entry = read_json(tmp_path / "out/Majority or mean.json")
     assert lines[2] == f"| grad | test | alpha_interval | 4 | {entry['tasks']['grad']['test']['alpha']:.3f} |"
     assert [line.split(" | ")[1] for line in lines[3:5]] == ["test", "test"]
     # Without targets in test, it is scored on dev.

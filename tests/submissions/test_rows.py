@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data_files import write_lines
+from data_files import read_json, write_lines
 from rows_suite import GRAD_DEV, PAR_TEST, TEMPLATE, VAL_TEST, read, run, write_rows_suite
 
 from mtl.api.cli import main
@@ -20,8 +20,7 @@ def baseline(suite: Path, method: str) -> int:
 
 def entry_of(suite: Path) -> dict[str, Any]:
     (file,) = (suite.parent / "run/seed-1/submission").glob("*.json")
-    entry: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return entry
+    return read_json(file)
 
 
 def test_a_submission_is_the_data_s_rows_with_predictions_in_the_label_s_form(made: Path) -> None:
@@ -69,7 +68,7 @@ def test_the_run_says_what_keeps_its_files_from_being_submitted(
         "submission: KB-min modell.json: still to be filled in by you: link, model.data, tasks.grad.test, tasks.val, tasks.par,"
         " tasks.borta",
     ]
-    entry = json.loads((submission / "KB-min modell.json").read_text(encoding="utf-8"))
+    entry = read_json(submission / "KB-min modell.json")
     assert entry["model"]["name"] == "KB/min modell" and entry["left_out"] == ["val", "borta"]
     assert not (submission / "val").exists() and not (tmp_path / "run/seed-1/submission.zip").exists()
 

@@ -204,11 +204,15 @@ def test_a_correlation_with_a_constant_is_zero(metric: str) -> None:
     assert found[0] == 0 and found[1] > 90
 
 
-def test_a_correlation_of_large_numbers_keeps_their_differences() -> None:
+def test_correlations_of_large_numbers_and_divided_triples() -> None:
     rng = np.random.default_rng(10)
     small, gold = rng.normal(size=50), rng.normal(size=50)
     expected = 100 * stats.pearsonr(small, gold).statistic
     assert score(task("pearson"), 1e8 + small, ScoredRows(gold)) == pytest.approx(expected, abs=1e-3)
+    # A row counts as its share of its triple, with the triple's other rows as they are.
+    rows, predictions = scored(np.zeros(6)), np.array([0.0, 0, 0, 1, 1, 0])
+    weights = np.array([[1.0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0], [2, 0, 1, 0, 1, 0]])
+    assert weighted_scores(task("gender_parity"), predictions, rows, weights) == pytest.approx([100, 0, 75])
 
 
 @pytest.mark.parametrize("metric", PARITY)
@@ -228,22 +232,12 @@ def test_a_triple_that_is_drawn_twice_counts_twice(metric: str) -> None:
         assert found == pytest.approx([expected], abs=1e-4)
 
 
-def test_a_triple_is_divided_where_rows_are_drawn_one_by_one() -> None:
-    """A row counts as its share of its triple, with the triple's other rows as they are."""
-    rows, predictions = scored(np.zeros(6)), np.array([0.0, 0, 0, 1, 1, 0])
-    weights = np.array([[1.0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0], [2, 0, 1, 0, 1, 0]])
-    assert weighted_scores(task("gender_parity"), predictions, rows, weights) == pytest.approx([100, 0, 75])
-
-
-def test_alpha_of_a_resample_that_draws_no_disagreement_or_one_value() -> None:
+def test_alpha_of_resamples_without_disagreement_and_of_large_numbers() -> None:
     weights = np.array([[2.0, 1, 0, 0], [0, 0, 0, 3], [1, 1, 1, 1]])
     gold, predictions = np.array([1.0, 1, 2, 3]), np.array([1.0, 1, 1, 3])
     for metric in ("alpha_nominal", "alpha_interval"):
         found = weighted_scores(task(metric), predictions, ScoredRows(gold), weights)
         assert found[:2].tolist() == [100, 100] and 0 < found[2] < 100
-
-
-def test_alpha_of_large_numbers_keeps_their_differences() -> None:
     rng = np.random.default_rng(13)
     gold = rng.normal(size=50)
     predictions = gold + rng.normal(size=50)

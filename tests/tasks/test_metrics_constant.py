@@ -58,7 +58,7 @@ def test_of_a_correlation_it_is_the_mean(metric: str) -> None:
     assert constant_score(rated(metric), 3.25, gold) == 0
 
 
-def test_no_number_scores_better_in_wmae() -> None:
+def test_no_number_scores_better_in_wmae_and_no_place_of_a_candidate() -> None:
     task, grid, rng = rated("one_minus_wmae"), np.linspace(1, 5, 401), np.random.default_rng(4)
     for ratings in ([1, 2, 3, 4, 5], [1, 2, 4, 5], [1, 2, 5], [1, 1.5, 2, 4.75], [2, 5], [3]):
         gold = np.concatenate([ratings, rng.choice(ratings, size=40, p=rng.dirichlet(np.ones(len(ratings))))])
@@ -67,9 +67,6 @@ def test_no_number_scores_better_in_wmae() -> None:
         best = max(one_minus_wmae(answer, gold, 4) for answer in grid)
         assert one_minus_wmae(found, gold, 4) >= best - 1e-9
         assert constant_score(task, found, rows(gold)) == pytest.approx(one_minus_wmae(found, gold, 4))
-
-
-def test_of_candidates_it_is_the_commonest_place() -> None:
     task = Task("c", kind="choice", text=[], candidates=["a", "b"], target="y", metric="accuracy")
     assert best_constant(task, ScoredRows(np.array([0.0, 2, 1, 2]), np.array([3, 3, 3, 3]))) == 2
     # In a row with fewer candidates it is the last one.

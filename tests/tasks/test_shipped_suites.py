@@ -19,16 +19,13 @@ def test_klej_is_as_published() -> None:
         assert abs(sum(row.scores.values()) / 9 - row.average) < 0.11
 
 
-def test_the_sample_has_klej_s_tasks() -> None:
+def test_the_samples_have_klej_s_and_superlim_s_tasks() -> None:
     klej, sample = (load_suite(find_suite(name)) for name in ("klej", "klej-sample"))
     for id, task in sample.tasks.items():
         twin = klej.tasks[id]
         for key in ("text", "target", "labels", "range", "metric", "group", "same_source", "files", "folder"):
             assert getattr(task, key) == getattr(twin, key)
     assert not sample.published
-
-
-def test_the_swedish_sample_has_superlim_s_tasks() -> None:
     superlim, sample = (load_suite(find_suite(name)) for name in ("superlim", "superlim-sample"))
     own = {"rows": {}, "checksums": {}, "source": None, "withdrawn": False}
     for id, task in sample.tasks.items():

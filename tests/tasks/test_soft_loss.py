@@ -25,20 +25,14 @@ def cross_entropy(outputs: np.ndarray, teacher: np.ndarray) -> float:
     return float(-(shares * log_softmax(outputs / TEMPERATURE)).sum() * TEMPERATURE**2)
 
 
-def test_the_soft_loss_of_labels() -> None:
+def test_the_soft_loss_of_labels_and_numbers() -> None:
     outputs, teacher = tensors(6, 3)
     loss = target_kind(LABELS).head.soft_loss(outputs, teacher, None, TEMPERATURE)
     expected = np.mean([cross_entropy(*row) for row in zip(outputs.numpy(), teacher.numpy(), strict=True)])
     assert float(loss) == pytest.approx(expected, rel=1e-5)
-
-
-def test_the_gradient_is_zero_where_the_outputs_are_the_teachers() -> None:
     outputs = torch.tensor(RNG.normal(size=(4, 3)), requires_grad=True)
     target_kind(LABELS).head.soft_loss(outputs, outputs.detach().clone(), None, TEMPERATURE).backward()
     assert outputs.grad is not None and outputs.grad.abs().max() < 1e-6
-
-
-def test_numbers_have_no_temperature() -> None:
     outputs, teacher = tensors(5, 1)
     loss = target_kind(NUMBER).head.soft_loss(outputs, teacher, None, TEMPERATURE)
     assert float(loss) == pytest.approx(float(((outputs - teacher) ** 2).mean()), rel=1e-5)
@@ -63,15 +57,12 @@ def test_the_soft_loss_of_candidates_of_rows_of_different_size() -> None:
     assert float(one_by_one) == pytest.approx(expected, rel=1e-5)
 
 
-def test_labels_average_their_probabilities() -> None:
+def test_labels_numbers_and_candidates_are_averaged() -> None:
     rng = np.random.default_rng(1)
     outputs = [4 * rng.normal(size=(5, 3)) for _ in range(3)]
     head = target_kind(LABELS).head
     joint = head.joint([torch.from_numpy(scores) for scores in outputs], None)
     np.testing.assert_allclose(joint.exp(), np.mean([softmax(scores, axis=1) for scores in outputs], axis=0), atol=1e-6)
-
-
-def test_candidates_average_their_probabilities_in_their_row() -> None:
     rng, sizes = np.random.default_rng(2), np.array([2, 4, 1])
     outputs = [rng.normal(size=(7, 1)) for _ in range(2)]
     head = target_kind(CHOICE).head
@@ -81,9 +72,6 @@ def test_candidates_average_their_probabilities_in_their_row() -> None:
         for start, stop in [(0, 2), (2, 6), (6, 7)]
     ]
     np.testing.assert_allclose(joint[:, 0], np.concatenate(expected), atol=1e-6)
-
-
-def test_numbers_are_averaged() -> None:
     head = target_kind(NUMBER).head
     joint = head.joint([torch.tensor([[0.0], [1.0]]), torch.tensor([[1.0], [0.5]])], None)
     assert joint.tolist() == [[0.5], [0.75]]

@@ -136,19 +136,18 @@ def test_files_that_are_no_suite(tmp_path: Path) -> None:
             load_suite(path)
 
 
-def test_choose(suite_file: Path) -> None:
+def test_choose_and_declared_spans_and_levels(suite_file: Path, tmp_path: Path) -> None:
     suite = load_suite(suite_file)
     assert [task.id for task in suite.choose(["betyg", "kansla"])] == ["kansla", "betyg"]
     with raises_input_error(key="tasks"):
         suite.choose(["humor"])
     with raises_input_error(key="tasks"):
         suite.choose([])
-
-
-def test_spans_are_declared_by_text_column(tmp_path: Path) -> None:
     tasks = load_suite(write_spans_suite(tmp_path)).tasks
     assert tasks["sense"].marked == [(0, "first.word.location"), (1, "second.word.location")]
     assert tasks["refers"].spans == {"text": ["pronoun.location", "candidate.location"]}
+    replaced(suite_file, "text: [a, b]", "text: [a, b, c]\n    level: word")
+    assert load_suite(suite_file).tasks["samma"].sides == 3
 
 
 def test_a_head_answers_only_tasks_with_the_same_spans(tmp_path: Path) -> None:
@@ -188,11 +187,6 @@ def test_keys_of_the_suite_apply_to_its_tasks(suite_file: Path) -> None:
     assert suite.averaged == ["kansla", "betyg"]
     assert suite.mean({"samma": 1.0}) is None and suite.mean({"samma": 1.0, "betyg": 4.0, "kansla": 3.0}) == 3.5
     assert suite.lacking(["samma", "betyg"]) == ["kansla"]
-
-
-def test_tasks_on_words_may_have_any_number_of_text_columns(suite_file: Path) -> None:
-    replaced(suite_file, "text: [a, b]", "text: [a, b, c]\n    level: word")
-    assert load_suite(suite_file).tasks["samma"].sides == 3
 
 
 def test_tasks_in_one_list_of_the_average_count_as_one(tmp_path: Path) -> None:

@@ -36,8 +36,14 @@ TARGETS = {
 SIZES = np.array([2, 4, 12, 1])  # candidates of each row
 
 
-def test_every_kind_is_here() -> None:
+def test_every_kind_is_here_and_trains_estimators() -> None:
     assert set(KINDS) == set(TARGET_KINDS) and all(type(KINDS[name]) is kind for name, kind in TARGET_KINDS.items())
+    assert LABELS.parse("arg") == 1 and NUMBER.parse("4e0") == 4 and CHOICE.parse("7") == 7
+    assert LABELS.fit_targets(TARGETS["labels"], None).tolist() == [0, 2, 2, 1]
+    assert NUMBER.fit_targets(TARGETS["number"], None).tolist() == TARGETS["number"].tolist()
+    assert WORD.fit_targets(TARGETS["word"], None).tolist() == TARGETS["word"].tolist()
+    chosen = CHOICE.fit_targets(np.array([1.0, 0, 2]), np.array([2, 1, 4]))
+    assert chosen.tolist() == [0, 1, 1, 0, 0, 1, 0]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -48,10 +54,6 @@ def test_a_cell_is_read_back_as_the_same(name: str) -> None:
     assert [kind.parse_prediction(kind.line_cell(line)) for line in lines] == targets.tolist()
     cells = [kind.format(target) for target in targets.tolist() if str(target).strip()]
     assert [kind.format(kind.parse(cell)) for cell in cells] == cells
-
-
-def test_labels_and_candidates_are_indices_and_numbers_have_any_form() -> None:
-    assert LABELS.parse("arg") == 1 and NUMBER.parse("4e0") == 4 and CHOICE.parse("7") == 7
 
 
 @pytest.mark.parametrize(
@@ -113,14 +115,11 @@ def test_codes_stand_for_targets(name: str) -> None:
     assert decoded.dtype == kind.dtype and decoded.tolist() == targets.tolist()
 
 
-def test_outputs() -> None:
+def test_outputs_of_words_are_those_of_training() -> None:
     assert [KINDS[name].head.outputs(KINDS[name].head.answers(TARGETS[name])) for name in HEADS] == [3, 1, 1, 3]
     assert HEADS == ["labels", "number", "choice", "word"]
     assert WORD.head.answers(TARGETS["word"]) == [" dag ", "sol", "åska och regn"]
     assert LABELS.head.answers(TARGETS["labels"]) == []
-
-
-def test_a_word_that_no_training_row_has_is_no_output() -> None:
     assert WORD.head.encode(np.array(["dag", "natt"], dtype=object), ["dag", "sol"]).tolist() == [0, -1]
 
 
@@ -148,16 +147,13 @@ def test_rare_labels_count_more_after_balancing(power: float, ratio: float) -> N
     assert torch.isfinite(kind.head.loss(outputs, torch.full((10,), 2.0), None))
 
 
-def test_the_loss_of_numbers_is_the_squared_error_in_the_range() -> None:
+def test_the_loss_of_numbers_is_the_squared_error_in_the_range_or_raw() -> None:
     outputs, codes = np.array([0.0, 1.0, -0.25, 1.5]), np.array([1.0, 4.0, 2.0, 5.0])
     found = NUMBER.head.loss(torch.from_numpy(outputs)[:, None], torch.from_numpy(codes), None)
     assert float(found) == pytest.approx(np.mean((outputs - (codes - 1) / 4) ** 2))
     codes = NUMBER.head.predict(torch.from_numpy(outputs)[:, None], None).numpy().astype(np.float64)
     # 0 and 1 are the ends of the range, beyond which none goes.
     assert NUMBER.head.decode(codes, []).tolist() == [1.0, 5.0, 1.0, 5.0]
-
-
-def test_raw_numbers_have_a_loss_without_scaling() -> None:
     kind = target_kind(task("number", range=[1, 5]))
     kind.head = kind.head.unscaled()
     outputs, codes = torch.tensor([[0.5], [4.5], [6.0]]), torch.tensor([1.0, 4.0, 5.0])
@@ -221,14 +217,6 @@ class Estimator:
             setattr(self, name, lambda features, answer=answer: answer)
 
 
-def test_what_an_estimator_is_trained_on() -> None:
-    assert LABELS.fit_targets(TARGETS["labels"], None).tolist() == [0, 2, 2, 1]
-    assert NUMBER.fit_targets(TARGETS["number"], None).tolist() == TARGETS["number"].tolist()
-    assert WORD.fit_targets(TARGETS["word"], None).tolist() == TARGETS["word"].tolist()
-    chosen = CHOICE.fit_targets(np.array([1.0, 0, 2]), np.array([2, 1, 4]))
-    assert chosen.tolist() == [0, 1, 1, 0, 0, 1, 0]
-
-
 def test_what_an_estimator_predicts() -> None:
     assert NUMBER.from_estimator(Estimator(predict=[0.5, 3.5, 9]), None, None).tolist() == [1, 3.5, 5]
     labels = LABELS.from_estimator(Estimator(predict=np.array([2, 0])), None, None)
@@ -251,7 +239,7 @@ def test_random_targets_are_distributed_as_in_training(name: str) -> None:
     assert set(drawn) <= set(train.tolist())
 
 
-def test_uniform_targets() -> None:
+def test_uniform_and_commonest_targets() -> None:
     rng = np.random.default_rng(5)
     labels = Counter(LABELS.uniform(np.array([0.0, 0, 0]), None, 3000, rng).tolist())
     assert set(labels) == {0, 1, 2} and all(abs(count / 3000 - 1 / 3) < 0.04 for count in labels.values())
@@ -261,18 +249,12 @@ def test_uniform_targets() -> None:
     assert set(words) == set(TARGETS["word"]) and all(abs(count / 3000 - 1 / 3) < 0.04 for count in words.values())
     choices = CHOICE.uniform(TARGETS["choice"], np.repeat([2, 4], 1500), 3000, rng)
     assert set(choices[:1500]) == {0, 1} and set(choices[1500:]) == {0, 1, 2, 3}
-
-
-def test_the_commonest_target() -> None:
     assert LABELS.commonest(np.array([2.0, 2, 0])) == 2
     # "arg" is before "glad" and "trött" in the alphabet, although not in the suite file.
     assert LABELS.commonest(np.array([0.0, 2, 1, 2, 1, 0])) == 1
     assert NUMBER.commonest(np.array([1.0, 1, 4])) == 2
     assert CHOICE.commonest(np.array([3.0, 3, 1])) == 0
     assert WORD.commonest(np.array(["sol", "dag"], dtype=object)) == "dag"
-
-
-def test_candidates_for_the_best_constant_answer() -> None:
     assert LABELS.constants(TARGETS["labels"]) == [2, 0, 1]
     assert NUMBER.constants(np.array([1.0, 2, 5, 5])) == [3.25, 2]  # the mean; the median of 1, 2, 5
     assert CHOICE.constants(np.array([3.0, 1, 1])) == [1, 3]
@@ -281,7 +263,7 @@ def test_candidates_for_the_best_constant_answer() -> None:
     assert len(WORD.constants(np.array([str(number) for number in range(99)], dtype=object))) == MOST_CONSTANTS
 
 
-def test_words_for_a_reader() -> None:
+def test_words_for_a_reader_and_any_text_read_back() -> None:
     assert LABELS.distribution(TARGETS["labels"]) == "glad 25.0%, arg 25.0%, trött 50.0%"
     prefixed = target_kind(task("labels", labels=["__label__meta_zero", "__label__meta_plus_m"]))
     assert prefixed.distribution(np.array([0.0, 1, 1, 1])) == "…zero 25.0%, …plus_m 75.0%"
@@ -291,14 +273,8 @@ def test_words_for_a_reader() -> None:
     assert NUMBER.show(4.0) == "4" and LABELS.show(1.0) == "arg"
     assert NUMBER.distance([[1, 2], [2, 4.5, 3]]) == "the targets differ by up to 2.5"
     assert LABELS.distance([[0, 1]]) == ""
-
-
-def test_labels_alone_keep_their_proportions_in_held_out_rows() -> None:
     assert LABELS.stratum(1.0) == 1.0 and LABELS.stratum(None) is None
     assert [NUMBER.stratum(3.0), CHOICE.stratum(1.0), WORD.stratum("sol")] == [None] * 3
-
-
-def test_any_text_is_read_back_unchanged() -> None:
     assert escape('Rad "ett", 100 % år\n\\n') == 'Rad "ett", 100 % år\\n\\\\n'
     chance = random.Random(1)
     for _ in range(2000):

@@ -12,22 +12,16 @@ PAIR = Task("t", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], 
 CHOICE = Task("c", kind="choice", text=["q"], candidates=["answers[]"], target="y", metric="accuracy")
 
 
-def test_texts_of_an_input() -> None:
+def test_texts_of_an_input_files_and_the_scored_split() -> None:
     assert (PAIR.sides, PAIR.is_pair, PAIR.text_columns) == (2, True, ["a", "b"])
     assert (replace(PAIR, text=["a"]).sides, replace(PAIR, text=["a"]).is_pair) == (1, False)
     assert (CHOICE.sides, CHOICE.is_pair, CHOICE.text_columns) == (2, True, ["q", "answers[]"])
     assert (replace(CHOICE, text=[]).sides, replace(CHOICE, text=[]).is_pair) == (1, False)
-
-
-def test_the_scored_split() -> None:
     assert PAIR.scored_split == "dev" and not PAIR.has_targets("test")
     on_test = replace(PAIR, scored="test")
     assert on_test.scored_split == "test"
     assert all(on_test.has_targets(split) for split in ("train", "dev", "test"))
     assert PAIR.has_targets("train") and PAIR.has_targets("dev")
-
-
-def test_files() -> None:
     task = replace(PAIR, files={"train": "t.jsonl", "dev": None})
     assert task.path("train", Path("data")) == Path("data/f/t.jsonl")
     assert task.path("dev", Path("data")) is None and task.path("test", Path("data")) is None
@@ -60,27 +54,18 @@ def test_a_fingerprint_follows_what_scores_depend_on(suite_file: Path, change: d
     assert replace(task, **change).fingerprint() != before  # type: ignore[arg-type]
 
 
-def test_a_new_field_without_a_value_leaves_fingerprints_as_they_were() -> None:
+def test_marked_spans_are_in_the_order_of_the_texts_and_new_fields_leave_fingerprints() -> None:
     """SHA-256 of the fields that have a value, in the order of their names: runs of older versions recorded it."""
     assert PAIR.fingerprint() == "7ed236644ac10cf7b9cd1e576fb3aada8b3588b0c3b2f8671ee75ea2d5fb25db"
-
-
-def test_marked_spans_are_in_the_order_of_the_texts() -> None:
     task = replace(PAIR, spans={"b": ["x.at"], "a": ["y", "z"]})
     assert task.marked == [(0, "y"), (0, "z"), (1, "x.at")]
     assert task.span_columns == ["y.start", "y.stop", "z.start", "z.stop", "x.at.start", "x.at.stop"]
     assert PAIR.marked == [] and PAIR.span_columns == []
 
 
-def test_the_worked_example() -> None:
+def test_scores_and_differences_as_a_suite_shows_them() -> None:
     assert doctest.testmod(mtl.tasks.task).failed == 0
-
-
-def test_differences_have_a_sign() -> None:
     assert [SCALES[100].difference(points) for points in (1.26, -1.26)] == ["+1.3", "-1.3"]
     assert [SCALES[1].difference(points) for points in (1.26, -1.26)] == ["+0.013", "-0.013"]
     assert [SCALES[1].difference(points) for points in (0.0, -0.0, -0.01)] == ["+0.000"] * 3
-
-
-def test_scores_below_zero() -> None:
     assert (SCALES[100].show(-54.1), SCALES[1].show(-54.1)) == ("-54.1", "-0.541")

@@ -96,10 +96,14 @@ def test_a_finished_stage_without_its_weights_says_what_to_delete(tmp_path: Path
         load_finished(network(1), tmp_path, "last")
 
 
-def test_weights_below_a_prefix_have_their_names_without_it() -> None:
+def test_weights_below_a_prefix_and_sizes_of_checkpoints(tmp_path: Path) -> None:
     weights = {"encoder.lstm.w": torch.zeros(1), "heads.encoder.w": torch.ones(1), "encoder.mix": torch.ones(2)}
     assert set(weights_below(weights, "encoder.")) == {"lstm.w", "mix"}
     assert weights_below(weights, "heads.")["encoder.w"] is weights["heads.encoder.w"]
+    assert checkpoint_bytes(tmp_path / "none") == 0
+    for name, size in (("best.ckpt", 3), ("last.ckpt", 5), ("predicted.npz", 7)):
+        (tmp_path / name).write_bytes(bytes(size))
+    assert checkpoint_bytes(tmp_path) == 8
 
 
 def test_weights_of_another_network_are_one_line(tmp_path: Path) -> None:
@@ -111,10 +115,3 @@ def test_weights_of_another_network_are_one_line(tmp_path: Path) -> None:
     other = saved(tmp_path / "other.ckpt", nn.Sequential(nn.Linear(2, 4)))
     with raises_input_error(file="other.ckpt"):
         load_weights(loaded, other)
-
-
-def test_the_size_of_a_stage_s_checkpoints(tmp_path: Path) -> None:
-    assert checkpoint_bytes(tmp_path / "none") == 0
-    for name, size in (("best.ckpt", 3), ("last.ckpt", 5), ("predicted.npz", 7)):
-        (tmp_path / name).write_bytes(bytes(size))
-    assert checkpoint_bytes(tmp_path) == 8

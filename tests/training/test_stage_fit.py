@@ -1,7 +1,6 @@
 """A stage that is interrupted and resumed ends as one that was not; its best weights are those of its best validation."""
 
 import errno
-import json
 import os
 import signal
 import time
@@ -11,6 +10,7 @@ from typing import NoReturn
 
 import pytest
 import torch
+from data_files import read_json
 from input_errors import raises_input_error
 from stage_parts import CPU, DEV, TASK, Cut, assert_same_weights, batches, loader, module, network, stage
 from torch.nn.utils import parameters_to_vector
@@ -28,8 +28,7 @@ from mtl.training.stage import Stage, fit
 
 def average_of(folder: Path) -> float:
     """The average of the validation whose weights a finished stage left."""
-    average: float = json.loads((folder / "done.json").read_text(encoding="utf-8"))["average"]
-    return average
+    return read_json(folder / "done.json")["average"]
 
 
 def fitted(made: Stage) -> MultitaskModule:

@@ -16,8 +16,9 @@ from omegaconf import OmegaConf
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.benchmark_making.init_suite.guessing import Guess, choose_answering_tasks, files_of_tasks, guess_task
+from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
 from mtl.benchmark_making.init_suite.names import SPLIT_WORDS, FoundFiles, file_name
+from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.settings.layers import shipped

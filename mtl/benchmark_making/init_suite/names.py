@@ -27,23 +27,17 @@ NEUTRAL = {
 }  # fmt: skip
 # Words in the names of files that are about the data, or of code.
 NO_DATA = {
-    "readme",
-    "license",
-    "licence",
-    "requirements",
-    "changelog",
-    "notice",
-    "citation",
-    "config",
-    "package",
-    "vocab",
-    "tokenizer",
+    *("readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package"),
+    *("vocab", "tokenizer"),
 }
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst"}
 LINE_SUFFIXES = ("", ".txt", ".in", ".lst", ".label", ".labels")  # of files with one text or one label a line
-OTHER_DATA = {".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle", ".zip", ".tar", ".tgz",
-              ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".npz", ".npy", ".feather", ".lst"}  # fmt: skip
+OTHER_DATA = {
+    *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
+    *(".zip", ".tar", ".tgz", ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
+}
+MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
 
 @dataclass(frozen=True)
@@ -76,9 +70,6 @@ class FoundFiles:
     tasks: list[SplitFiles]
     unused: list[str]
     unreadable: list[str]
-
-
-MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
 
 @dataclass(frozen=True)
@@ -124,8 +115,7 @@ def find_tasks(data_dir: Path) -> FoundFiles:
                 named.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
             elif suffix_of(name) in OTHER_DATA:
                 unreadable.append(str(path))
-    documents = _documents(named)
-    unreadable += documents
+    unreadable += _documents(named)
     root = data_dir.resolve().name
     stems = [task or (PurePosixPath(folder).name if folder else root) for folder, task in named]
     ids = _ids(stems, list(named))
@@ -149,30 +139,24 @@ def _documents(named: dict[tuple[str, str], dict[str, list[_Named]]]) -> list[st
 
 def _named(path: PurePosixPath) -> _Named | None:
     """The split, task and folder that a file's path says; None if it names no split, or two."""
-    stem = path.name[: len(path.name) - len(suffix_of(path.name))] if suffix_of(path.name) else path.name
+    suffix = suffix_of(path.name)
+    stem = path.name[: len(path.name) - len(suffix)]
     if shard := SHARD.search(stem):
         stem = stem[: shard.start()] if shard[2] == "00001" else stem
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
     splits = {SPLIT_OF[word] for word in WORD.findall(plain)}
     folder = path.parent
-    in_folder = not splits and suffix_of(path.name) == ".txt"
+    in_folder = not splits and suffix == ".txt"
     if not splits:
-        last = folder.name.lower()
-        split = SPLIT_OF.get(last)
-        if split is None:
-            return None
-        folder = folder.parent
-    elif len(splits) == 1:
-        (split,) = splits
-    else:
+        splits, folder = {SPLIT_OF.get(folder.name.lower(), "")}, folder.parent
+    if len(splits) > 1 or "" in splits:
         return None
+    (split,) = splits
     words = [word for word in re.split(r"[^a-z0-9]+", WORD.sub("", plain)) if word]
     known = {*TEXT_WORDS, *LABEL_WORDS}
-    is_lines = suffix_of(path.name) in LINE_SUFFIXES
-    parts = [*words, *suffix_of(path.name).strip(".").split(".")] if is_lines else words
-    role = ""
-    if is_lines and set(parts) & known:
-        role = "label" if set(parts) & LABEL_WORDS else "text"
+    role, parts = "", {*words, suffix.removeprefix(".")}
+    if suffix in LINE_SUFFIXES and parts & known:
+        role = "label" if parts & LABEL_WORDS else "text"
         words = [word for word in words if word not in known]
     rest = [word for word in words if word not in NEUTRAL]
     task = _without_split(stem, rest)

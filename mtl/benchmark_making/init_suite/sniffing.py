@@ -111,7 +111,7 @@ def _decodes(head: bytes, name: str) -> bool:
 
 def _lines(head: bytes, encoding: str) -> list[str]:
     text = head.decode(encoding, "replace").removeprefix("\ufeff")
-    lines = text.splitlines()[:LINES] if "\r\n" in text else text.split("\n")[:LINES]
+    lines = text.replace("\r\n", "\n").split("\n")[:LINES]
     if len(head) >= HEAD and len(lines) < LINES:
         lines = lines[:-1] or lines  # it may be cut
     while lines and not lines[-1]:
@@ -139,6 +139,7 @@ def _separator(lines: Sequence[str], possible: str) -> tuple[str, list[str]]:
 def _cells(lines: Sequence[str], separator: str, quoted_cells: bool) -> list[list[str]]:
     if not quoted_cells:
         return [line.split(separator) for line in lines]
+    csv.field_size_limit(max(csv.field_size_limit(), HEAD))  # a quote without its second takes the rest into its cell
     rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=separator))
     return [row or [""] for row in rows] or [[""]]
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from mtl.benchmark_making.init_suite.evidence import (
+    TOKEN_NAMES,
     follows_from,
     is_category,
     is_code,
@@ -66,6 +67,14 @@ def text_columns(
         column.name for column in possible if sentences and column not in sentences and column.name not in marked
     ]:
         questions.append(f"text: {quoted_names(single)} has single words; does the target depend on them?")
+    lists = [
+        name
+        for name, column in table.columns.items()
+        if column.lists and name not in exclude and not is_meta(column) and not TOKEN_NAMES & set(column.words)
+    ]
+    if lists:
+        read = "lists of texts, which a task reads as candidates only; does the target depend on them? Then write them as texts"
+        questions.append(f"text: {quoted_names(lists)} has {read}")
     if marked and sentences:
         form = "a marked word needs its start and stop in characters, as `spans` of the suite file"
         questions.append(

@@ -40,28 +40,22 @@ def test_alpha_is_that_of_the_definition(level: Level) -> None:
     assert alpha(ANSWERS, level) == pytest.approx(1 - np.mean(within) / np.mean(every))
 
 
-def test_alpha_of_two_people_is_that_of_the_metrics_and_1_without_disagreement() -> None:
+def test_alpha_of_two_people_is_that_of_the_metrics_at_the_level_of_the_metric() -> None:
     for task, level in ((LABELS, Level.NOMINAL), (NUMBER, Level.INTERVAL)):
         assert 100 * alpha(ANSWERS[:2], level) == pytest.approx(score(task, ANSWERS[0], ScoredRows(ANSWERS[1])))
     for level in Level:
         assert alpha(np.tile([0.0, 1.0, 2.0], (3, 1)), level) == alpha(np.zeros((3, 4)), level) == 1
-
-
-def test_the_level_is_that_of_the_kind_and_the_metric() -> None:
     levels = {metric: level_of(NUMBER.measured_by(metric)) for metric in ("spearman", "pearson", "pearson+spearman")}
     assert levels == {"spearman": Level.ORDINAL, "pearson": Level.INTERVAL, "pearson+spearman": Level.INTERVAL}
     assert level_of(LABELS) is Level.NOMINAL
 
 
-def test_ties_go_to_the_person_who_agrees_most_with_the_others() -> None:
+def test_ties_go_to_the_person_who_agrees_most_and_pairs_and_alpha_in_words() -> None:
     answers = np.array([[0.0, 0, 2, 0], [1, 0, 1, 1], [2, 0, 1, 1]])
     chosen, tied = majority(answers, Level.NOMINAL)
     assert chosen.tolist() == [1, 0, 1, 1] and tied == 1
     assert "of the 1 tied rows" in majority_text(LABELS, tied, 3)
     assert majority(answers, Level.INTERVAL)[0].tolist() == [1, 0, 4 / 3, 2 / 3]
-
-
-def test_pairs_and_alpha_in_words() -> None:
     two = np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]])
     assert agreement_text(LABELS, ["Anna", "Bo"], two) == (
         "Agreement on t (4 rows): Krippendorff's α, nominal, of Anna, Bo: 0.667; equal answers: Anna and Bo 75.0%."

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from annotate_parts import read_key_of, write_forms_of
+from data_files import read_column
 from kinds_suite import write_kinds_suite
 from rows_suite import write_rows_suite
 
@@ -36,7 +37,7 @@ def imported(name: str, *words: str) -> list[float]:
     words = ("import", name, "theirs", "suite=rader.yaml", "data_dir=data", "rows=forms/key.json", *words)
     assert main([*words]) == 0
     path = Path(f"runs/rader/{name}/seed-1/predictions/dev_pred_grad.tsv")
-    return [float(line) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    return [float(line) for line in read_column(path)]
 
 
 def positions() -> list[int]:

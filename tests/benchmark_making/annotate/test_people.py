@@ -1,11 +1,11 @@
 """`mtl import` of what people answered: their runs, the run of their majority, and how far they agree."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from annotate_parts import answer_lines, read_key_of, write_forms_of, write_lines
+from data_files import read_column, read_json
 
 from mtl.api.cli import main
 from mtl.reports.leaderboard import leaderboard
@@ -32,13 +32,12 @@ def imported(name: str, *words: str) -> int:
 
 
 def summary(name: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(Path(f"runs/liten/{name}/summary.json").read_text(encoding="utf-8"))
-    return content
+    return read_json(Path(f"runs/liten/{name}/summary.json"))
 
 
 def gold(name: str, task: str) -> list[str]:
     """The targets that a run recorded for the sample."""
-    return Path(f"runs/liten/{name}/gold/dev_{task}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    return read_column(Path(f"runs/liten/{name}/gold/dev_{task}.tsv"))
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def test_a_dataset_has_only_the_rows_of_the_sample(suite: Suite, tmp_path: Path)
         assert len(dataset.splits[id]["train"]) == len(whole.splits[id]["train"])
 
 
-def test_a_key_that_does_not_fit(suite: Suite, tmp_path: Path) -> None:
+def test_a_key_that_does_not_fit_and_lines_that_are_no_rows(suite: Suite, tmp_path: Path) -> None:
     changes = (
         ({"sha256": "0" * 64}, "tasks.kansla.sha256"),
         ({"split": "test"}, "tasks.kansla.split"),
@@ -58,9 +58,6 @@ def test_a_key_that_does_not_fit(suite: Suite, tmp_path: Path) -> None:
     for key_file, folder, file in ((tmp_path / "none.json", "data", "none.json"), (path, "forms", "dev.tsv")):
         with raises_input_error(file=file):
             read_key(key_file, suite, tmp_path / folder)
-
-
-def test_lines_that_are_no_rows(suite: Suite, tmp_path: Path) -> None:
     for lines in ([2, 2], [999], list[int]()):
         with raises_input_error(key="imported.rows.kansla"):
             load_dataset(suite, [suite.tasks["kansla"]], tmp_path / "data", 0.1, {"kansla": lines})

@@ -282,15 +282,12 @@ def test_a_part_is_a_finding_where_it_surely_gains_much(
     assert kinds(Artefacts(PAIR, scores, None, None, [], [])) == ["artefact: first text alone"] * is_found
 
 
-def test_a_split_by_groups_is_told_from_train_as_meant() -> None:
+def test_a_split_by_groups_is_as_meant_and_of_several_floors_the_best_one_with_a_part_decides() -> None:
     scores = [score_of(EVERYTHING, 90, (35, 45)), score_of(CONSTANT, 50, (0, 0))]
     for group, found in ((None, ["artefact: shift"]), ("author", [])):
         shifts = [Shift("dev", 0.9, (0.85, 0.95))]
         assert kinds(Artefacts(replace(PAIR, group=group), scores, None, None, shifts, [])) == found
-
-
-def test_of_several_floors_the_best_one_with_a_part_decides() -> None:
-    """The first floor has more from the part, and still more from everything: what is said of the part is said of it."""
+    # The first floor has more from the part, and still more from everything: what is said of the part is said of it.
     scores = [
         replace(score_of(part, score, (5, 50)), floor=floor)
         for floor, everything, first in (("svm", 95, 58), ("static", 65, 55))

@@ -33,30 +33,24 @@ def mostly(targets: list[float], wrong: int) -> list[str]:
     return ["ab"[int(target if i % wrong else 1 - target)] for i, target in enumerate(targets)]
 
 
-def test_a_nested_field_that_predicts_the_label(tmp_path: Path) -> None:
+def test_a_nested_field_that_predicts_the_label_and_several_with_the_best_first(tmp_path: Path) -> None:
     found = only(findings(tmp_path, HALF, pos=mostly(HALF, 10), other=["x", "x", "y", "y"] * 25))
     assert (found.kind, found.count, found.where) == ("fields", 1, "rows.jsonl")
     assert found.what == (
         "a field that is no input predicts the target (accuracy, and the share of a constant answer's errors that the field"
         " removes): meta.pos 90.0 (80%); a constant answer has 50.0"
     )
-
-
-def test_several_fields_are_one_finding_with_the_best_first(tmp_path: Path) -> None:
     error = [None if target else f"e{i % 9}" for i, target in enumerate(HALF)]  # null is a value of its own
     found = only(findings(tmp_path, HALF, weak=mostly(HALF, 5), strong=mostly(HALF, 10), error=error))
     assert found.count == 3 and "3 fields that are no input predict the target" in found.what
     assert "meta.error 100.0 (100%), meta.strong 90.0 (80%), meta.weak 80.0 (60%)" in found.what
 
 
-def test_a_number_is_guessed_by_the_mean(tmp_path: Path) -> None:
+def test_a_number_is_guessed_by_the_mean_and_a_candidate_by_its_index(tmp_path: Path) -> None:
     targets = [3 * (i % 3) + 0.1 * (i % 7) for i in range(ROWS)]
     fields = {"third": [i % 3 for i in range(ROWS)], "seventh": [i % 7 for i in range(ROWS)]}
     found = only(findings(tmp_path, targets, RATING, **fields))
     assert found.count == 1 and "(Spearman, and" in found.what and "meta.third " in found.what
-
-
-def test_the_index_of_a_candidate(tmp_path: Path) -> None:
     found = only(findings(tmp_path, HALF, CHOICE, SCALES[1], year=mostly(HALF, 10)))
     assert "meta.year 0.900 (80%); a constant answer has 0.500" in found.what  # as the suite shows scores
 
@@ -75,18 +69,15 @@ def test_fields_that_predict_nothing(tmp_path: Path, values: list[Any]) -> None:
     assert findings(tmp_path, HALF, field=values) == []
 
 
-def test_random_fields_of_few_rows_give_no_finding(tmp_path: Path) -> None:
+def test_what_is_not_tried(tmp_path: Path) -> None:
+    # Random fields of few rows give no finding.
     rng = np.random.default_rng(1)
     fields = {f"f{i}": rng.integers(4, size=40).tolist() for i in range(30)}
     assert findings(tmp_path, rng.integers(2, size=40).astype(float).tolist(), **fields) == []
-
-
-def test_unlabelled_and_few_rows_are_not_tried(tmp_path: Path) -> None:
+    # Unlabelled and few rows are not tried.
     assert findings(tmp_path, [0.0, 1.0] * 4, field=["a", "b"] * 4) == []
     assert field_findings(part("a", "b", split="test"), tmp_path, PERCENT) == []
-
-
-def test_inputs_are_not_tried() -> None:
+    # Inputs are not tried.
     texts, spans = ["first.text", "second.text"], {"first.text": ["first.word"]}
     task = Task(text=texts, target="label", candidates=["answers[]"], spans=spans, metric="accuracy")
     inputs = ["first.text", "first.word.start", "first.word.stop", "second.text", "answers[]", "label"]
@@ -107,17 +98,14 @@ def test_guesses_are_those_of_the_other_folds() -> None:
             assert made.targets[row] in (best or {0.0, 1.0})
 
 
-def test_removed_errors() -> None:
+def test_removed_errors_where_a_group_is_guessed_from_other_groups() -> None:
     """Of 100 rows, 80 with the commonest label, the field gets 90 right: it removes half of the constant answer's 20 errors."""
     targets = np.array([0.0] * 80 + [1.0] * 20)
     values: list[Any] = ["a"] * 80 + ["b"] * 10 + ["a"] * 10
     made = guess(LABELS, "field", values, targets, [None] * len(targets))
     assert made is not None and made.removed == pytest.approx(0.5)
     assert guess(LABELS, "field", ["a"] * 97 + ["b"] * 3, targets, [None] * len(targets)) is None  # removes 3 of 20
-
-
-def test_a_group_is_guessed_from_other_groups() -> None:
-    """The name of a group whose rows have one label says nothing of new groups."""
+    # A group is guessed from other groups.
     names = [f"g{row // 4}" for row in range(ROWS)]
     targets = np.array([float(row // 4 % 2) for row in range(ROWS)])
     assert guess(LABELS, "id", names, targets, [None] * ROWS) is not None

@@ -23,7 +23,7 @@ def test_clean_rows_have_no_finding() -> None:
     assert target_findings(part(("a", "b"), ("b", "a"), targets=[0, 1], task=PAIR)) == []
 
 
-def test_blank_texts() -> None:
+def test_blank_texts_and_other_numbers_of_candidates_than_chance_says() -> None:
     found = only(text_findings(part("a", "", "b", "   ", "\u00a0")))
     assert (found.kind, found.count, found.where) == ("blank", 3, "kansla/train.tsv:3, 5, 6")
     pairs = only(text_findings(part(("a", "b"), ("c", ""), ("d", "e"), task=PAIR)))
@@ -31,9 +31,6 @@ def test_blank_texts() -> None:
         "**samma train**: 1 of 3 rows has an empty text, or one with only whitespace (samma/train.tsv:3);"
         " a model has nothing to predict the target from."
     )
-
-
-def test_other_numbers_of_candidates_than_chance_says() -> None:
     rows = [("q", *"abc"), ("r", *"ab"), ("s", *"abc")]
     task = replace(CHOICE, metric="pseudo_alpha", chance="1/3")
     found = only(text_findings(part(*rows, task=task)))
@@ -78,16 +75,13 @@ def test_damaged_texts(kind: str, texts: list[str], count: int, shown: str) -> N
     assert shown in found.what
 
 
-def test_constant_column() -> None:
+def test_constant_columns_and_repeated_rows() -> None:
     found = only(text_findings(part(("a", "b"), ("c", "b"), ("d", "b"), task=PAIR)))
     assert (found.kind, found.count) == ("constant", 3)
     assert found.what == "column 'b' has the same text in all 3 rows, “b”"
     same = part(("q", "a", "b"), ("q", "a"), ("q", "a", "c"), targets=[0, 0, 0], task=CHOICE)
     found = only(text_findings(same))
     assert (found.kind, found.what) == ("constant", "column 'q' has the same text in all 3 rows, “q”")
-
-
-def test_repeated_rows() -> None:
     found = only(target_findings(part("a", "b", " a", "a", "b  ", "c", targets=[0, 1, 0, 0, 1, 1])))
     assert (found.kind, found.count, found.where) == ("duplicates", 3, "kansla/train.tsv:4 = 2, 5 = 2, 6 = 3")
     assert "training" in found.meaning

@@ -37,7 +37,7 @@ def table(done: Audit) -> dict[str, list[str]]:
     return {cells[1]: cells[2:] for cells in reversed(lines)}
 
 
-def test_lengths_and_rare_words(settings: list[str]) -> None:
+def test_lengths_and_rare_words_up_to_max_length(settings: list[str]) -> None:
     done = audit(job(settings))
     # train: 1 of 7 tokens is a word that occurs once; dev: hagel, snö and is, of 10 tokens.
     assert table(done) == {
@@ -45,9 +45,6 @@ def test_lengths_and_rare_words(settings: list[str]) -> None:
         "dev": ["2", "–", "5", "6", "0.0%", "30.0%"],
     }
     assert done.findings == []
-
-
-def test_tokens_past_max_length_are_not_read(settings: list[str]) -> None:
     done = audit(job([*settings, "max_length=3"]))
     # train: sol regn sol, regn vind vind, where each word occurs twice; dev: sol sol sol, regn vind snö.
     numbers = {split: numbers[2:] for split, numbers in table(done).items()}
@@ -65,15 +62,15 @@ def test_words_of_another_language_and_words_without_a_training_file(settings: l
     assert [finding.kind for finding in done.findings] == ["missing"]
 
 
-def test_fasttext_words_with_vectors_from_ngrams(settings: list[str], tmp_path: Path) -> None:
+def test_words_with_vectors_from_ngrams_or_from_elmo(
+    settings: list[str], tmp_path: Path, elmo_files: tuple[Path, Path]
+) -> None:
     write_fasttext(tmp_path / "v.bin", [["sol", "regn", "vind"]] * 50)
     done = audit(job([*settings, "embeddings=fasttext", f"embeddings.path={tmp_path / 'v.bin'}"]))
     # Words that are not in the file get vectors from n-grams: snö, of 7 tokens; hagel, snö and is, of 10.
     shares = {split: numbers[5:] for split, numbers in table(done).items()}
     assert shares == {"train": ["0.0%", "14.3%"], "dev": ["0.0%", "30.0%"]}
-
-
-def test_elmo_has_a_vector_for_any_word(settings: list[str], elmo_files: tuple[Path, Path]) -> None:
+    # ELMo has a vector for any word.
     folder = elmo_files[0].parent
     done = audit(job([*settings, "embeddings=elmo", f"embeddings.path={folder}"]))
     assert [numbers[5:] for numbers in table(done).values()] == [["0.0%"], ["0.0%"]]

@@ -29,16 +29,14 @@ def test_rows_of_test_in_train_and_in_dev() -> None:
     assert only(shared_within(quoted)).count == 1
 
 
-def test_pairs_are_compared_as_pairs_in_either_order() -> None:
+def test_pairs_and_candidates_are_compared_in_any_order() -> None:
     train = part(("a", "b"), ("c", "d"), targets=[0, 1], task=PAIR)
     dev = part(("b", "a"), ("c", "d"), ("a", "d"), ("x", "y"), targets=[0, 1, 0, 1], task=PAIR, split="dev")
     found = only(shared_within({"train": train, "dev": dev}))
     assert found.count == 2 and "1 of them with the two texts swapped" in found.what
     assert found.meaning.endswith("these 2 right")
     assert texts_in_other_pairs({"train": train, "dev": dev}) == [("dev", 1, 4)]
-
-
-def test_the_right_candidate_counts_wherever_it_stands() -> None:
+    # The right candidate counts wherever it stands.
     train = part(("q1", "a", "b"), ("q2", "c", "d"), targets=[0, 1], task=CHOICE)
     dev = part(("q1", "b", "a"), ("q2", "d", "c"), ("q3", "c", "d"), targets=[1, 1, 0], task=CHOICE, split="dev")
     found = only(shared_within({"train": train, "dev": dev}))
@@ -55,9 +53,7 @@ def test_rows_in_another_task_s_training_rows() -> None:
     assert [(f.kind, f.task, f.split, f.count) for f in found] == [("shared across", "kansla", "dev", 1)] * 2
     assert "in train of cbd" in found[0].what and "in train of samma" in found[1].what
     assert found[0].where == "kansla/dev.tsv:2 = 2 of cbd/train.tsv"
-
-
-def test_tasks_with_the_same_training_texts_give_one_finding() -> None:
+    # Tasks with the same training texts give one finding.
     one = {"train": part("a", "b"), "dev": part("a", split="dev")}
     two = {"train": part("a", "b", task=POSITIVE), "dev": part("a", "c", task=POSITIVE, split="dev")}
     other = {"train": part("x", task=PAIR), "dev": part("b", task=LABELS, split="dev")}

@@ -7,8 +7,8 @@ from input_errors import raises_input_error
 from omegaconf import OmegaConf
 
 from mtl.api.cli import main
-from mtl.benchmark_making.init_suite.guessing import Guess
 from mtl.benchmark_making.init_suite.init_suite import init_suite, scalar, suite_document
+from mtl.benchmark_making.init_suite.reading import Guess
 from mtl.data.dataset import load_dataset
 from mtl.tasks.suite import load_suite
 

@@ -101,6 +101,14 @@ def test_what_follows_from_the_target_is_no_text_and_no_group() -> None:
     }
 
 
+def test_lists_of_texts_are_asked_about() -> None:
+    main = table({"text": TEXTS, "label": LABELS})
+    for name in ("keywords[]", "tokens[]", "meta.topics[]"):
+        main.columns[name] = FileColumn(name, [], [["a", "b"]] * ROWS)
+    (question,) = texts_of(main).questions
+    assert '"keywords[]" has lists of texts' in question
+
+
 def test_texts_without_spaces_between_words() -> None:
     main = table(
         {"label": LABELS, "topic": ["新闻", "体育"] * 20, "sentence": [f"这是一个句子{i}" for i in range(ROWS)]}

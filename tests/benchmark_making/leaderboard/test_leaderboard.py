@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from data_files import read_json
 from report_browser import Page, in_browser
 from selenium import webdriver
 
@@ -98,7 +99,7 @@ RUN = ["leaderboard", "tiny.yaml", "all", "gold=gold", "cache=cache", "out=site"
 
 
 def content(home: Path) -> dict[str, Any]:
-    return json.loads((home / "site/leaderboard.json").read_text(encoding="utf-8"))
+    return read_json(home / "site/leaderboard.json")
 
 
 def by_name(home: Path) -> dict[str, dict[str, Any]]:
@@ -134,6 +135,20 @@ def test_scores_ranks_and_files(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert lines[0] == "name,title,team,date,task,score,low,high,rank_low,rank_high" and len(lines) == 1 + 3 * 3
     out = capsys.readouterr().out
     assert "good: valid" in out and "site/index.html" in out
+    # Titles are shown as text.
+    assert main(RUN) == 0
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in (home / "site/systems/fair.html").read_text(encoding="utf-8")
+    for name in ("index.html", "systems/fair.html", "systems/good.html", "feed.xml"):
+        assert "<script>alert" not in (home / f"site/{name}").read_text(encoding="utf-8")
+    # Scores are rounded as the suite shows them.
+    assert main(RUN) == 0
+    (suite,) = report_of(home / "site/index.html")["suites"]
+    for row in suite["rows"]:
+        for score in row["scores"].values():
+            values = [score["median"], *score["interval"]]
+            assert values == [round(value, 1) for value in values]
+        assert row["details"] is None
+    assert suite["comparisons"] == {}
 
 
 def test_the_feed_has_the_systems_with_a_date_and_links(home: Path) -> None:
@@ -148,7 +163,7 @@ def test_the_feed_has_the_systems_with_a_date_and_links(home: Path) -> None:
     assert feed.findtext(f"{atom}updated") == "2026-11-03T00:00:00Z"
 
 
-def test_a_second_run_gives_the_same_bytes_with_and_without_the_cache(home: Path) -> None:
+def test_the_same_bytes_with_and_without_the_cache_and_changed_labels_are_scored_anew(home: Path) -> None:
     assert main(RUN) == 0
     first = files(home / "site")
     assert main(RUN) == 0
@@ -162,9 +177,7 @@ def test_a_second_run_gives_the_same_bytes_with_and_without_the_cache(home: Path
     assert files(home / "site") == first
     refused = make_leaderboard(load_suite(home / "tiny.yaml"), home / "all", home / "gold", home / "third", Rules())
     assert refused == {"fair": "", "good": "", "poor": ""} and files(home / "third") == first
-
-
-def test_changed_labels_are_scored_anew(home: Path) -> None:
+    # Changed labels are scored anew.
     assert main(RUN) == 0
     before = by_name(home)["good"]["scores"]["mood"]
     swapped = [f"text {n}\t{OTHER[mood]}" for n, mood in enumerate(MOODS)]
@@ -198,12 +211,19 @@ def test_a_zip_in_the_folder_and_the_same_predictions_twice(home: Path) -> None:
     assert "The same predictions" in (home / "site/systems/good.html").read_text(encoding="utf-8")
 
 
-def test_a_system_without_a_task_has_no_average_and_no_rank_by_it(home: Path) -> None:
+def test_ranks_of_many_systems_are_those_of_all_pairs_but_of_one_without_a_task(home: Path) -> None:
     write_submission(home / "all/half", 0.9, 5, tasks="mood")
     assert main(RUN) == 0
     half = by_name(home)["half"]
     assert half["average"] is None and half["rank"] is None and "mood" in half["ranks"]
     assert content(home)["systems"][-1]["name"] == "half"
+    # More systems than the report shows pairs of have ranks, too.
+    for number in range(45):
+        write_submission(home / f"all/many-{number}", 0.5, 100 + number, tasks="mood")
+    assert main(RUN) == 0
+    ranks = {name: system["ranks"]["mood"] for name, system in by_name(home).items()}
+    assert len(ranks) == 49 and all(1 <= low <= high <= 49 for low, high in ranks.values())
+    assert ranks["good"][1] < 49
 
 
 def test_the_limit_of_a_team_in_a_month(home: Path) -> None:
@@ -274,10 +294,16 @@ def test_a_bad_submission_is_refused_in_one_line_and_stops_no_other(
     assert message in shown.out and "all: 1 of 4 submissions would be refused" in shown.err
 
 
-def test_valid_submissions_pass_the_check_without_labels(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_valid_submissions_pass_the_check_without_labels_and_folders_need_some(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["leaderboard", "tiny.yaml", "all", "data_dir=public"]) == 0
     assert capsys.readouterr().out.splitlines() == ["fair: valid", "good: valid", "poor: valid"]
     assert not (home / "site").exists()
+    (home / "none").mkdir()
+    for folder, message in (("none", "none: holds no submission"), ("nowhere", "nowhere: no such folder")):
+        assert main(["leaderboard", "tiny.yaml", folder, "gold=gold", "out=site"]) == 2
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -298,20 +324,6 @@ def test_bad_arguments(home: Path, arguments: list[str], message: str, capsys: p
     assert message in capsys.readouterr().err and not (home / "site").exists()
 
 
-def test_folders_without_submissions(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (home / "none").mkdir()
-    for folder, message in (("none", "none: holds no submission"), ("nowhere", "nowhere: no such folder")):
-        assert main(["leaderboard", "tiny.yaml", folder, "gold=gold", "out=site"]) == 2
-        assert message in capsys.readouterr().err
-
-
-def test_titles_are_shown_as_text(home: Path) -> None:
-    assert main(RUN) == 0
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in (home / "site/systems/fair.html").read_text(encoding="utf-8")
-    for name in ("index.html", "systems/fair.html", "systems/good.html", "feed.xml"):
-        assert "<script>alert" not in (home / f"site/{name}").read_text(encoding="utf-8")
-
-
 def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Two submissions with equal scores and errors on other rows give the same site, but for their names and the digest."""
     for name, wrong in (("one", 3), ("other", 4)):
@@ -319,35 +331,11 @@ def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixt
         answers = [OTHER[mood] if number == wrong else mood for number, mood in enumerate(MOODS)]
         write_lines(folder / "test_pred_mood.tsv", ["target", *answers])
         assert main(["leaderboard", "tiny.yaml", f"alone/{name}", "gold=gold", f"out=sites/{name}"]) == 0
-    one, other = (
-        json.loads((home / f"sites/{name}/leaderboard.json").read_text(encoding="utf-8"))["systems"][0]
-        for name in ("one", "other")
-    )
+    one, other = (read_json(home / f"sites/{name}/leaderboard.json")["systems"][0] for name in ("one", "other"))
     assert {**one, "name": "", "title": ""} == {**other, "name": "", "title": ""}
     for name in ("one", "other"):
         report = report_of(home / f"sites/{name}/index.html")
         assert not any(word in json.dumps(report) for word in ("confusion", "points", "by_seed", "SHA"))
-
-
-def test_scores_are_rounded_as_the_suite_shows_them(home: Path) -> None:
-    assert main(RUN) == 0
-    (suite,) = report_of(home / "site/index.html")["suites"]
-    for row in suite["rows"]:
-        for score in row["scores"].values():
-            values = [score["median"], *score["interval"]]
-            assert values == [round(value, 1) for value in values]
-        assert row["details"] is None
-    assert suite["comparisons"] == {}
-
-
-def test_ranks_of_a_thousand_systems_are_those_of_all_pairs(home: Path) -> None:
-    """More systems than the report shows pairs of have ranks, too."""
-    for number in range(45):
-        write_submission(home / f"all/many-{number}", 0.5, 100 + number, tasks="mood")
-    assert main(RUN) == 0
-    ranks = {name: system["ranks"]["mood"] for name, system in by_name(home).items()}
-    assert len(ranks) == 48 and all(1 <= low <= high <= 48 for low, high in ranks.values())
-    assert ranks["good"][1] < 48
 
 
 @in_browser

@@ -31,13 +31,10 @@ def test_keep(options: dict[str, Any], kept: list[int]) -> None:
     assert all(options["column"] in dropped.reason for dropped in work.dropped)
 
 
-def test_keep_looks_into_lists() -> None:
+def test_keep_looks_into_lists_and_duplicates_differ_in_case_and_white_space() -> None:
     assert column(do("keep", LISTS, column="parts[]", items=[1, 1]), "id") == ["c"]
     assert column(do("keep", LISTS, column="parts[]", values=["q"]), "id") == ["a"]
     assert column(do("keep", LISTS, column="parts[]", without=["q"]), "id") == ["b", "c"]
-
-
-def test_duplicates_differ_in_case_and_white_space() -> None:
     table, work = work_of("duplicates", table_of(text=["A b", "a  B", "ab"], label=["x", "y", "x"]), columns=["text"])
     assert column(table, "text") == ["A b", "ab"]
     assert [dropped.reason for dropped in work.dropped] == ["the same as corpus.tsv:2"]
@@ -61,34 +58,25 @@ def numbered(rows: int) -> Table:
     return table_of(id=[str(row) for row in range(rows)], label=["xy"[row % 2] for row in range(rows)])
 
 
-def test_sample_draws_rows_of_a_class_and_keeps_the_others() -> None:
+def test_sample_draws_rows_of_a_class_and_top_keeps_the_first_of_equal_rows() -> None:
     table, work = work_of("sample", numbered(100), column="label", values=["x"], number=10)
     assert column(table, "label").count("x") == 10 and column(table, "label").count("y") == 50
     assert len(work.dropped) == 40
     assert column(do("sample", numbered(100), column="label", values=["x"], number=10), "id") == column(table, "id")
     assert column(table, "id") == sorted(column(table, "id"), key=int)
     assert len(do("sample", numbered(100), share=0.25).rows) == 25
-
-
-def test_top_keeps_the_first_of_equal_rows() -> None:
     table = table_of(group=["a", "a", "a", "b", "b"], value=["1", "2", "2", "0.1", "0.5"])
     assert column(do("top", table, group="group", by="value", most=1), "value") == ["2", "0.5"]
     kept = do("top", table, group="group", by="value", most=2, order="lowest", at_least=0.2)
     assert column(kept, "value") == ["1", "2", "0.5"]
 
 
-def test_explode_makes_a_row_of_each_item() -> None:
+def test_explode_stack_and_shuffle() -> None:
     table, work = work_of("explode", LISTS, column="parts[]", item="part")
     assert list(zip(column(table, "id"), column(table, "part"), strict=True)) == [("a", "p"), ("a", "q"), ("c", "p")]
     assert table.columns == ["id", "part"] and len(work.dropped) == 1
-
-
-def test_stack_joins_tables_with_different_columns() -> None:
     table = do("stack", table_of(a=["1"]), table_of(b=["2"]))
     assert table.columns == ["a", "b"] and column(table, "b") == [None, "2"]
-
-
-def test_shuffle_keeps_all_rows() -> None:
     table = do("shuffle", numbered(50))
     assert column(table, "id") != column(numbered(50), "id")
     assert sorted(column(table, "id"), key=int) == column(numbered(50), "id")

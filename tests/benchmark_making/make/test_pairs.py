@@ -17,34 +17,46 @@ def found(table: Table) -> list[tuple[Any, ...]]:
     return list(zip(column(table, "extract"), column(table, "abstract"), column(table, "similarity"), strict=True))
 
 
-def test_the_least_similar_texts_of_the_same_group() -> None:
+def test_the_least_similar_texts_of_a_group_and_the_most_similar_of_others() -> None:
     table, work = work_of("pairs", EXTRACTS, ABSTRACTS, scope="within", order="least_similar", most=1, **OPTIONS)
     assert found(table) == [("a b c d", "e f", 0), ("a b e f", "a b c", 0.5), ("g h a i", "a b g h", 0.75)]
     assert table.columns == ["id", "extract", "other_id", "abstract", "similarity"]
     assert [dropped.row.values for dropped in work.dropped] == [EXTRACTS.rows[3].values, ABSTRACTS.rows[3].values]
     assert table.rows[0].origins == EXTRACTS.rows[0].origins + ABSTRACTS.rows[1].origins
     assert len(do("pairs", EXTRACTS, ABSTRACTS, scope="within", **OPTIONS).rows) == 5
-
-
-def test_the_most_similar_texts_of_other_groups() -> None:
     table = do("pairs", EXTRACTS, ABSTRACTS, scope="across", most=1, at_least=0.3, **OPTIONS)
     assert found(table) == [("a b c d", "a b g h", 0.5), ("a b e f", "a b g h", 0.5), ("x y z w", "a x y", 0.5)]
 
 
-def test_one_pair_of_each_two_groups() -> None:
+def test_one_pair_of_each_two_groups_also_in_each_split() -> None:
     options = {**OPTIONS, "scope": "across", "most": 2, "one_per_groups": True}
     table, work = work_of("pairs", EXTRACTS, ABSTRACTS, **options)
     groups = [frozenset(pair) for pair in zip(column(table, "id"), column(table, "other_id"), strict=True)]
     assert len(groups) == len(set(groups)) and ("a b c d", "a b g h", 0.5) in found(table)
     assert "a more similar pair has the same two groups" in [dropped.reason for dropped in work.dropped]
+    columns = {"id": ["1", "2"] * 2, "split": ["train", "train", "dev", "dev"]}
+    texts = ["a b c", "a b d", "a b e", "a b f"]
+    tables = table_of("extracts", extract=texts, **columns), table_of("abstracts", abstract=texts, **columns)
+    table = do("pairs", *tables, scope="across", most=1, one_per_groups=True, same="split", **OPTIONS)
+    assert column(table, "split") == ["train", "dev"]
 
 
-def test_the_similarity_of_two_columns() -> None:
+def test_two_columns_are_two_sides_and_values_that_look_the_same_to_numpy_are_two() -> None:
     table = table_of(question=["who built it", "where"], answer=["It was built", "here"])
     assert column(do("similarity", table, columns=["question", "answer"], units="words"), "similarity") == [2 / 3, 0]
+    table = table_of("packages", id=["p", "q"], title=["a b", "b c"], text=["a b d", "b e"])
+    options: dict[str, Any] = {"texts": ["title", "text"], "groups": ["id", "id"], "units": "words"}
+    right = do("pairs", table, table, scope="within", **options)
+    assert [(row.cell("title"), row.cell("other_text")) for row in right.rows] == [("a b", "a b d"), ("b c", "b e")]
+    wrong = do("pairs", table, table, scope="across", most=1, **options)
+    assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]
+    # Values that look the same to NumPy are two.
+    columns: dict[str, list[str]] = {"id": ["1", "1"], "split": ["dev", "dev\0"]}
+    tables = [table_of(name, **columns, **{name: ["a", "b"]}) for name in ("extract", "abstract")]
+    assert len(do("pairs", *tables, scope="within", same="split", **OPTIONS).rows) == 2
 
 
-def test_cut_keeps_the_most_similar_sentences() -> None:
+def test_cut_keeps_the_most_similar_sentences_as_many_as_the_penalty_allows() -> None:
     answer = "Nothing here. The bridge stands. Anna built the bridge. More words. And more."
     table = table_of(question=["Who built the bridge?"], answer=[answer])
     options = {"column": "answer", "like": "question", "units": "words"}
@@ -52,9 +64,6 @@ def test_cut_keeps_the_most_similar_sentences() -> None:
     assert column(table_cut, "answer") == ["Anna built the bridge."]
     assert work.facts["words"] == {"median_before": 13, "median_after": 4}
     assert column(do("cut", table, **options, measure="jaccard", most=1), "answer") == ["Anna built the bridge."]
-
-
-def test_the_penalty_decides_how_long_a_cut_text_is() -> None:
     table = table_of(question=["a b c d"], answer=["a b. c d. e."])
     options = {"column": "answer", "like": "question", "units": "words"}
     assert column(do("cut", table, **options, penalty=1.2), "answer") == ["a b. c d."]
@@ -79,15 +88,6 @@ def test_a_table_paired_with_itself_gives_each_pair_once_and_no_row_with_itself(
         assert texts == [("a b c", "a b d"), ("x y", "a b c"), ("a b e", "a b e")]
 
 
-def test_two_columns_of_a_table_are_two_sides() -> None:
-    table = table_of("packages", id=["p", "q"], title=["a b", "b c"], text=["a b d", "b e"])
-    options: dict[str, Any] = {"texts": ["title", "text"], "groups": ["id", "id"], "units": "words"}
-    right = do("pairs", table, table, scope="within", **options)
-    assert [(row.cell("title"), row.cell("other_text")) for row in right.rows] == [("a b", "a b d"), ("b c", "b e")]
-    wrong = do("pairs", table, table, scope="across", most=1, **options)
-    assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]
-
-
 @pytest.mark.parametrize("scope", ["within", "across"])
 def test_texts_of_the_same_split_are_paired_alone(scope: str) -> None:
     rng = np.random.default_rng(0)
@@ -105,17 +105,3 @@ def test_texts_of_the_same_split_are_paired_alone(scope: str) -> None:
         own = [each.with_rows(row for row in each.rows if row.cell("split") == split) for each in tables]
         apart += do("pairs", *own, **options).rows
     assert table.rows == apart
-
-
-def test_one_pair_of_each_two_groups_in_each_split() -> None:
-    columns = {"id": ["1", "2"] * 2, "split": ["train", "train", "dev", "dev"]}
-    texts = ["a b c", "a b d", "a b e", "a b f"]
-    tables = table_of("extracts", extract=texts, **columns), table_of("abstracts", abstract=texts, **columns)
-    table = do("pairs", *tables, scope="across", most=1, one_per_groups=True, same="split", **OPTIONS)
-    assert column(table, "split") == ["train", "dev"]
-
-
-def test_values_that_look_the_same_to_numpy_are_two() -> None:
-    columns: dict[str, list[str]] = {"id": ["1", "1"], "split": ["dev", "dev\0"]}
-    tables = [table_of(name, **columns, **{name: ["a", "b"]}) for name in ("extract", "abstract")]
-    assert len(do("pairs", *tables, scope="within", same="split", **OPTIONS).rows) == 2

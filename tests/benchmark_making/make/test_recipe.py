@@ -13,11 +13,14 @@ FEW = {"step": "sample", "number": 2, "into_table": "a"}
 PAIR = {"texts": ["sentence", "sentence"], "groups": ["author", "author"]}
 
 
-def test_a_step_takes_the_table_of_the_step_before(tmp_path: Path) -> None:
+def test_a_step_takes_the_table_of_the_step_before_and_a_recipe_is_yaml(tmp_path: Path) -> None:
     steps = [{"step": "sample", "number": 3, "into_table": "few"}, {"step": "shuffle"}, SPLIT]
     recipe = load_recipe(write_recipe(tmp_path, recipe_of(steps=steps)))
     assert [(use.tables, use.into) for use in recipe.uses] == [(["corpus"], "few"), (["few"], "few"), (["few"], "few")]
     assert recipe.written["t"].table == "few"
+    (tmp_path / "recipe.yaml").write_text("name: [\n", encoding="utf-8")
+    with raises_input_error(file="recipe.yaml", line=2):
+        load_recipe(tmp_path / "recipe.yaml")
 
 
 def step(name: str, **options: Any) -> dict[str, Any]:
@@ -80,9 +83,3 @@ def test_a_bad_recipe_is_an_error_at_its_key(keys: dict[str, Any], key: str, tmp
     path = write_recipe(tmp_path, recipe_of(**keys))
     with raises_input_error(file="recipe.yaml", key=key):
         load_recipe(path)
-
-
-def test_a_recipe_that_is_no_yaml_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "recipe.yaml").write_text("name: [\n", encoding="utf-8")
-    with raises_input_error(file="recipe.yaml", line=2):
-        load_recipe(tmp_path / "recipe.yaml")

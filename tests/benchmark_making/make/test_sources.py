@@ -31,38 +31,29 @@ def read(folder: Path, name: str, content: str, **keys: object) -> Table:
     return read_source("corpus", RecipeSource(name, **keys), folder)  # type: ignore[arg-type]
 
 
-def test_a_token_file_has_a_row_for_each_sentence(tmp_path: Path) -> None:
+def test_a_token_file_has_a_row_for_each_sentence_and_documents_may_be_numbered(tmp_path: Path) -> None:
     table = read(tmp_path, "a.conll", CONLL, tokens=TokenColumns(2, 3))
     assert column(table, "text") == ["Anna's here.", "No!", "Oslo"]
     assert column(table, "tags[]") == [["B-per", "O", "O", "O"], ["O", "O"], ["B-place"]]
     assert column(table, "document") == ["first", "first", "second"]
     assert [row.origins for row in table.rows] == [(Origin("a.conll", line),) for line in (3, 8, 12)]
-
-
-def test_documents_of_conll_2003_are_numbered(tmp_path: Path) -> None:
     content = "-DOCSTART- -X- O\n\nEU ORG O\n\n-DOCSTART- -X- O\n\nUN ORG B\n"
     table = read(tmp_path, "a.txt", content, tokens=TokenColumns(1, 3))
     assert column(table, "document") == ["1", "2"] and column(table, "text") == ["EU", "UN"]
 
 
-def test_lists_and_nested_keys_are_columns(tmp_path: Path) -> None:
+def test_lists_nested_keys_and_the_recipe_s_names_are_columns(tmp_path: Path) -> None:
     table = read(tmp_path, "a.jsonl", '{"meta": {"id": 1}, "parts": ["a", "b"]}\n{"meta": {"id": 2}}\n')
     assert table.columns == ["meta.id", "parts[]"]
     assert column(table, "parts[]") == [["a", "b"], None]
-
-
-def test_a_file_without_a_header_gets_the_recipes_columns(tmp_path: Path) -> None:
     assert column(read(tmp_path, "a.tsv", "x\ty\nz\tw\n", header=["one", "two"]), "two") == ["y", "w"]
 
 
-def test_a_token_may_begin_with_the_sign_of_a_comment(tmp_path: Path) -> None:
+def test_signs_of_comments_and_words_that_stand_for_others(tmp_path: Path) -> None:
     tabs = read(tmp_path, "a.tsv", "# a remark\n#sun\tO\nshines\tO\n\n#\tO\n1\tO\n", tokens=TokenColumns(1, 2))
     assert column(tabs, "tokens[]") == [["#sun", "shines"], ["#", "1"]]
     spaces = read(tmp_path, "a.txt", "# text = #sun shines\n#sun O\nshines O\n\n# O\n1 O\n", tokens=TokenColumns(1, 2))
     assert column(spaces, "tokens[]") == [["#sun", "shines"], ["#", "1"]] and column(spaces, "text")[0] == "#sun shines"
-
-
-def test_words_that_stand_for_others_are_no_tokens(tmp_path: Path) -> None:
     content = "1-2\tzum\t_\n1\tzu\tO\n2\tdem\tO\n2.1\tgehen\t_\n3\tSee\tB-place\n"
     assert column(read(tmp_path, "a.conllu", content, tokens=TokenColumns(2, 3)), "tokens[]") == [["zu", "dem", "See"]]
     (row,) = read(tmp_path, "a.txt", "1-2\tO\nwon\tO\n", tokens=TokenColumns(1, 2)).rows

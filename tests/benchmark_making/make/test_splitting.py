@@ -19,18 +19,18 @@ def corpus(rows: int, keys: int) -> Table:
     return table_of(id=[str(row) for row in range(rows)], author=names, label=labels)
 
 
-def test_shares_without_keys_are_exact_and_stratified() -> None:
+def test_shares_numbers_and_values_make_splits_that_are_exact_and_stratified() -> None:
     table, work = work_of("split", corpus(1000, 10), shares=SHARES, stratify="label")
     assert Counter(column(table, "split")) == {"train": 800, "dev": 100, "test": 100} == work.facts["reached"]
     counts = Counter(column(table, "label"))
     for name, share in SHARES.items():
         for label, rows in counts.items():
             assert abs(work.facts["strata"][name][label] - share * rows) <= 1.5
-
-
-def test_numbers_are_exact_and_the_rest_is_dropped() -> None:
     table, work = work_of("split", corpus(1000, 10), numbers={"train": 300, "test": 37}, stratify="label")
     assert Counter(column(table, "split")) == {"train": 300, "test": 37} and len(work.dropped) == 663
+    table = table_of(domain=["a", "b", "c", "d"])
+    done, work = work_of("split_by_value", table, column="domain", splits={"train": ["a", "b"], "test": ["d"]})
+    assert column(done, "split") == ["train", "train", "test"] and work.dropped[0].reason == "domain is 'c'"
 
 
 @pytest.mark.parametrize("keys", [20, 300])
@@ -45,20 +45,14 @@ def test_a_key_stands_in_one_split_only(keys: int) -> None:
         assert work.facts["reached"] == {"train": 800, "dev": 100, "test": 100}
 
 
-def test_rows_with_a_common_key_of_a_list_stay_together_and_rows_without_a_key_do_not() -> None:
+def test_keys_of_lists_and_of_two_columns_and_not_other_columns_decide() -> None:
     lists = [["a"], ["a", "b"], ["b"], [], [""], [""], [""], ["f"]]
     table = do("split", table_of(**{"keys[]": lists}), shares={"train": 0.5, "test": 0.5}, keys=["keys[]"])
     splits = column(table, "split")
     assert len(set(splits[:3])) == 1 and Counter(splits) == {"train": 4, "test": 4}
-
-
-def test_a_value_of_two_key_columns_is_one_key() -> None:
     table = table_of(id=["p", "q", "r", "s"], other=["q", "p", "s", "r"])
     splits = column(do("split", table, shares={"train": 0.5, "test": 0.5}, keys=["id", "other"]), "split")
     assert splits[0] == splits[1] != splits[2] == splits[3]
-
-
-def test_the_split_does_not_depend_on_other_columns() -> None:
     table = corpus(200, 40)
     fewer = table_of(author=column(table, "author"))
     splits = [column(do("split", each, shares=SHARES, keys=["author"]), "split") for each in (table, fewer)]
@@ -70,9 +64,3 @@ def test_numbers_far_from_those_asked_for_are_warned_of(caplog: pytest.LogCaptur
     with caplog.at_level(logging.WARNING, "mtl"):
         do("split", table_of(author=authors), shares={"train": 0.5, "dev": 0.4, "test": 0.1}, keys=["author"])
     assert "train has 60 rows where 50 were asked for" in caplog.text
-
-
-def test_split_by_value() -> None:
-    table = table_of(domain=["a", "b", "c", "d"])
-    done, work = work_of("split_by_value", table, column="domain", splits={"train": ["a", "b"], "test": ["d"]})
-    assert column(done, "split") == ["train", "train", "test"] and work.dropped[0].reason == "domain is 'c'"

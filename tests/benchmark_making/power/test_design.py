@@ -42,13 +42,10 @@ def pair(rng: np.random.Generator, skills: tuple[float, float], seeds: int, rows
     return runs[0], runs[1]
 
 
-def test_rows_alone_follow_the_noncentral_t() -> None:
+def test_rows_alone_and_seeds_alone_follow_the_noncentral_t() -> None:
     smallest = ROWS.smallest_difference()
     assert power_of(smallest, 2.0, 399) == pytest.approx(0.8, abs=1e-4)
     assert smallest == pytest.approx((stats.t.ppf(0.975, 399) + stats.t.ppf(0.8, 399)) * 2, rel=1e-3)
-
-
-def test_seeds_alone_follow_the_noncentral_t_of_welch_s_test() -> None:
     assert power_of(SEEDS.smallest_difference(), 2.0, 8) == pytest.approx(0.8, abs=1e-4)
     assert power_of(SEEDS.smallest_difference(seeds=3), (20 / 3) ** 0.5, 4) == pytest.approx(0.8, abs=1e-4)
 
@@ -86,32 +83,23 @@ def test_each_part_follows_the_number_of_rows_and_of_seeds() -> None:
     assert many == pytest.approx((1.96 + 0.8416) * variance**0.5, rel=0.03)
 
 
-def test_the_fewest_rows_and_seeds_are_enough_and_one_less_is_not() -> None:
+def test_the_fewest_rows_and_seeds_are_enough_and_what_they_do_not_reach() -> None:
     for design, difference in ((ROWS, 2.0), (ROWS, 9.0), (BOTH, 8.0), (BOTH, 6.5)):
         groups = design.groups_for(difference)
         assert design.smallest_difference(groups) <= difference < design.smallest_difference(groups - 1)
     for design, difference in ((SEEDS, 2.0), (BOTH, 6.5)):
         seeds = design.seeds_for(difference)
         assert design.smallest_difference(seeds=seeds) <= difference < design.smallest_difference(seeds=seeds - 1)
-
-
-def test_what_rows_or_seeds_alone_do_not_reach() -> None:
     assert BOTH.groups_for(2.0) == BOTH.seeds_for(2.0) == ROWS.seeds_for(2.0) == SEEDS.groups_for(2.0) == NEVER
     assert BOTH.groups_for(2.0, seeds=50) < NEVER
     assert SEEDS.seeds_for(50.0) == 3 and ROWS.groups_for(90.0) == 6
-
-
-def test_five_groups_show_nothing() -> None:
     few = replace(ROWS, groups=10, least_groups=5)  # an average over tasks of two sets of rows
     assert few.smallest_difference() == NEVER and few.groups_for(50.0) == 12
-
-
-def test_runs_that_do_not_vary() -> None:
     same = sample(np.array([80.0, 80.0, 80.0]), {RowSet("t", 50): np.full((3, 300), 80.0)})
     assert same_rows(same, same).smallest_difference() == 0
 
 
-def test_an_expectation_against_closed_formulas() -> None:
+def test_an_expectation_against_closed_formulas_with_seeds_too() -> None:
     expectation = typed(Expectation, {"rows": 1000, "accuracy": [80, 84], "agreement": 85})
     same = (0.15 - 0.04**2) / 1000
     other = (0.8 * 0.2 + 0.84 * 0.16) / 1000
@@ -120,9 +108,6 @@ def test_an_expectation_against_closed_formulas() -> None:
         assert design.groups_for(2.0) == pytest.approx(1000 * variance * ((1.96 + 0.8416) / 0.02) ** 2, rel=0.005)
     both = typed(Expectation, {"rows": 1000, "accuracy": [80], "agreement": 85})
     assert both.same_rows().smallest_difference() > expectation.same_rows().smallest_difference()
-
-
-def test_an_expectation_with_seeds() -> None:
     given = {"rows": 10**9, "accuracy": [80], "agreement": 85}
     expectation = typed(Expectation, {**given, "seeds": 5, "seed_deviation": 2})
     same = expectation.same_rows()

@@ -54,15 +54,11 @@ def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None
     assert needed_rows == f"{median(design.groups_for(8.0) for design in designs):,.0f}"
     assert needed_seeds in (f"{median(design.seeds_for(8.0) for design in designs):,.0f}", "never")
     assert cells["DYK"][1] == "15 groups" and cells["AVG"][1] == "135 groups" and cells["CBD"][-1] == "0 of 1"
-
-
-def test_seeds_in_place_of_the_present_ones(board: Leaderboard) -> None:
+    # Seeds in place of the present ones.
     now, more = (cells_of(power_text(board, PowerSettings(seeds=seeds)))["CBD"] for seeds in (None, 50))
     assert (now[2], more[2]) == ("3–5", "50") and float(more[3]) < float(now[3]) and more[7] == now[7]
     assert float(more[4]) < float(now[4])
-
-
-def test_tasks_that_cannot_tell_the_runs_apart_are_named(board: Leaderboard) -> None:
+    # Tasks that cannot tell the runs apart are named.
     text = power_text(board, PowerSettings())
     assert text.endswith("Tasks that cannot tell the runs apart: AVG, CBD, DYK.")
     (note,) = [note for note in board.facts if note.startswith("Tasks that cannot tell")]
@@ -91,11 +87,17 @@ def test_runs_with_equal_answers_differ_by_their_seeds_alone(tmp_path: Path) -> 
     assert any(f"AR {same}" in note for note in found.facts)
 
 
-def test_the_command_on_runs(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_on_runs_and_on_such_that_are_not_there(
+    runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     report = power_report(runs_dir, PowerSettings(difference=8.0)) + "\n"
     for words in ([], ["suite=klej"], ["suite=configs/suite/klej.yaml"]):
         assert main(["power", *words, str(runs_dir), "difference=8", "--cache", str(tmp_path)]) == 0
         assert capsys.readouterr().out == report and len(list(tmp_path.rglob("*.npz"))) == 4
+    with raises_input_error(key="suite"):
+        power_report(runs_dir, PowerSettings(suite="superlim"))
+    with raises_input_error(key=None):
+        power_report(tmp_path, PowerSettings())
 
 
 def test_the_command_on_an_expectation(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,13 +126,6 @@ def test_the_command_on_an_expectation(capsys: pytest.CaptureFixture[str]) -> No
 def test_settings_that_make_no_sense(given: dict[str, object], key: str | None) -> None:
     with raises_input_error(key=key):
         read_settings(given)
-
-
-def test_runs_that_are_not_there(runs_dir: Path, tmp_path: Path) -> None:
-    with raises_input_error(key="suite"):
-        power_report(runs_dir, PowerSettings(suite="superlim"))
-    with raises_input_error(key=None):
-        power_report(tmp_path, PowerSettings())
 
 
 @pytest.mark.parametrize(

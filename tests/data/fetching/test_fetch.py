@@ -59,7 +59,9 @@ def suite(suite_file: Path, tmp_path: Path) -> Iterator[Suite]:
         yield made
 
 
-def test_fetched_and_unpacked_to_their_places(suite: Suite, suite_file: Path, tmp_path: Path) -> None:
+def test_fetched_to_their_places_and_what_is_there_is_left_alone(
+    suite: Suite, suite_file: Path, tmp_path: Path
+) -> None:
     target = tmp_path / "target"
     fetch_suite(suite, suite.choose(None), target)
     assert missing_tasks(suite, target) == {}
@@ -67,10 +69,7 @@ def test_fetched_and_unpacked_to_their_places(suite: Suite, suite_file: Path, tm
     assert len(files) == 7  # no zip is left
     for file in files:
         assert (target / file).read_bytes() == (suite_file.parent / "data" / file).read_bytes()
-
-
-def test_what_is_there_is_left_alone(suite: Suite, tmp_path: Path) -> None:
-    target = tmp_path / "target"
+    target = tmp_path / "other"
     fetch_suite(suite, suite.choose(["samma"]), target)
     assert set(missing_tasks(suite, target)) == {"kansla", "betyg"}
     (target / "pairs/train.tsv").write_text("mine", encoding="utf-8")
@@ -193,16 +192,6 @@ def test_a_single_file_that_is_gone_is_one_line_and_the_others_are_fetched(
     assert error.startswith(
         f"mtl: error: {target}: dev.tsv could not be downloaded; all other files of the chosen tasks are there"
     )
-
-
-def test_a_single_file_with_another_checksum_is_not_kept(
-    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = single.parent / "data/train.tsv"
-    path.write_text(path.read_text(encoding="utf-8") + "en rad\tglad\n", encoding="utf-8")
-    assert fetch(single, tmp_path / "target", "tasks=[kansla]") == 2
-    assert "git blob id of the downloaded file is" in caplog.text
-    assert sorted(path.name for path in (tmp_path / "target").iterdir()) == ["dev.tsv", "test.tsv"]
 
 
 def test_the_hub_s_copy_where_a_single_file_is_gone(

@@ -327,9 +327,12 @@ def test_an_answer_that_is_no_list_of_files(server: HubServer, tmp_path: Path, a
     assert message.startswith("the Hub's answer cannot be used (") and "check HF_ENDPOINT" in message
 
 
-def test_a_path_that_is_no_text(server: HubServer, tmp_path: Path) -> None:
+def test_paths_that_are_no_text_or_many_are_one_line(server: HubServer, tmp_path: Path) -> None:
     server.datasets[NAME]["main"] = {"\ud800-train.csv": TRAIN, "valid.csv": DEV, "test.csv": TEST}
     assert "surrogates not allowed" in refused(make_task(), tmp_path)
+    server.datasets[NAME]["main"] = {f"{number:03}\n.csv": b"" for number in range(500)}
+    message = refused(make_task(), tmp_path)
+    assert "'019\\n.csv'" in message and "'020" not in message
 
 
 @pytest.mark.parametrize("endpoint", ["http://127.0.0.1:1", "http://127.0.0.1:x"])
@@ -347,9 +350,3 @@ def test_a_hub_that_must_not_be_asked(server: HubServer, tmp_path: Path, monkeyp
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     assert refused(make_task(), tmp_path) == "HF_HUB_OFFLINE is set; unset it and run again"
     assert not server.requests
-
-
-def test_many_files_are_not_all_listed(server: HubServer, tmp_path: Path) -> None:
-    server.datasets[NAME]["main"] = {f"{number:03}\n.csv": b"" for number in range(500)}
-    message = refused(make_task(), tmp_path)
-    assert "'019\\n.csv'" in message and "'020" not in message

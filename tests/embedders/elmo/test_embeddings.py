@@ -22,7 +22,9 @@ def build(folder: Path, cache_dir: Path, cache: bool = True) -> ElmoEmbeddings:
     return elmo_embeddings(EmbeddingsRequest(options(cache), TEXTS, np.array([0]), folder, cache_dir, CPU))
 
 
-def test_cached_layers_equal_computed_layers(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_cached_layers_equal_computed_layers_and_an_elmo_knows_all_words(
+    elmo_files: tuple[Path, Path], tmp_path: Path
+) -> None:
     folder = elmo_files[0].parent
     made = build(folder, tmp_path / "cache")
     texts = torch.tensor([2, 0, 2, 1])
@@ -33,9 +35,6 @@ def test_cached_layers_equal_computed_layers(elmo_files: tuple[Path, Path], tmp_
     assert list((tmp_path / "cache").glob("elmo-*-float32-*/*.rows.npy"))
     build(folder, tmp_path / "none", cache=False).sequences(TEXTS)
     assert not (tmp_path / "none").exists()
-
-
-def test_an_elmo_knows_all_words(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
     made = build(elmo_files[0].parent, tmp_path)
     assert made.coverage.unknown == (0, 0) and made.coverage.ngram_types is None
     assert made.coverage.found == (len(TEXTS.types), len(TEXTS.tokens))

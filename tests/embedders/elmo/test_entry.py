@@ -20,15 +20,9 @@ def test_a_folder_holds_an_elmo_once_its_weights_are_there(tmp_path: Path) -> No
     assert FILES.exists(folder)
     weights.with_name(f"pl_{weights.name}").unlink()
     assert options.exists() and not FILES.exists(folder)
-
-
-def test_only_a_file_in_the_folder_s_place_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     assert "must name the folder" in str(FILES.problem(tmp_path / "file"))
     assert FILES.problem(tmp_path) is None and FILES.problem(tmp_path / "none") is None
-
-
-def test_the_precision_is_one_of_two() -> None:
     for precision in ("float16", "float32"):
         typed(ElmoOptions, {**OPTIONS, "precision": precision})
     with raises_input_error(key="embeddings.precision"):

@@ -152,7 +152,7 @@ def test_memory_does_not_grow_with_the_buckets(tmp_path: Path) -> None:
 # Damaged models
 
 
-def test_quantized_models_are_rejected(tmp_path: Path) -> None:
+def test_quantized_and_truncated_models_are_rejected(tmp_path: Path, model: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("__label__a kot pies gęś\n__label__b pies kot\n" * 300, encoding="utf-8")
     settings = {"dim": DIM, "minn": 2, "maxn": 3, "bucket": 1000, "epoch": 1, "thread": THREADS, "verbose": 0}
@@ -161,6 +161,12 @@ def test_quantized_models_are_rejected(tmp_path: Path) -> None:
         classifier.quantize(input=str(text), cutoff=cutoff, retrain=False)
         classifier.save_model(str(tmp_path / name))
         assert_rejected(tmp_path / name, "quantized", ".bin")
+    data = model.read_bytes()
+    assert len(data) > 10_000
+    for length in [4, 6, 30, 70, 90, 500, 5000, len(data) // 2, len(data) - 1]:
+        path = tmp_path / "truncated.bin"
+        path.write_bytes(data[:length])
+        assert_rejected(path, "download or copy it again")
 
 
 @pytest.mark.parametrize(
@@ -188,15 +194,6 @@ def test_endless_words_are_rejected(model: Path, tmp_path: Path, monkeypatch: py
     path = tmp_path / "endless.bin"
     path.write_bytes(model.read_bytes()[:100] + b"a" * 5000)
     assert_rejected(path, "does not end", "damaged")
-
-
-def test_truncated_models_are_rejected(model: Path, tmp_path: Path) -> None:
-    data = model.read_bytes()
-    assert len(data) > 10_000
-    for length in [4, 6, 30, 70, 90, 500, 5000, len(data) // 2, len(data) - 1]:
-        path = tmp_path / "truncated.bin"
-        path.write_bytes(data[:length])
-        assert_rejected(path, "download or copy it again")
 
 
 # Text

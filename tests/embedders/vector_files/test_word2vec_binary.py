@@ -64,21 +64,18 @@ def test_all_ways_to_read(path: Path, ends: bool) -> None:
     assert (np.concatenate([vectors for _, vectors in blocks]) == VECTORS).all()
 
 
-def test_the_first_of_two_equal_words_counts(path: Path) -> None:
+def test_the_first_of_two_equal_words_counts_and_text_is_told_from_binary(path: Path, tmp_path: Path) -> None:
     row = b"solen "
     path.write_bytes(b"2 4\n" + row + VECTORS[0].tobytes() + row + VECTORS[1].tobytes())
     for read in (VectorFile(path).read, VectorFile(path).read_once):
         assert (read(["solen"]).vectors == VECTORS[:1]).all()
-
-
-def test_text_is_told_from_binary(path: Path, tmp_path: Path) -> None:
     assert is_word2vec_binary(path)
     for content in ("1 2\nsolen 0.5 1\n", "1 1\nsolen 7\n", "solen 0.5 1\n", "3 4", "3 4\n", ""):
         (tmp_path / "text.vec").write_text(content, encoding="utf-8")
         assert not is_word2vec_binary(tmp_path / "text.vec")
 
 
-def test_damaged_files(path: Path) -> None:
+def test_damaged_files_and_numbers_that_are_not_finite(path: Path) -> None:
     whole = path.read_bytes()
     for content in (
         whole[:-1],
@@ -93,9 +90,6 @@ def test_damaged_files(path: Path) -> None:
         path.write_bytes(content)
         with raises_input_error(file="v.bin"):
             VectorFile(path).read(["solen"])
-
-
-def test_numbers_that_are_not_finite(path: Path) -> None:
     path.write_bytes(b"1 4\nsolen " + np.full(4, np.nan, dtype=np.float32).tobytes())
     with raises_input_error(file="v.bin"):
         VectorFile(path).read(["solen"])

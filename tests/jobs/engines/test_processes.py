@@ -38,7 +38,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return settings
 
 
-def test_the_results_are_those_of_one_after_another(finished: list[str], tmp_path: Path) -> None:
+def test_the_results_are_those_of_one_after_another_and_of_another_number_of_processes(
+    finished: list[str], tmp_path: Path
+) -> None:
     places = (f"run_dir={tmp_path / 'run'}", f"cache_dir={tmp_path / 'cache'}")
     parallel = mtl("baseline", *finished, *places, "seeds_in_parallel=2")
     assert parallel.returncode == 0, parallel.stderr
@@ -46,9 +48,6 @@ def test_the_results_are_those_of_one_after_another(finished: list[str], tmp_pat
     # Each line of progress names its seed, and what all seeds share is logged once.
     assert parallel.stderr.count("distinct texts") == 1
     assert all(f"seed {seed} ({seed}/2)" in parallel.stderr for seed in (1, 2))
-
-
-def test_a_run_may_continue_with_another_number_of_processes(finished: list[str]) -> None:
     run_together([job([*finished, "seeds_in_parallel=2"])])
     assert run_baseline(job([*finished, "seeds_in_parallel=2"])) == run_baseline(job(finished))
 

@@ -83,18 +83,12 @@ def test_a_node_that_does_not_see_the_folder_is_named(
     assert list(tmp_path.iterdir()) == [tmp_path / "runs"] and list((tmp_path / "runs").iterdir()) == []
 
 
-def test_an_error_is_raised_here(cluster: Any, tmp_path: Path) -> None:
+def test_errors_are_raised_here_and_a_unit_whose_process_is_killed_begins_again(cluster: Any, tmp_path: Path) -> None:
     with pytest.raises(DivergedError, match="^seed 7"):
         run([Unit("seed 7", diverge, (tmp_path, "seed 7"))])
-
-
-def test_a_unit_that_no_node_can_run_is_named(cluster: Any, tmp_path: Path) -> None:
     for needs in (Needs(threads=64), Needs(memory=10**14)):
         with raises_input_error():
             run([Unit("a", who, (tmp_path, "a"), needs=needs)])
-
-
-def test_a_unit_whose_process_is_killed_begins_again(cluster: Any, tmp_path: Path) -> None:
     assert run([Unit("a", fail_at_first, (tmp_path, "a"))]) == {"a": "done"}
 
 

@@ -37,7 +37,7 @@ def test_a_linear_head_is_a_logistic_regression_of_standardized_features() -> No
     assert numbers(mine_too) == 5 + 1
 
 
-def test_a_network_learns_what_no_linear_model_does() -> None:
+def test_networks_learn_what_no_linear_model_does_and_equal_seeds_the_same() -> None:
     features = np.random.default_rng(0).uniform(-1, 1, (900, 2))
     labels = (features[:, 0] * features[:, 1] > 0).astype(int)
     network = DenseClassifier("mlp", 0.1, None, 1).fit(features, labels)
@@ -45,9 +45,6 @@ def test_a_network_learns_what_no_linear_model_does() -> None:
     assert numbers(network) == 2 * 256 + 256 + 256 + 1
     regressor = DenseRegressor("mlp", 0.1, 1).fit(features, features[:, 0] * features[:, 1])
     assert np.corrcoef(regressor.predict(features), features[:, 0] * features[:, 1])[0, 1] > 0.8
-
-
-def test_equal_seeds_give_equal_networks() -> None:
     features = np.random.default_rng(0).normal(size=(60, 4))
     labels = (features[:, 0] > 0).astype(int)
     first, again, other = (DenseClassifier("mlp", 1.0, None, seed).fit(features, labels) for seed in (1, 1, 2))
@@ -69,7 +66,7 @@ def test_fasttext_learns_the_same_each_time(words: int, characters: int) -> None
     assert numbers(first) == table.size + 2 * 100
 
 
-def test_fasttext_repeats_the_rows_of_rare_classes() -> None:
+def test_fasttext_repeats_the_rows_of_rare_classes_and_reads_any_line() -> None:
     rare = np.array([0] * 85 + [7] * 5)
     lines = ["tekst"] * 90
     plain, balanced = (
@@ -78,11 +75,12 @@ def test_fasttext_repeats_the_rows_of_rare_classes() -> None:
     of_rare = [model.fit(lines, rare).predict_proba(["tekst"])[0, 1] for model in (plain, balanced)]
     assert of_rare[0] < 0.2 < 0.35 < of_rare[1]
     assert list(plain.classes_) == [0, 7]
-
-
-def test_fasttext_reads_lines_without_words_and_words_that_it_never_saw() -> None:
+    # Lines without words, and words that it never saw.
     model = FastTextClassifier(random_state=1).fit(LINES, LABELS)
     assert model.predict_proba(["", "nieznane słowo"]).shape == (2, 2)
+    # What fastText says is the error.
+    with pytest.raises(InputError, match="^fastText could not train: "):
+        FastTextClassifier(lr=1e30).fit(LINES, LABELS)
 
 
 def test_fasttext_predicts_numbers_by_the_means_of_their_classes() -> None:
@@ -95,23 +93,10 @@ def test_fasttext_predicts_numbers_by_the_means_of_their_classes() -> None:
     assert predicted == pytest.approx(expected, abs=1e-2)
 
 
-def test_what_fasttext_says_is_the_error() -> None:
-    with pytest.raises(InputError, match="^fastText could not train: "):
-        FastTextClassifier(lr=1e30).fit(LINES, LABELS)
-
-
-@pytest.mark.parametrize(
-    ("method", "key", "value"),
-    [
-        *(
-            ("fasttext", "max_characters", 1),
-            ("fasttext", "epoch", 0),
-            ("static", "head", "deep"),
-            ("static", "alpha", 0),
-        ),
-        *(("svm", "C", -1), ("svm", "C", "abc")),
-    ],
-)
-def test_a_bad_value_is_named(method: str, key: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"^floor.grid.{key}={value}"):
-        check_grid(method, {key: [value]})
+def test_a_bad_value_is_named() -> None:
+    for method, key, value in (
+        *(("fasttext", "max_characters", 1), ("fasttext", "epoch", 0), ("static", "head", "deep")),
+        *(("static", "alpha", 0), ("svm", "C", -1), ("svm", "C", "abc")),
+    ):
+        with pytest.raises(InputError, match=f"^floor.grid.{key}={value}"):
+            check_grid(method, {key: [value]})

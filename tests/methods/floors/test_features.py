@@ -63,7 +63,7 @@ def by_hand() -> dict[str, list[np.ndarray]]:
     return found
 
 
-def test_words_and_characters_by_their_formula() -> None:
+def test_ngrams_by_their_formula_without_rare_ones_and_those_beyond_the_most() -> None:
     words, characters = vectors(AB, CD)
     length = np.hypot(1, RARE)  # term frequency = 1 + ln(count), length 1
     np.testing.assert_allclose(words, [[1, 0], [1 / length, RARE / length]])
@@ -72,8 +72,6 @@ def test_words_and_characters_by_their_formula() -> None:
     np.testing.assert_allclose(characters[0] @ characters[0], 1)
     np.testing.assert_allclose(sorted(characters[1]), sorted([1 / length / 2**0.5] * 2 + [RARE / length / 2**0.5] * 2))
 
-
-def test_rare_ngrams_and_those_beyond_the_most_are_left_out() -> None:
     def width(**other: object) -> list[int]:
         return [made.fit_transform([AB, CD]).shape[1] for made in new_vectorizers(config(**other)).values()]
 
@@ -83,20 +81,21 @@ def test_rare_ngrams_and_those_beyond_the_most_are_left_out() -> None:
     assert all(made.fit([AB, CD]).transform([NEW]).nnz == 0 for made in new_vectorizers(config()).values())
 
 
-def test_nothing_left_is_an_error() -> None:
+def test_nothing_left_is_an_error_and_so_is_a_kept_ngram_twice() -> None:
     with pytest.raises(ValueError, match="min_df"):
         TaskFeatures("svm", config(min_count=3), SINGLE).fit(
             [[AB], [CD]]
         )  # two documents cannot hold anything three times
+    # Its n-grams would have numbers beyond the columns of the matrix.
+    for ngrams in ('["bra", "bra"]', "[]"):
+        with pytest.raises(ValueError, match="twice"):
+            restore_fitted(CountVectorizer(), {"ngrams": ngrams})
 
 
-def test_a_single_text_is_its_ngrams_side_by_side() -> None:
+def test_a_single_text_is_its_ngrams_side_by_side_and_counts_once() -> None:
     features = TaskFeatures("svm", config(), SINGLE)
     np.testing.assert_allclose(features.fit([[AB], [CD]]).toarray(), np.hstack(vectors(AB, CD)))
     assert features.transform([[NEW], [CD]]).shape == (2, 6)
-
-
-def test_repeated_texts_count_once() -> None:
     once, often = (TaskFeatures("tree", config(), SINGLE) for _ in range(2))
     once.fit([[AB], [CD]])
     np.testing.assert_allclose(often.fit([[AB], [AB], [CD]]).toarray()[1:], once.transform([[AB], [CD]]).toarray())
@@ -107,15 +106,14 @@ def test_overlap_has_the_cosines() -> None:
     _, found = pair_features("overlap")
     np.testing.assert_allclose(found, [[1 / length] * 2, [1, 1], [1, 1]])
     np.testing.assert_allclose(found, np.hstack(by_hand()["cosines"]))
+    # A text of unknown n-grams is like no other.
+    assert pair_features("overlap")[0].transform([(NEW, CD), (NEW, NEW)]).tolist() == [[0, 0], [0, 0]]
 
 
-def test_a_linear_model_has_ngrams_and_what_the_texts_share() -> None:
+def test_pairs_have_ngrams_and_what_the_texts_share_and_forests_whole_texts_several_times() -> None:
     hand = by_hand()
     expected = [*hand["bag"], *hand["differences"], *hand["products"], standardized(np.hstack(hand["cosines"]))]
     np.testing.assert_allclose(pair_features("svm")[1], np.hstack(expected), atol=1e-12)
-
-
-def test_a_forest_has_the_features_of_whole_texts_several_times() -> None:
     hand = by_hand()
     whole = np.hstack([standardized(np.hstack(hand["cosines"])), *hand["distances"]])
     expected = np.hstack([*hand["differences"], *hand["products"], whole])
@@ -129,10 +127,6 @@ def test_new_pairs_have_the_training_texts_ngrams_and_weights(method: str) -> No
     features, found = pair_features(method)
     again = features.transform([*ROWS[1:], (NEW, CD)])
     np.testing.assert_allclose((again if method == "overlap" else again.toarray())[:2], found[1:], atol=1e-12)
-
-
-def test_a_text_of_unknown_ngrams_is_like_no_other() -> None:
-    assert pair_features("overlap")[0].transform([(NEW, CD), (NEW, NEW)]).tolist() == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize(("method", "task"), [("svm", SINGLE), ("logistic", PAIR)])
@@ -152,13 +146,6 @@ def test_what_is_kept_transforms_as_what_was_written(tmp_path: Path, method: str
     )
 
 
-def test_a_kept_vocabulary_with_an_ngram_twice_is_refused() -> None:
-    """Its n-grams would have numbers beyond the columns of the matrix."""
-    for ngrams in ('["bra", "bra"]', "[]"):
-        with pytest.raises(ValueError, match="twice"):
-            restore_fitted(CountVectorizer(), {"ngrams": ngrams})
-
-
 @pytest.mark.parametrize("ngrams", ["{}", "[1]", "[", "3", "[" * 100_000, '["a", "b"]'])
 def test_a_kept_vocabulary_of_another_form_is_refused(ngrams: str) -> None:
     state = fitted_state(TfidfVectorizer().fit(["ett två tre"]))
@@ -171,18 +158,17 @@ def split(targets: list[float], sizes: list[int] | None = None) -> Split:
     return Split(np.arange(inputs)[:, None], np.array(targets), None if sizes is None else np.array(sizes))
 
 
-def test_all_rows_in_their_order() -> None:
+def test_all_rows_in_their_order_or_fewer_evenly_spread() -> None:
     found = training_inputs(SINGLE, split([0.0, 1, 1]), None, False)
     assert found.places.tolist() == [0, 1, 2] and found.targets.tolist() == [0, 1, 1]
     found = training_inputs(CHOICE, split([1.0, 0], [3, 2]), 9, False)
     assert found.places.tolist() == [0, 1, 2, 3, 4] and found.targets.tolist() == [0, 1, 0, 1, 0]
-
-
-def test_fewer_rows_are_evenly_spread() -> None:
     found = training_inputs(SINGLE, split([float(i % 2) for i in range(10)]), 4, False)
     assert found.places.tolist() == [0, 2, 5, 7] and found.targets.tolist() == [0, 0, 1, 1]
     found = training_inputs(CHOICE, split([1.0, 0, 0], [3, 2, 1]), 1, False)
     assert found.places.tolist() == [0, 1, 2]
+    # Without candidates there are no pairs.
+    assert training_inputs(SINGLE, split([0.0, 1]), None, True).places.tolist() == [0, 1]
 
 
 def test_of_a_choice_the_right_candidate_and_a_wrong_one() -> None:
@@ -196,7 +182,3 @@ def test_of_a_choice_the_right_candidate_and_a_wrong_one() -> None:
     assert drawn[2] == 0 and np.abs(drawn[[0, 1, 3]] - 1 / 3).max() < 0.08
     assert set(pairs[:, 3]) == {5, 6}
     assert (training_inputs(CHOICE, rows, None, True).places == found.places).all()
-
-
-def test_without_candidates_there_are_no_pairs() -> None:
-    assert training_inputs(SINGLE, split([0.0, 1]), None, True).places.tolist() == [0, 1]

@@ -42,9 +42,7 @@ def test_a_text_is_the_mean_of_its_known_words(words: WordFile) -> None:
     assert vectors.encode(texts) == pytest.approx(np.array([[0.5, 1.0], [(1 + 1 + 3) / 3, 1.0], [0, 0], [0, 0]]))
     assert vectors.encode(texts[1:2]) == pytest.approx(np.array([[5 / 3, 1.0]]))
     assert words.size == 6
-
-
-def test_new_texts_and_known_ones_in_any_order(words: WordFile) -> None:
+    # New texts and known ones, in any order.
     vectors = TextVectors(words, "none")
     vectors.learn(documents("solen"), np.array([0]))
     encoded = vectors.encode(documents("regnet", "solen", "regnet", "skiner solen"))

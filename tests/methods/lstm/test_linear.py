@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from command_line import job
-from data_files import read_json
+from data_files import read_column, read_json
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from lstm_parts import CHOICE, LABELS, NUMBERS, Parts, lstm_parts
@@ -17,7 +17,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import mtl.methods.lstm.linear as linear
-from mtl.data.dataset import Dataset, Split, input_rows, load_dataset, with_one_wrong
+from mtl.data.dataset import Dataset, Split, input_rows, load_dataset
 from mtl.data.splits import read_task
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.coded import UNLABELLED
@@ -77,18 +77,11 @@ def test_other_rows_are_answered_by_a_model_of_all_training_rows(parts: Parts, m
     np.testing.assert_allclose(models.outputs["numbers"]["dev"][:, 0], expected.predict(dev) / 10, atol=1e-4)
 
 
-def test_every_candidate_has_an_output_and_tasks_on_words_have_no_model(parts: Parts, models: LinearModels) -> None:
-    assert set(models.kept) == {"labels", "numbers", "choice"}
-    for name, split in parts.dataset.splits["choice"].items():
-        assert models.outputs["choice"][name].shape == (len(split.texts), 1)
-    assert models.parameters > 0 and models.seconds > 0
-
-
 def together(folds: np.ndarray, *rows: int) -> bool:
     return len({int(folds[row]) for row in rows}) == 1
 
 
-def test_rows_that_share_a_text_on_either_side_are_in_one_fold() -> None:
+def test_rows_that_share_a_text_or_a_group_are_in_one_fold() -> None:
     texts = np.array([[100 + 2 * row, 101 + 2 * row] for row in range(60)])
     texts[3] = texts[17, ::-1]  # the same pair, the other way round
     texts[20, 1] = texts[41, 1]
@@ -98,9 +91,6 @@ def test_rows_that_share_a_text_on_either_side_are_in_one_fold() -> None:
     candidates = Split(texts, np.zeros(30), sizes=np.full(30, 2))
     folds = row_folds(CHOICE, candidates)
     assert len(folds) == 30 and together(folds, 3 // 2, 17 // 2) and together(folds, 20 // 2, 41 // 2, 52 // 2)
-
-
-def test_rows_of_a_group_are_in_one_fold() -> None:
     texts = np.arange(120).reshape(60, 2)
     groups = np.full(60, -1)
     groups[[5, 30, 31]], groups[[7, 8]] = 0, 1
@@ -211,13 +201,6 @@ def test_unlabelled_rows_have_outputs(parts: Parts, tmp_path: Path) -> None:
     assert (outputs[UNLABELLED] == outputs["dev"]).all()
 
 
-def test_a_wrong_candidate_brings_its_output() -> None:
-    base = np.arange(5, dtype=np.float32)[:, None]
-    split = Split(np.arange(5)[:, None], np.array([2.0, 0.0]), sizes=np.array([3, 2]), base=base)
-    chosen = with_one_wrong(split, np.random.default_rng(0))
-    assert chosen.base is not None and chosen.base[:, 0].tolist() == chosen.texts[:, 0].tolist()
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run, with suite, data and caches beside it."""
@@ -235,7 +218,7 @@ def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
     for task in dataset.tasks:
         split = "test" if task.scored_split == "test" else "dev"
         predicted = predictor.predict(task.id, input_rows(dataset, task, dataset.splits[task.id][split]))
-        cells = (run / f"seed-1/predictions/{split}_pred_{task.id}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        cells = read_column(run / f"seed-1/predictions/{split}_pred_{task.id}.tsv")
         if task.kind == "number":
             np.testing.assert_allclose(np.array(predicted, dtype=float), np.array(cells, dtype=float), atol=1e-4)
         else:

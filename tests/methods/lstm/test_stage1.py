@@ -1,8 +1,8 @@
-import json
 from pathlib import Path
 
 import pytest
 import torch
+from data_files import read_json
 from lstm_parts import TRAINED, Parts, lstm_parts
 
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain
@@ -36,7 +36,7 @@ def test_it_trains_on_the_rows_of_every_target_kind_together(tmp_path: Path, var
     }
     assert {f"heads.layers.{place}" for place in range(4)} <= {".".join(name.split(".")[:3]) for name in changed}
     assert any(name.startswith("encoder.lstm") for name in changed) and "encoder.embedder.table" in changed
-    done = json.loads((tmp_path / "pretrain/done.json").read_text(encoding="utf-8"))
+    done = read_json(tmp_path / "pretrain/done.json")
     assert [row["step"] for row in done["curve"]] == [4, 8, 12]
     scores = {f"dev/{task.id}" for task in TRAINED}  # a task that another one's head answers has no dev score
     assert {name for name in done["curve"][0] if name.startswith("dev/")} == scores | {"dev/average"}
@@ -53,22 +53,3 @@ def test_a_finished_stage_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     record.unlink()  # as if the process had been killed before it wrote the record
     assert same(train(parts, tmp_path / "pretrain"), trained)
     assert record.read_bytes() == written
-
-
-def test_the_last_weights_are_kept_where_the_configuration_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = {}
-    for checkpoint in ("best", "last"):
-        # Each score is less than the one before: the first validation is the best one.
-        falling = iter(range(100, 0, -1))
-        monkeypatch.setattr("mtl.training.module.score", lambda *_, falling=falling: float(next(falling)))
-        parts = lstm_parts(tmp_path, f"pretrain.checkpoint={checkpoint}")
-        made[checkpoint] = train(parts, tmp_path / checkpoint)
-    kept = torch.load(tmp_path / "last/final.ckpt", weights_only=True)
-    first = torch.load(tmp_path / "best/best.ckpt", weights_only=True)
-    assert (first["epoch"], kept["epoch"]) == (0, 2) and not (tmp_path / "last/best.ckpt").exists()
-    for network, state in ((made["best"], first["state_dict"]), (made["last"], kept["state_dict"])):
-        assert all(torch.equal(value, state[name]) for name, value in network.state_dict().items())
-    lstm = "encoder.lstm.weight_ih_l0"
-    assert not torch.equal(first["state_dict"][lstm], kept["state_dict"][lstm])

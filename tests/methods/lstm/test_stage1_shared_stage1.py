@@ -1,6 +1,5 @@
 """Stage 1 that several runs share."""
 
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 import torch
 import yaml
 from command_line import content, job
+from data_files import read_json
 from input_errors import raises_input_error
 from torch import nn
 
@@ -29,9 +29,7 @@ def made(settings: list[str], run: Path, *further: str) -> Path:
 
 
 def trained_in(run: Path) -> str | None:
-    done = json.loads((run / "seed-1/pretrain/done.json").read_text(encoding="utf-8"))
-    found: str | None = done.get("trained_in")
-    return found
+    return read_json(run / "seed-1/pretrain/done.json").get("trained_in")
 
 
 @pytest.mark.slow
@@ -58,7 +56,7 @@ def test_a_run_with_another_stage_1_trains_its_own(settings: list[str], tmp_path
     made(settings, tmp_path / "first")
     second = made(settings, tmp_path / "second", change)
     (done,) = second.glob("seed-*/pretrain/done.json")
-    assert "trained_in" not in json.loads(done.read_text(encoding="utf-8"))
+    assert "trained_in" not in read_json(done)
 
 
 def config(*settings: str) -> Config:
@@ -135,12 +133,13 @@ def take(shared: SharedStage1, folder: Path) -> bool:
     return shared.take(folder, "best", NETWORK, "stage 1")
 
 
-def test_the_record_says_where_it_was_trained(tmp_path: Path) -> None:
+def test_the_record_says_where_it_was_trained_also_when_the_first_run_is_removed(tmp_path: Path) -> None:
     shared = SharedStage1(tmp_path / "records", "k")
     source = finished(tmp_path / "one", shared)
-    assert take(shared, tmp_path / "two")
-    done = json.loads((tmp_path / "two/done.json").read_text(encoding="utf-8"))
-    assert done == {"key": "k", **RECORD, "trained_in": str(source)}
+    for name in ("two", "three"):
+        assert take(shared, tmp_path / name)
+        assert read_json(tmp_path / name / "done.json") == {"key": "k", **RECORD, "trained_in": str(source)}
+        shutil.rmtree(source, ignore_errors=True)
 
 
 @pytest.mark.parametrize(
@@ -169,33 +168,20 @@ def test_what_is_not_there_whole_is_trained_again(tmp_path: Path, damage: str) -
     assert list(begun.parent.iterdir()) == [begun]  # what was begun is continued
 
 
-def test_it_stays_shared_when_the_first_run_is_removed(tmp_path: Path) -> None:
-    shared = SharedStage1(tmp_path / "records", "k")
-    first = finished(tmp_path / "one", shared)
-    assert take(shared, tmp_path / "two")
-    shutil.rmtree(first)
-    assert take(shared, tmp_path / "three")
-    done = json.loads((tmp_path / "three/done.json").read_text(encoding="utf-8"))
-    assert done["trained_in"] == str(first)
-
-
 def test_it_stays_shared_when_all_runs_are_moved(tmp_path: Path) -> None:
     finished(tmp_path / "before/one", SharedStage1(tmp_path / "before/records", "k"))
     (tmp_path / "before").rename(tmp_path / "after")
     assert take(SharedStage1(tmp_path / "after/records", "k"), tmp_path / "after/two")
 
 
-def test_only_a_finished_stage_with_this_key_is_recorded(tmp_path: Path) -> None:
+def test_only_a_finished_stage_with_this_key_is_recorded_where_there_is_a_place(tmp_path: Path) -> None:
     shared = SharedStage1(tmp_path / "records", "k")
     source = finished(tmp_path / "one", SharedStage1(tmp_path / "records", "other"))
     shared.record(source)
     shared.record(tmp_path / "none")
     assert [path.name for path in (tmp_path / "records").iterdir()] == ["other.json"]
-
-
-def test_without_a_place_for_records_nothing_is_shared(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     shared = SharedStage1(tmp_path / "file/records", "k")
     with shared.reserved("stage 1"):
-        finished(tmp_path / "one", shared)
+        finished(tmp_path / "three", shared)
     assert not take(shared, tmp_path / "two")

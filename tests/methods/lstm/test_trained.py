@@ -126,7 +126,7 @@ def test_text_vectors_pool_the_joined_outputs(tmp_path: Path) -> None:
     np.testing.assert_allclose(vectors[0, :16], states[0].max(dim=0).values, atol=1e-5)
 
 
-def test_text_vectors_are_those_of_stage_1(frozen: Trained) -> None:
+def test_text_vectors_are_those_of_stage_1_and_answers_do_not_depend_on_other_rows(frozen: Trained) -> None:
     parts, model, _ = frozen
     texts = [parts.dataset.texts[5], "aldrig sett", parts.dataset.texts[5]]
     vectors = model.encode(texts)
@@ -134,9 +134,6 @@ def test_text_vectors_are_those_of_stage_1(frozen: Trained) -> None:
     with torch.no_grad():
         expected = model.encoder(*parts.sequences.gather(torch.tensor([5]))).numpy()
     np.testing.assert_allclose(vectors[[0, 2]], expected.repeat(2, axis=0), atol=1e-5)
-
-
-def test_the_answer_for_a_row_does_not_depend_on_the_others(frozen: Trained) -> None:
     model = frozen[1]
     rows = [("fråga", "a", "b", "c"), ("en annan", "d"), ("tredje", "solen skiner", "regnet faller")]
     together = model.predict(CHOICE, rows)

@@ -172,7 +172,7 @@ def test_a_disk_that_fails_otherwise_is_an_error(tmp_path: Path, monkeypatch: py
         outputs_of_pairs(parts, tmp_path)
 
 
-def test_with_a_projection_every_head_reads_token_outputs(tmp_path: Path) -> None:
+def test_which_texts_are_pooled_and_which_heads_read_token_outputs(tmp_path: Path) -> None:
     parts = lstm_parts(tmp_path, "head.projection=6", "encoder.join_input=true")
     network = parts.network()
     assert all(reads_tokens(network.heads, task) for task in (*TRAINED, OTHER))
@@ -180,9 +180,6 @@ def test_with_a_projection_every_head_reads_token_outputs(tmp_path: Path) -> Non
     assert encoded.vectors is None and encoded.tokens is not None
     states, _ = encoded.tokens.gather(torch.arange(len(parts.texts)))
     assert states.shape[2] == 2 * 8 + 12  # LSTM outputs and the word's vector
-
-
-def test_only_the_texts_of_heads_that_read_vectors_are_pooled(tmp_path: Path) -> None:
     parts = lstm_parts(tmp_path, "variant=attention")
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, parts.network(), 1, tmp_path)
     assert encoded.vectors is not None

@@ -2,15 +2,14 @@
 
 import gc
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from command_line import job
+from data_files import read_json
 from elmo_files import write_elmo
-from input_errors import raises_input_error
 
 import mtl
 from mtl.jobs.baseline import run_baseline
@@ -33,13 +32,13 @@ def given(settings: list[str], name: str, folder: Path, *more: str) -> list[str]
 def test_the_cost_counts_one_encoder_all_heads_and_both_stages(settings: list[str], tmp_path: Path) -> None:
     run = job(given(settings, "random", tmp_path))
     run_baseline(run)
-    cost = json.loads(run.folder.scores(1).read_text(encoding="utf-8"))["cost"]
+    cost = read_json(run.folder.scores(1))["cost"]
     kept = torch.load(run.folder.seed(1) / "pretrain/best.ckpt", weights_only=True)["state_dict"]
     assert cost["parameters"] == sum(value.numel() for value in kept.values())
     table = kept["encoder.embedder.table.weight"].numel()
     assert cost["parameters_without_embeddings"] == cost["parameters"] - table
     seconds = {
-        str(path.parent.relative_to(run.folder.seed(1))): json.loads(path.read_text(encoding="utf-8"))["seconds"]
+        str(path.parent.relative_to(run.folder.seed(1))): read_json(path)["seconds"]
         for path in run.folder.seed(1).rglob("done.json")
     }
     assert set(seconds) == {"pretrain", "finetune/kansla", "finetune/samma", "finetune/betyg"}
@@ -91,18 +90,6 @@ def test_without_its_cache_elmo_gives_the_same(settings: list[str], tmp_path: Pa
     for name, value in cached["state_dict"].items():
         assert torch.equal(value, computed["state_dict"][name]), name
     assert list((tmp_path / "cache").glob("elmo-*-float16-*/*.rows.npy"))
-
-
-@pytest.mark.slow
-def test_another_elmo_is_not_the_run_s(settings: list[str], suite_file: Path, tmp_path: Path) -> None:
-    all_settings = given(settings, "elmo", tmp_path)
-    run_baseline(job(all_settings))
-    write_elmo(tmp_path / "elmo", scale=0.9, **ELMO)
-    with raises_input_error(file="elmo"):
-        mtl.load(suite_file.parent / "run")
-    with raises_input_error(file="run"):
-        (suite_file.parent / "run/summary.json").unlink()
-        run_baseline(job(all_settings))
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
 from mtl.api.cli import main
-from mtl.base.errors import InputError
 from mtl.jobs.inputs import prepare
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.transformer.pretrained import open_pretrained
@@ -39,7 +38,7 @@ def test_names(settings: list[str], title: str, folder: str) -> None:
     assert made.folder.path == Path("runs/klej-sample") / folder
 
 
-def test_the_protocols() -> None:
+def test_the_protocols_and_the_rates_of_a_sample() -> None:
     klej = job([SUITE.replace("-sample", ""), "method=transformer"]).config
     of = klej.transformer
     assert (of.epochs, of.batch_size, of.learning_rate, of.warmup, of.checkpoint) == (4, 32, 2e-5, 100, "last")
@@ -48,6 +47,9 @@ def test_the_protocols() -> None:
     of = superlim.transformer
     assert (of.epochs, of.patience, of.warmup, of.weight_decay, of.checkpoint) == (10, 5, 0.06, 0.1, "best")
     assert (superlim.method, superlim.max_length, superlim.loss.choice) == ("transformer", 128, "pairs")
+    given = ["suite=klej-sample", "method=transformer"]
+    rates = [job([*given, *more]).config.transformer.learning_rate for more in ([], ["transformer.path=models/bert"])]
+    assert rates == [1e-3, 2e-5]
 
 
 @pytest.mark.parametrize(
@@ -87,16 +89,10 @@ def test_settings_that_make_no_sense(settings: list[str], said: str, capsys: pyt
     assert f"mtl: error: {said}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        (["transformer.tokenizer=x"], "transformer.tokenizer: is for a transformer with its tokenizer elsewhere"),
-        (["transformer.path=./x"], r"transformer.path=./x: no such folder"),
-    ],
-)
-def test_settings_that_contradict_each_other(settings: list[str], said: str) -> None:
+@pytest.mark.parametrize("settings", [["transformer.tokenizer=x"], ["transformer.path=./x"]])
+def test_settings_that_contradict_each_other(settings: list[str]) -> None:
     made = job([SUITE, "method=transformer", *settings])
-    with pytest.raises(InputError, match=said):
+    with raises_input_error():
         TRANSFORMER.check(made.config, made.suite)
 
 
@@ -117,12 +113,6 @@ def test_keys_that_only_other_variants_read(variant: str, keys: list[str], capsy
         assert f"mtl: error: {key}: variant {variant} does not read it; choose" in capsys.readouterr().err
     train = job([SUITE, *given]).config.finetune.train_encoder
     job([SUITE, *given, f"finetune.train_encoder={train}"])  # what the variant itself sets may be said
-
-
-def test_a_sample_suite_sets_rates_for_the_transformer_that_it_trains_alone() -> None:
-    given = ["suite=klej-sample", "method=transformer"]
-    rates = [job([*given, *more]).config.transformer.learning_rate for more in ([], ["transformer.path=models/bert"])]
-    assert rates == [1e-3, 2e-5]
 
 
 def test_little_disk_space_and_short_training_are_said_beforehand(

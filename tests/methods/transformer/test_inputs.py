@@ -65,20 +65,17 @@ def test_marked_words_follow_behind_separators(kind: str, request: pytest.Fixtur
     assert cut[-tail:, 0].tolist() == whole[-tail:, 0].tolist()
 
 
-def test_one_text_and_two_words_are_a_pair_and_a_further_text(bert: Pretrained) -> None:
+def test_further_texts_may_be_one_or_long(bert: Pretrained) -> None:
+    # One text and two words are a pair and a further text.
     tokenizer = bert.tokenizer
     ((found,), _) = read(bert, [(LONG, "dag", "regnet")], 64)
     wanted = [*tokenizer(LONG, "dag")["input_ids"], *tokenizer("regnet", add_special_tokens=False)["input_ids"], 3]
     assert found[:, 0].tolist() == wanted
-
-
-def test_a_long_marked_span_leaves_room_for_the_texts(bert: Pretrained) -> None:
+    # A long marked span leaves room for the texts.
     ((found,), _) = read(bert, [(LONG, LONG, LONG * 5, LONG * 5)], 30)
     assert len(found) == 30
     assert (found[:, 0] == 3).sum() == 4
-
-
-def test_a_text_that_is_no_unicode_can_be_read(bert: Pretrained) -> None:
+    # A text that is no Unicode can be read.
     ((found,), _) = read(bert, [("dag \ud800 fin",)], 64)
     assert len(found) == len(bert.tokenizer("dag ? fin")["input_ids"])
 

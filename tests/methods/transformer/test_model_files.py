@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data_files import read_json
 from input_errors import raises_input_error
 from safetensors.torch import load_file, save_file
 from tiny_transformers import write_bert
@@ -29,7 +30,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def changed(bert: Path, folder: Path, name: str, **values: Any) -> Path:
     """A copy of the folder with these values in one of its JSON files."""
     shutil.copytree(bert, folder)
-    content = json.loads((folder / name).read_text(encoding="utf-8"))
+    content = read_json(folder / name)
     (folder / name).write_text(json.dumps({**content, **values}), encoding="utf-8")
     return folder
 
@@ -43,31 +44,24 @@ LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "message"),
+    ("name", "values"),
     [
-        ("config.json", {"num_hidden_layers": 10**7}, "num_hidden_layers: 10000000 is more than any transformer has"),
-        ("config.json", {"text_config": {"n_layer": 10**30}}, "n_layer: 1"),
-        ("config.json", {"max_position_embeddings": 10**9}, "max_position_embeddings: 1000000000 is more than any"),
-        ("config.json", {"hidden_size": 10**6}, "needs .* GB of memory, and this machine has"),
-        ("config.json", {"vocab_size": 10**11}, "needs .* GB of memory, and this machine has"),
-        ("config.json", {"vocab_size": 10**6}, "config.json describes 32,.* weights, and the files hold"),
-        ("config.json", {"chunk_size_feed_forward": 7}, "the model cannot be read: The dimension to be chunked"),
-        ("tokenizer.json", {"normalizer": doubling(36)}, "its rules make a text up to 7e.10 times longer"),
-        ("tokenizer.json", {"normalizer": doubling(1000)}, "has 1,00. rules for texts"),
-        (
-            "tokenizer.json",
-            {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [LETTERS] * 36}},
-            "its rules make a text up to 5e.21 times longer",
-        ),
+        ("config.json", {"num_hidden_layers": 10**7}),
+        ("config.json", {"text_config": {"n_layer": 10**30}}),
+        ("config.json", {"max_position_embeddings": 10**9}),
+        ("config.json", {"hidden_size": 10**6}),
+        ("config.json", {"vocab_size": 10**11}),
+        ("config.json", {"vocab_size": 10**6}),
+        ("config.json", {"chunk_size_feed_forward": 7}),
+        ("tokenizer.json", {"normalizer": doubling(36)}),
+        ("tokenizer.json", {"normalizer": doubling(1000)}),
+        ("tokenizer.json", {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [LETTERS] * 36}}),
     ],
 )
-def test_absurd_folders_are_refused(
-    bert: Path, tmp_path: Path, name: str, values: dict[str, Any], message: str
-) -> None:
+def test_absurd_folders_are_refused(bert: Path, tmp_path: Path, name: str, values: dict[str, Any]) -> None:
     folder = changed(bert, tmp_path / "x", name, **values)
-    with pytest.raises(InputError, match=message) as error:
+    with raises_input_error():
         open_pretrained(str(folder))
-    assert str(error.value).startswith(str(folder)) and "\n" not in str(error.value)
 
 
 def test_a_run_s_own_folder_is_checked_too(bert: Path, tmp_path: Path) -> None:
@@ -102,20 +96,11 @@ def put_index(folder: Path) -> None:
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (write_nan, "not finite, in encoder.layer.1.output.dense.weight"),
-        (write_deep, "config.json: not JSON: it is nested too deeply"),
-        (put_pipe, "tokenizer_config.json: is not a file"),
-        (put_link, "tokenizer_config.json: is a link"),
-        (put_index, "weight_map: '../other.safetensors' is no file of this folder"),
-    ],
-)
-def test_hostile_folders_are_refused(bert: Path, tmp_path: Path, change: Callable[[Path], None], message: str) -> None:
+@pytest.mark.parametrize("change", [write_nan, write_deep, put_pipe, put_link, put_index])
+def test_hostile_folders_are_refused(bert: Path, tmp_path: Path, change: Callable[[Path], None]) -> None:
     shutil.copytree(bert, tmp_path / "x")
     change(tmp_path / "x")
-    with pytest.raises(InputError, match=message):
+    with raises_input_error():
         open_pretrained(str(tmp_path / "x"))
 
 
@@ -142,7 +127,7 @@ def test_an_interruption_while_a_text_is_read_stays_one() -> None:
 def test_tokens_that_the_model_lacks_are_one_line(bert: Path, tmp_path: Path) -> None:
     folder = tmp_path / "x"
     shutil.copytree(bert, folder)
-    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    content = read_json(folder / "tokenizer.json")
     word = next(word for word in content["model"]["vocab"] if word.startswith("sol"))
     content["model"]["vocab"][word] = 10**6
     (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")

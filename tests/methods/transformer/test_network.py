@@ -38,7 +38,9 @@ def made(pretrained: Pretrained, precision: str, device: str) -> TransformerNetw
     ).eval()
 
 
-def test_plain_attention_in_bfloat16_on_a_cpu_gives_the_same_outputs(pretrained: Pretrained) -> None:
+def test_plain_attention_on_a_cpu_gives_the_same_outputs_and_tasks_begin_with_one_body_and_head(
+    pretrained: Pretrained,
+) -> None:
     plain = made(pretrained, "bf16-mixed", "cpu")
     others = [made(pretrained, "32-true", "cpu"), made(pretrained, "bf16-mixed", "cuda")]
     assert plain.body.config._attn_implementation == "eager"
@@ -47,9 +49,6 @@ def test_plain_attention_in_bfloat16_on_a_cpu_gives_the_same_outputs(pretrained:
     given = body_input(tokens, lengths, pretrained.padding, pretrained.has_types)
     for model, other in zip(plain.models, others[0].models, strict=True):
         torch.testing.assert_close(model(**given).logits, other(**given).logits)
-
-
-def test_tasks_share_the_body_and_begin_with_the_same_head(pretrained: Pretrained) -> None:
     network = made(pretrained, "32-true", "cpu")
     first, second = network.models
     assert first.base_model is second.base_model

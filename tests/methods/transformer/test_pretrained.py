@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from data_files import read_json
 from input_errors import raises_input_error
 from tiny_transformers import write_bert, write_roberta
 
@@ -36,18 +37,15 @@ def test_weights_are_read_as_float32(bert: Path) -> None:
     assert model.classifier.out_features == 3
 
 
-def test_the_longest_input_is_that_of_model_and_tokenizer(bert: Path, roberta: Path, tmp_path: Path) -> None:
+def test_what_a_model_and_its_tokenizer_read(bert: Path, roberta: Path, tmp_path: Path) -> None:
     """A tokenizer that does not say has 1e30; RoBERTa's positions begin after its padding index 1."""
     assert open_pretrained(str(bert)).longest == 64
     assert open_pretrained(str(roberta)).longest == 38
     assert open_pretrained(str(write_bert(tmp_path / "short", TEXTS, length=20))).longest == 20
-
-
-def test_only_bodies_with_several_types_read_types(bert: Path, roberta: Path) -> None:
     assert open_pretrained(str(bert)).has_types and not open_pretrained(str(roberta)).has_types
 
 
-def test_heads_follow_from_the_seed_alone(bert: Path) -> None:
+def test_heads_follow_from_the_seed_and_have_float32_outputs_in_bfloat16(bert: Path) -> None:
     pretrained = open_pretrained(str(bert))
 
     def head(seed: int) -> torch.Tensor:
@@ -55,10 +53,7 @@ def test_heads_follow_from_the_seed_alone(bert: Path) -> None:
         return pretrained.classifier(2).classifier.weight
 
     assert torch.equal(head(1), head(1)) and not torch.equal(head(1), head(2))
-
-
-def test_in_bfloat16_outputs_have_the_precision_of_float32(bert: Path) -> None:
-    """Outputs with 8 significant bits would be the same for many rows."""
+    # Outputs with 8 significant bits would be the same for many rows.
     pretrained = open_pretrained(str(bert))
     given = pretrained.tokenizer(TEXTS, padding=True, return_tensors="pt", return_token_type_ids=True)
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
@@ -78,20 +73,31 @@ def test_what_a_run_saves_is_the_same_transformer(bert: Path, tmp_path: Path) ->
     assert read.parameters == pretrained.parameters and read.rules() == pretrained.rules()
 
 
-def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(bert: Path, tmp_path: Path) -> None:
+def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(
+    bert: Path, tmp_path: Path, roberta: Path
+) -> None:
     fingerprint = open_pretrained(str(bert)).fingerprint()
     shutil.copytree(bert, tmp_path / "copy")
     assert open_pretrained(str(tmp_path / "copy")).fingerprint() == fingerprint
     other = write_bert(tmp_path / "other", [*TEXTS, "en till"], length=None, half=True)
     assert open_pretrained(str(other)).fingerprint() != fingerprint
     assert open_pretrained(str(write_bert(tmp_path / "whole", TEXTS, length=None))).fingerprint() != fingerprint
+    # Without a pooler in its file, two readings are the same transformer.
+    one: Pretrained = open_pretrained(str(roberta))
+    assert one.fingerprint() == open_pretrained(str(roberta)).fingerprint()
 
 
-def test_a_tokenizer_may_lie_elsewhere(bert: Path, tmp_path: Path) -> None:
+def test_a_tokenizer_may_lie_elsewhere_unless_it_is_of_a_larger_model(bert: Path, tmp_path: Path) -> None:
     alone = write_bert(tmp_path / "alone", TEXTS, tokenizer=False)
     with raises_input_error():
         open_pretrained(str(alone))
     assert len(open_pretrained(str(alone), str(bert)).tokenizer) > 5
+    from transformers import BertConfig, BertModel
+
+    few = BertConfig(vocab_size=20, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
+    BertModel(few).save_pretrained(tmp_path / "few")
+    with raises_input_error():
+        open_pretrained(str(tmp_path / "few"), str(bert))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +143,7 @@ def with_code(bert: Path, folder: Path, name: str, model_type: str) -> Path:
         "tokenizer_config.json": {"tokenizer_class": "Mine", "auto_map": {"AutoTokenizer": ["mine.Mine", "mine.Mine"]}},
     }
     for file, values in changes.items():
-        content = json.loads((folder / name / file).read_text(encoding="utf-8"))
+        content = read_json(folder / name / file)
         (folder / name / file).write_text(json.dumps({**content, **values}), encoding="utf-8")
     (folder / name / "mine.py").write_text(MODULE.format(ran=str(folder / "ran")), encoding="utf-8")
     return folder / name
@@ -201,7 +207,7 @@ def write_wrong(bert: Path, folder: Path) -> None:
         (folder / name / file).write_text((bert / file).read_text(encoding="utf-8")[:-50], encoding="utf-8")
     (folder / "no-tokenizer/tokenizer.json").unlink()
     (folder / "nothing/config.json").unlink()
-    config = json.loads((bert / "config.json").read_text(encoding="utf-8"))
+    config = read_json(bert / "config.json")
     for name, values in (
         ("unknown", {}),
         ("other-size", {**config, "hidden_size": 64}),
@@ -224,22 +230,7 @@ def test_a_name_of_the_hub_without_a_network(monkeypatch: pytest.MonkeyPatch) ->
         open_pretrained("nobody/nothing")
 
 
-def test_a_tokenizer_of_a_larger_model(bert: Path, tmp_path: Path) -> None:
-    from transformers import BertConfig, BertModel
-
-    few = BertConfig(vocab_size=20, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
-    BertModel(few).save_pretrained(tmp_path / "few")
-    with raises_input_error():
-        open_pretrained(str(tmp_path / "few"), str(bert))
-
-
 def test_without_the_package_the_message_names_the_extra(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     with raises_input_error():
         open_pretrained(str(bert))
-
-
-def test_roberta_s_pooler_is_drawn_once(roberta: Path) -> None:
-    """Without one in its file, two readings are the same transformer."""
-    one: Pretrained = open_pretrained(str(roberta))
-    assert one.fingerprint() == open_pretrained(str(roberta)).fingerprint()

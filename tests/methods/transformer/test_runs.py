@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from command_line import content
+from data_files import read_json
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from spans_suite import write_spans_suite
@@ -67,7 +68,7 @@ def runs(folder: Path) -> dict[str, Path]:
 
 @pytest.mark.parametrize("variant", ["finetune", "joint", "frozen"])
 def test_the_run_has_what_every_run_has(runs: dict[str, Path], variant: str) -> None:
-    summary = json.loads((runs[variant] / "summary.json").read_text(encoding="utf-8"))
+    summary = read_json(runs[variant] / "summary.json")
     assert list(summary["tasks"]) == ["mood", "stars", "answer", "opposite", "mood-elsewhere"]
     assert (summary["family"], summary["title"]) == ("transformer", f"Transformer, bert, {variant}")
     assert (summary["folder"], summary["variant"]) == (f"transformer-bert-{variant}", variant)
@@ -186,22 +187,6 @@ def test_weights_that_were_not_kept_cannot_be_kept_later(
     )
 
 
-def test_a_finished_run_of_another_transformer_is_refused(
-    runs: dict[str, Path], folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_bert(tmp_path / "bert", [*TEXTS, "another word"])
-    made = command(folder, "kinds", *VARIANTS["dropped"], "seeds=[1]", f"run_dir={runs['dropped']}")
-    assert main([*made, f"transformer.path={tmp_path / 'bert'}"]) == 2
-    line = capsys.readouterr().err.splitlines()[-1]
-    assert (
-        f"made from other inputs: transformer (transformer.path: {folder / 'bert'} there, {tmp_path / 'bert'} here);"
-        in line
-    )
-    shutil.rmtree(tmp_path / "bert")
-    shutil.copytree(folder / "bert", tmp_path / "bert")
-    assert main([*made, f"transformer.path={tmp_path / 'bert'}"]) == 0
-
-
 def test_another_transformer_at_its_place_is_noticed(runs: dict[str, Path], folder: Path, tmp_path: Path) -> None:
     place = folder / "bert"
     place.rename(tmp_path / "moved")
@@ -219,7 +204,7 @@ def test_marked_words_are_read(folder: Path, tmp_path: Path, variant: str) -> No
     run = tmp_path / "run"
     settings = ["transformer.keep=true", f"variant={variant}", "seeds=[1]", f"run_dir={run}", "max_length=20"]
     assert main(command(folder, "spans", *settings)) == 0
-    (note,) = json.loads((run / "summary.json").read_text(encoding="utf-8"))["notes"]
+    (note,) = read_json(run / "summary.json")["notes"]
     assert re.fullmatch(r"\d+ of \d+ distinct inputs are cut to 20 tokens\.", note)
     assert note in (run / "table.md").read_text(encoding="utf-8")
     predictor = mtl.load(run)
@@ -292,7 +277,7 @@ def test_a_finished_run_is_not_that_of_another_transformer_at_the_same_path(
     assert main(given) == 0
     os.utime(bert / "config.json", (1, 1))
     assert main(given) == 0
-    config = json.loads((bert / "config.json").read_text(encoding="utf-8"))
+    config = read_json(bert / "config.json")
     (bert / "config.json").write_text(json.dumps({**config, "num_attention_heads": 4}), encoding="utf-8")
     capsys.readouterr()
     assert main(given) == 2

@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import content, job
-from data_files import read_json
+from data_files import read_column, read_json
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.jobs.baseline import run_baseline
-from mtl.runs.finished import find_runs
 
 SUITE = """\
 name: ord
@@ -78,7 +77,7 @@ def settings(tmp_path: Path) -> list[str]:
 
 
 def predicted(folder: Path, task: str, split: str = "dev") -> list[str]:
-    return (folder / f"run/seed-1/predictions/{split}_pred_{task}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    return read_column(folder / f"run/seed-1/predictions/{split}_pred_{task}.tsv")
 
 
 def test_cosines_of_pairs_and_candidates(settings: list[str], tmp_path: Path) -> None:
@@ -135,17 +134,6 @@ def test_words_of_an_excluded_expression_are_no_answer(settings: list[str], tmp_
     assert answers[1:] == ["Stockholm"]
 
 
-def test_words_of_the_file_that_are_no_words_are_no_answers(settings: list[str], tmp_path: Path) -> None:
-    """Each stands where the right answer would be; the finished run can be read again."""
-    first, *lines = (tmp_path / "v.vec").read_bytes().splitlines(keepends=True)
-    none = [b"", b"\xff\xfe", "\u00a0".encode(), b"a\tb", b"a\rb"]
-    (tmp_path / "v.vec").write_bytes(b"".join([first, *(word + b" 1 1 1\n" for word in none), *lines]))
-    run_baseline(job([*settings, "tasks=[analogi]"]))
-    assert predicted(tmp_path, "analogi") == ["Oslo", "lima", "okänd", "Oslo"]
-    (run,) = find_runs(tmp_path / "run")
-    assert run.predictions(run.tasks[0]).tolist() == [["Oslo", "lima", "okänd", "Oslo"]] * 2
-
-
 def test_a_file_of_only_the_question_s_words(settings: list[str], tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("Sverige 1 0 0\nStockholm 1 0 1\nNorge 1 1 0\n", encoding="utf-8")
     with raises_input_error(file="v.vec"):
@@ -181,9 +169,3 @@ def test_another_file_of_vectors_is_another_run(settings: list[str], tmp_path: P
 def test_bad_settings(settings: list[str], setting: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         run_baseline(job([*settings, setting]))
-
-
-def test_random_embeddings_are_refused(settings: list[str]) -> None:
-    others = [setting for setting in settings if not setting.startswith("embeddings")]
-    with raises_input_error(key="embeddings"):
-        run_baseline(job(others))

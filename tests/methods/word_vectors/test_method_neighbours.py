@@ -42,18 +42,12 @@ def small(*words: str) -> list[tuple[list[str], np.ndarray]]:
     return [(list(words), rows[: len(words)].copy())]
 
 
-def test_excluded_words_and_their_case() -> None:
+def test_excluded_words_their_case_and_equals() -> None:
     query = np.array([[2.0, 0]], np.float32)
     assert nearest_words(small("Rom", "Paris", "sol"), query, [["rom"]], str) == ["Rom"]
     assert nearest_words(small("Rom", "Paris", "sol"), query, [["rom"]], str.casefold) == ["Paris"]
-
-
-def test_among_equals_the_first() -> None:
     twice = [*small("a", "b"), *small("c", "d")]
     assert nearest_words(twice, np.array([[2.0, 0]], np.float32), [()], str) == ["a"]
-
-
-def test_no_word_is_left() -> None:
     queries = np.array([[2.0, 0], [2, 0]], np.float32)
     assert nearest_words(small("a"), queries, [["a"], []], str) == [None, "a"]
 
@@ -76,15 +70,12 @@ def read(words: Sequence[str]) -> WordVectors:
     return WordVectors(vectors.astype(np.float32), found, ngrams)
 
 
-def test_an_expression_is_the_mean_of_its_words_with_a_vector() -> None:
+def test_an_expression_is_the_mean_of_its_words_with_a_vector_in_any_case() -> None:
     found = expressions(["grön bok", "grön okänd", "okänd", "bok", "psalmbok"], str.split, read, False)
     assert found.vectors.tolist() == [[0.5, 1.5], [1, 0], [0, 0], [0, 3], [0, 5]]
     assert found.known.tolist() == [True, True, False, True, True]
     expected = {"expressions": 4, "expressions_without_vector": 1, "words": 4, "words_without_vector": 1}
     assert found.counts(np.array([0, 1, 2, 2, 4])) == {**expected, "words_from_ngrams": 1}
-
-
-def test_case_is_ignored_or_not() -> None:
     texts = ["lund", "GRÖN", "Ordbok", "Psalmbok"]
     assert expressions(texts, str.split, read, False).vectors.tolist() == [[0, 0], [0, 0], [0, 5], [0, 5]]
     # A word of the file in another case is better than n-grams.

@@ -31,11 +31,15 @@ def model() -> LanguageModel:
     return LanguageModel(BiLM(SIZES.options()), build_corpus(LINES, 9), min_count=2, draws=4).eval()
 
 
-def test_lines_are_packed_with_their_boundaries() -> None:
+def test_lines_are_packed_with_their_boundaries_and_only_sampled_rows_have_a_gradient(model: LanguageModel) -> None:
     corpus = build_corpus([["a", "b"], ["b"]], 9)
     b, a = (corpus.types.index(word) for word in "ba")
     tokens, sizes = packed_lines(corpus, np.array([1, 0]))
     assert tokens.tolist() == [-2, -2, a, b, b, -1, -1] and sizes.tolist() == [2, 2, 2, 1]
+    model.softmax(torch.randn(2, 6), torch.tensor([1, 1]), torch.tensor([0, 3])).sum().backward()
+    grad = model.softmax.weight.weight.grad
+    assert grad is not None and grad.is_sparse
+    assert grad.coalesce().indices().tolist() == [[0, 1, 3]]
 
 
 @torch.no_grad()
@@ -61,7 +65,7 @@ def test_losses_equal_those_computed_word_by_word(model: LanguageModel) -> None:
         assert float(loss.sum()) == pytest.approx(value, rel=1e-5)
 
 
-def test_sample_of_all_classes_equals_the_full_softmax() -> None:
+def test_sample_of_all_classes_equals_the_full_softmax_and_draws_as_expected() -> None:
     torch.manual_seed(0)
     softmax = SampledSoftmax(np.arange(20), dim=5, draws=100_000)  # enough to draw every class
     softmax.bias.weight.data.normal_()
@@ -69,9 +73,6 @@ def test_sample_of_all_classes_equals_the_full_softmax() -> None:
     sample = softmax.sample(np.random.default_rng(0))
     assert sample.tolist() == list(range(20))
     torch.testing.assert_close(softmax(states, targets, sample), softmax(states, targets, None))
-
-
-def test_class_is_drawn_as_often_as_expected() -> None:
     softmax = SampledSoftmax(np.arange(50), dim=2, draws=30)
     rng = np.random.default_rng(0)
     drawn = np.zeros(50)
@@ -80,31 +81,18 @@ def test_class_is_drawn_as_often_as_expected() -> None:
     np.testing.assert_allclose(drawn / 20_000, softmax.log_expected.exp(), atol=0.015)
 
 
-def test_only_sampled_rows_have_a_gradient(model: LanguageModel) -> None:
-    model.softmax(torch.randn(2, 6), torch.tensor([1, 1]), torch.tensor([0, 3])).sum().backward()
-    grad = model.softmax.weight.weight.grad
-    assert grad is not None and grad.is_sparse
-    assert grad.coalesce().indices().tolist() == [[0, 1, 3]]
-
-
 def words(corpus: Corpus) -> list[list[str]]:
     return [[corpus.types[i] for i in line] for line in np.split(corpus.tokens, corpus.starts[1:-1])]
 
 
-def test_frequent_words_come_first_and_long_lines_are_cut() -> None:
+def test_frequent_words_come_first_and_a_saved_corpus_is_loaded(tmp_path: Path) -> None:
     corpus = build_corpus(iter(TEXT), 3)
     assert words(corpus) == [["b", "a"], ["a", "c", "a"], ["b", "a"], ["żółw"]]
     assert corpus.types == ["a", "b", "c", "żółw"] and corpus.counts.tolist() == [4, 2, 1, 1]
-
-
-def test_saved_corpus_is_loaded(tmp_path: Path) -> None:
     corpus = build_corpus(TEXT, 3)
     corpus.save(tmp_path / "c.npz")
     again = Corpus.load(tmp_path / "c.npz")
     assert words(again) == words(corpus) and again.counts.tolist() == corpus.counts.tolist()
-
-
-def test_texts_without_words() -> None:
     with raises_input_error():
         build_corpus([[], []], 3)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from data_files import read_column
 from elmo_files import write_elmo
 from input_errors import raises_input_error
 from sklearn.decomposition import TruncatedSVD
@@ -163,7 +164,7 @@ def test_the_training_texts_of_a_suite(files: dict[str, Any], tmp_path: Path) ->
     suite = write_suite(tmp_path)
     settings = {"embeddings.path": files["embeddings.path"], "suite": str(suite), "data_dir": str(tmp_path / "data")}
     encoder = open_encoder("average", {**settings, "centre": True})
-    train = [line.split("\t")[0] for line in (tmp_path / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    train = [line.split("\t")[0] for line in read_column(tmp_path / "data/train.tsv")]
     # The texts of all tasks are those of this file; rows of `samma` are held out, but other tasks train on their texts.
     plain = open_encoder("average", {"embeddings.path": files["embeddings.path"], "language": "sv"})
     expected = plain.encode(TEXTS) - plain.encode(train).mean(axis=0)

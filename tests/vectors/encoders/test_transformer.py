@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from data_files import read_json
 from tiny_transformers import write_bert
 
 from mtl.base.errors import InputError
@@ -55,7 +56,7 @@ def test_the_fingerprint_follows_from_the_configuration(bert: Path, tmp_path: Pa
     """The same weights with two and with four heads give other vectors."""
     other = tmp_path / "liten"
     shutil.copytree(bert, other)
-    config = json.loads((other / "config.json").read_text(encoding="utf-8"))
+    config = read_json(other / "config.json")
     assert config["num_attention_heads"] == 2
     (other / "config.json").write_text(json.dumps({**config, "num_attention_heads": 4}), encoding="utf-8")
     two, four, again = (open_encoder("transformer", {"path": str(path)}) for path in (bert, other, bert))

@@ -42,7 +42,7 @@ def test_the_scores_and_the_data(export: Export) -> None:
         assert "looks new words up" in card and "\n- Texts are cut after 7 tokens." in card
 
 
-def test_the_form_of_sentence_transformers(export: Export) -> None:
+def test_the_form_of_sentence_transformers_with_and_without_a_license(export: Export) -> None:
     card = sentence_transformers_card(export, "Modules()")
     _, front, text = card.split("---\n", 2)
     read = yaml.safe_load(front)
@@ -51,9 +51,6 @@ def test_the_form_of_sentence_transformers(export: Export) -> None:
     headings = [line for line in text.splitlines() if line.startswith("#") and "`" not in line]
     details = ["## Model Details", "### Model Description", "### Full Model Architecture"]
     assert headings == ["# LSTM, a\\_b", *details, "## Usage", "## Evaluation", "## Training Details", "## Limits"]
-
-
-def test_without_a_license(export: Export) -> None:
     card = sentence_transformers_card(replace(export, license=None), "Modules()")
     assert "license" not in yaml.safe_load(card.split("---\n")[1])
     assert "**License:** not stated" in card and "No license is stated for the weights" in card

@@ -40,15 +40,12 @@ def test_the_printed_averages_are_those_of_the_scores(benchmark: Benchmark) -> N
     assert benchmark.published[14].scores["CBD"] > benchmark.published[0].scores["CBD"]
 
 
-def test_choosing_tasks(benchmark: Benchmark) -> None:
+def test_choosing_tasks_and_another_benchmark_is_another_file(benchmark: Benchmark, tmp_path: Path) -> None:
     assert benchmark.choose(["SICK-R-PL", "CBD"]) == ["CBD", "SICK-R-PL"]
     assert len(benchmark.choose(None)) == 28
     for names in (["XYZ"], ["ppcpc"], []):
         with raises_input_error(key="tasks"):
             benchmark.choose(names)
-
-
-def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
     path = tmp_path / "sv.yaml"
     path.write_text(SWEDISH, encoding="utf-8")
     swedish = load_benchmark(find_benchmark(str(path)))
@@ -78,13 +75,20 @@ def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], messa
     assert str(raised.value).startswith(f"{path}: ") and "\n" not in str(raised.value)
 
 
-def test_other_keys_are_the_encoders() -> None:
+def test_other_keys_are_the_encoders_and_unknown_ones_are_shown_with_the_command_s() -> None:
     facts = {"model.license": "mit", "model.release_date": date(2026, 11, 22)}
     of_encoder = {"pooling": "mean", "embeddings.path": "x", "suite_data_dir": "k"}
     settings, encoder = read_settings({"tasks": ["CBD"], **facts, **of_encoder})
     assert (settings.tasks, settings.benchmark, settings.data_dir) == (["CBD"], "pl-mteb", None)
     assert (settings.model.license, settings.model.release_date) == ("mit", "2026-11-22")
     assert encoder == {"pooling": "mean", "embeddings.path": "x", "data_dir": "k"}
+    shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
+    known = "benchmark, data_dir, model.license, model.name, model.open_weights, model.public_training_code, "
+    known += "model.public_training_data, model.reference, model.release_date, runs_dir, seed, suite_data_dir, tasks"
+    assert str(shown) == f"unknown key 'bogus'; known keys: {known}"
+    assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
+    of_section = UnknownKey("colour", ["dim"], "embeddings.")
+    assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"
 
 
 @pytest.mark.parametrize(
@@ -103,13 +107,3 @@ def test_a_bad_value_is_one_line(key: str, value: object, message: str) -> None:
     with pytest.raises(InputError, match=message) as raised:
         read_settings({key: value})
     assert "\n" not in str(raised.value)
-
-
-def test_an_unknown_key_is_shown_with_the_keys_of_the_command() -> None:
-    shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
-    known = "benchmark, data_dir, model.license, model.name, model.open_weights, model.public_training_code, "
-    known += "model.public_training_data, model.reference, model.release_date, runs_dir, seed, suite_data_dir, tasks"
-    assert str(shown) == f"unknown key 'bogus'; known keys: {known}"
-    assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
-    of_section = UnknownKey("colour", ["dim"], "embeddings.")
-    assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"

@@ -32,7 +32,7 @@ def chosen(scores: Mapping[tuple[str, bool], tuple[float | None, float]], **sett
     return choose(settings, CHOICES, ["A", "B"], lambda settings: HashedEncoder(**settings), validate)
 
 
-def test_the_best_mean_wins_and_the_first_of_equals() -> None:
+def test_the_best_mean_wins_the_first_of_equals_and_never_one_that_is_not_finite() -> None:
     encoder, settings, record = chosen(SCORES, name="x")
     assert (encoder.pooling, encoder.centre, encoder.name) == ("mean", False, "x")
     assert settings == {"pooling": "mean", "centre": False, "name": "x"}
@@ -40,9 +40,6 @@ def test_the_best_mean_wins_and_the_first_of_equals() -> None:
     assert [tuple(tried["settings"].values()) for tried in record["tried"]] == list(SCORES)
     assert [tried["mean"] for tried in record["tried"]] == [25.0, 30.0, 35.0, 35.0]
     assert record["tried"][2]["fingerprint"] == encoder.fingerprint() and record["tasks"] == ["A", "B"]
-
-
-def test_a_score_that_is_not_finite_never_wins() -> None:
     scores: dict[tuple[str, bool], tuple[float | None, float]] = {**SCORES}
     scores |= {("max", False): (None, 90.0), ("mean", True): (None, 99.0)}
     _, settings, record = chosen(scores)
@@ -53,11 +50,13 @@ def test_a_score_that_is_not_finite_never_wins() -> None:
         chosen(scores, pooling="mean")
 
 
-def test_only_some_settings_can_be_chosen() -> None:
+def test_only_some_settings_can_be_chosen_and_a_run_reads_its_data_only_for_centring(tmp_path: Path) -> None:
     found = combinations({"centre": "choose", "seed": 1}, CHOICES)
     assert [values for values, _ in found] == [{"centre": False}, {"centre": True}]
     with raises_input_error():
         combinations({"layer": "choose"}, CHOICES)
+    found = combinations({"centre": "choose", "data_dir": "data"}, encoder_kind(str(tmp_path)).choices())
+    assert [dict(settings) for _, settings in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
 
 
 def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
@@ -74,11 +73,6 @@ def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
     for wrong in ({"weighting": "sif", "pooling": "max", "centre": "choose"}, {"texts": None, "centre": "choose"}):
         with raises_input_error():
             combinations({**common, **wrong}, choices)
-
-
-def test_a_run_reads_its_data_only_for_centring(tmp_path: Path) -> None:
-    found = combinations({"centre": "choose", "data_dir": "data"}, encoder_kind(str(tmp_path)).choices())
-    assert [dict(settings) for _, settings in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
 
 
 def test_tasks_with_validation_rows(tmp_path: Path, benchmark: Benchmark) -> None:

@@ -73,15 +73,12 @@ def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
     assert np.array_equal(masked.inputs.reshape(-1)[untouched], ids.reshape(-1)[untouched])
 
 
-def test_single_subwords_are_chosen_without_whole_words() -> None:
+def test_subwords_and_a_single_long_word_are_chosen() -> None:
     ids, is_text, padding = batch(40, 30)
     masked = Masking(BEGINS, 0.15, False, MASK).apply(ids, is_text, padding, np.random.default_rng(1))
     assert len(masked.places) == int(0.15 * is_text.sum())
     chosen = set(masked.places.tolist())
     assert any(set(word) & chosen and not set(word) <= chosen for word in words_of(ids, is_text))
-
-
-def test_a_single_word_is_chosen_even_if_it_is_more_than_the_share() -> None:
     ids = np.array([[CLS, 7, 9, 12, SEP]])
     is_text = np.array([[False, True, True, True, False]])
     masked = Masking(BEGINS, 0.15, True, MASK).apply(ids, is_text, ~is_text, np.random.default_rng(0))
@@ -110,20 +107,23 @@ def test_the_loss_at_masked_places_is_that_of_the_whole_model(padded: bool) -> N
     torch.testing.assert_close([weight.grad for weight in model.parameters()], expected, atol=1e-5, rtol=1e-4)
 
 
-def test_weights_follow_from_the_seed_and_their_number_from_the_settings() -> None:
+def test_weights_follow_from_the_seed_and_the_settings() -> None:
     settings = small(vocab_size=120)
     assert parameter_count(settings) == sum(parameter.numel() for parameter in new_bert(settings, 120).parameters())
     one, two, other = (new_bert(small(seed=seed), 120).bert.embeddings.word_embeddings.weight for seed in (1, 1, 2))
     assert torch.equal(one, two) and not torch.equal(one, other)
-
-
-def test_the_deviation_of_the_initial_weights() -> None:
     bert = new_bert(small(initial_deviation=0.07, hidden_size=64), 120).bert
     weights = bert.encoder.layer[0].intermediate.dense.weight
     assert weights.std().item() == pytest.approx(0.07, rel=0.1)
 
 
-def test_positions_may_begin_as_sinusoids() -> None:
+def test_biases_and_scales_do_not_decay_and_positions_may_begin_as_sinusoids() -> None:
+    model = new_bert(small(), 120)
+    decayed, others = (group["params"] for group in decayed_groups(model, 0.1))
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    assert all(names[id(parameter)].endswith("bias") or "LayerNorm" in names[id(parameter)] for parameter in others)
+    assert not any("LayerNorm" in names[id(parameter)] for parameter in decayed)
+    assert len(decayed) + len(others) == len(names)
     settings = small(initial_deviation=0.05, positions="sinusoids")
     vectors = new_bert(settings, 120).bert.embeddings.position_embeddings.weight
     for position, place in itertools.product((0, 1, 7), (0, 1, 4, 31)):
@@ -131,15 +131,6 @@ def test_positions_may_begin_as_sinusoids() -> None:
         expected = 0.1 * function(position / 10_000 ** ((place - place % 2) / 32))
         assert vectors[position, place].item() == pytest.approx(expected, abs=1e-6)
     assert vectors.requires_grad and parameter_count(settings) == parameter_count(small())
-
-
-def test_biases_and_scales_do_not_decay() -> None:
-    model = new_bert(small(), 120)
-    decayed, others = (group["params"] for group in decayed_groups(model, 0.1))
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    assert all(names[id(parameter)].endswith("bias") or "LayerNorm" in names[id(parameter)] for parameter in others)
-    assert not any("LayerNorm" in names[id(parameter)] for parameter in decayed)
-    assert len(decayed) + len(others) == len(names)
 
 
 def test_a_size_that_no_memory_has_is_one_line() -> None:

@@ -156,21 +156,13 @@ def left(interrupted: Path, tmp_path: Path) -> Path:
     return shutil.copytree(interrupted, unfinished_folder(tmp_path / "bert"))
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("claim.json", "not JSON: .*; delete .*bert.unfinished, and run this again"),
-        ("tokenizer.json", "is damaged; delete it, and run this again$"),
-        ("tokens.bin", "has .* bytes in place of .*; delete "),
-        ("last.ckpt", "not a checkpoint that can be read: .*; delete it$"),
-    ],
-)
+@pytest.mark.parametrize("name", ["claim.json", "tokenizer.json", "tokens.bin", "last.ckpt"])
 def test_a_truncated_file_of_an_unfinished_training_is_one_line(
-    tmp_path: Path, texts: PretrainingTexts, left: Path, name: str, said: str
+    tmp_path: Path, texts: PretrainingTexts, left: Path, name: str
 ) -> None:
     path = left / name
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(InputError, match=f"^{path}: {said}"):
+    with raises_input_error():
         pretrain(texts, small(), tmp_path / "bert")
 
 

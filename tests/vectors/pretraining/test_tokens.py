@@ -93,19 +93,13 @@ def test_the_vocabulary_is_the_same_in_every_process(kind: str) -> None:
     assert other.stdout == tokenizer(vocabulary=kind).to_str() + "\n"
 
 
-def test_accents_may_be_decomposed_and_capitals_be_lowered() -> None:
+def test_accents_capitals_and_rare_characters() -> None:
     learnt = tokenizer()
     assert learnt.encode("żo\u0301łw").ids == learnt.encode("żółw").ids
     assert "[UNK]" not in tokenizer(lowercase=True).encode("KOTEK").tokens
-
-
-def test_rare_characters_are_unknown() -> None:
     texts = [*lines(), "kot φ kot"]
     assert "[UNK]" not in tokenizer(texts).encode("φ").tokens
     assert "[UNK]" in tokenizer(texts, alphabet=10).encode("φ").tokens
-
-
-def test_more_characters_than_entries_are_an_error() -> None:
     with raises_input_error(key="vocab_size"):
         tokenizer(vocab_size=20)
 
@@ -167,20 +161,14 @@ def test_a_special_token_written_in_a_text_is_plain_text(tmp_path: Path) -> None
     assert MASK not in flat and flat.count(SEP) == 1
 
 
-def test_packed_segments_run_across_documents() -> None:
+def test_segments_are_packed_or_hold_one_document_each() -> None:
     segments = packed_segments(tokens([10, 11, 12], [20], [30, 31, 32, 33]), 4)
     ids, is_text = segments.inputs(np.arange(len(segments)))
     assert rows(ids) == [[CLS, 10, 11, 12, SEP, SEP], [CLS, 20, SEP, 30, 31, SEP], [CLS, 32, 33, SEP]]
     assert np.array_equal(is_text, ids >= 10)
-
-
-def test_document_segments_hold_one_document_each() -> None:
     segments = document_segments(tokens([10, 11, 12, 13, 14], [20], [30, 31, 32, 33]), 4)
     ids, is_text = segments.inputs(np.array([3, 0, 1, 2]))
     assert rows(ids) == [[CLS, 30, 31, 32, 33, SEP], [CLS, 10, 11, 12, 13, SEP], [CLS, 14, SEP], [CLS, 20, SEP]]
     assert np.array_equal(is_text, ids >= 10)
-
-
-def test_inputs_are_as_long_as_the_longest_segment() -> None:
     segments = document_segments(tokens([10, 11, 12], [20]), 8)
     assert segments.inputs(np.array([1]))[0].tolist() == [[CLS, 20, SEP]]

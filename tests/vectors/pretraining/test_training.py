@@ -93,19 +93,16 @@ def test_a_time_limit_ends_the_training_with_a_checkpoint(tmp_path: Path, monkey
     assert again.step == one.step and again.curve == one.curve
 
 
-def test_bfloat16_trains_weights_in_float32(tmp_path: Path) -> None:
+def test_held_out_segments_are_not_trained_on_and_bfloat16_trains_weights_in_float32(tmp_path: Path) -> None:
+    one = training(tmp_path, small())
+    assert not set(one.held_out) & set(one.chosen)
+    assert len(one.held_out) + len(one.chosen) == len(one.segments)
+    assert len(one.held_out) == math.ceil(0.1 * len(one.segments))
     one = training(tmp_path, small(max_steps=2, precision="bf16-mixed", force_precision=True))
     kinds = []
     one.network.cls.predictions.decoder.register_forward_hook(lambda module, given, out: kinds.append(out.dtype))
     one.run("test")
     assert torch.bfloat16 in kinds and {parameter.dtype for parameter in one.network.parameters()} == {torch.float32}
-
-
-def test_held_out_segments_are_not_trained_on(tmp_path: Path) -> None:
-    one = training(tmp_path, small())
-    assert not set(one.held_out) & set(one.chosen)
-    assert len(one.held_out) + len(one.chosen) == len(one.segments)
-    assert len(one.held_out) == math.ceil(0.1 * len(one.segments))
 
 
 def test_freed_memory_is_returned_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,19 +125,16 @@ def test_rates_are_those_of_transformers(warmup: float) -> None:
         scheduler.step()
 
 
-def test_a_time_limit_ends_at_the_final_rate() -> None:
+def test_time_limits_end_at_the_final_rate_and_the_first_limit_ends_the_training() -> None:
     rate = Rate(small(max_steps=None, max_minutes=2.0, warmup=0.5, final_learning_rate=1e-3))
     assert [rate.at(rate.progress(7, seconds)) for seconds in (0, 30, 60, 90, 120, 500)] == pytest.approx(
         [0, 2.5e-3, 5e-3, 3e-3, 1e-3, 1e-3]
     )
-
-
-def test_the_limit_that_comes_first_ends_the_training() -> None:
     rate = Rate(small(max_steps=100, max_minutes=1.0))
     assert [rate.progress(*given) for given in [(50, 6), (10, 45), (10, 61), (100, 1)]] == [0.5, 0.75, 1, 1]
 
 
-def test_a_pass_has_no_segment_twice() -> None:
+def test_a_pass_has_no_segment_twice_and_batches_differ_from_pass_to_pass() -> None:
     lengths = np.random.default_rng(0).integers(1, 50, 409)
     order = Order(lengths, 10, 1)
     passes = [np.concatenate([order.batch(40 * number + i) for i in range(40)]) for number in range(2)]
@@ -150,6 +144,11 @@ def test_a_pass_has_no_segment_twice() -> None:
     spread = np.mean([np.ptp(lengths[order.batch(step)]) for step in range(40)])
     assert spread < 15  # segments of similar length are together; 40 or so in batches of random ones
     assert Order(lengths, 10, 1).batch(57).tolist() == order.batch(57).tolist()
+    # Of 40 batches, those of similar length are put together from 5 batches' segments, not from all of them.
+    order = Order(np.random.default_rng(0).integers(1, 50, 409), 10, 1)
+    first, second = ([set(order.batch(start + i).tolist()) for i in range(40)] for start in (0, 40))
+    alike = [max(len(one & other) for other in second) for one in first]
+    assert np.mean(alike) < 3
 
 
 @pytest.mark.parametrize("segments", [19, 109, 999])
@@ -166,11 +165,3 @@ def test_segments_of_every_length_are_left_out_equally_often(segments: int) -> N
     bound = 6 * np.sqrt(expected / third)
     for part in (left_out[:third], left_out[third:-third], left_out[-third:]):
         assert abs(part.mean() - expected) < bound
-
-
-def test_batches_differ_from_pass_to_pass() -> None:
-    """Of 40 batches, those of similar length are put together from 5 batches' segments, not from all of them."""
-    order = Order(np.random.default_rng(0).integers(1, 50, 409), 10, 1)
-    first, second = ([set(order.batch(start + i).tolist()) for i in range(40)] for start in (0, 40))
-    alike = [max(len(one & other) for other in second) for one in first]
-    assert np.mean(alike) < 3

@@ -58,14 +58,11 @@ def test_what_fasttext_writes_is_progress_or_the_reason_of_a_failure(
     assert reached == [(3, 200), (100, 200)]
 
 
-def test_one_thread_trains_the_same_vectors_each_time(tmp_path: Path) -> None:
+def test_one_thread_trains_the_same_vectors_and_the_note_says_so(tmp_path: Path) -> None:
     for name in ("a.bin", "b.bin"):
         SMALL.train(LINES, tmp_path / name)
     assert (tmp_path / "a.bin").read_bytes() == (tmp_path / "b.bin").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bin", "a.bin.source", "b.bin", "b.bin.source"]
-
-
-def test_the_note_says_whether_the_vectors_can_be_made_again(tmp_path: Path) -> None:
     for threads, said in [(1, "threads=1: the same texts and settings give the same vectors"), (2, "each training")]:
         replace(SMALL, threads=threads).train(LINES, tmp_path / "v.bin", "texts 1")
         assert noted_source(tmp_path / "v.bin") == "texts 1"

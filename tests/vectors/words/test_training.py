@@ -85,12 +85,15 @@ def test_without_any_data_the_missing_files_are_named(suite_file: Path, tmp_path
         train_on_suite(FastTextTraining(), suite, tmp_path / "none", 0.1, tmp_path / "v.bin", CPU)
 
 
-def test_training_on_files_needs_all_of_them(tmp_path: Path, trained_on: list[set[str]]) -> None:
+def test_training_on_files_needs_all_of_them_and_settings_of_its_own(
+    tmp_path: Path, trained_on: list[set[str]]
+) -> None:
     (tmp_path / "a.txt").write_text("ett två, tre\nfyra\n", encoding="utf-8")
     train_on_files(FastTextTraining(), [tmp_path / "a.txt"], "sv", tmp_path / "v.bin", CPU)
     assert trained_on == [{"ett två , tre", "fyra"}]
     with raises_input_error(file="none.txt"):
         train_on_files(FastTextTraining(), [tmp_path / "a.txt", tmp_path / "none.txt"], "sv", tmp_path / "v.bin", CPU)
+    assert training_settings("fasttext", {"dim": 3, "bucket": 7}) == FastTextTraining(dim=3, bucket=7)
 
 
 def test_text_files_beside_a_suite_are_trained_on_as_well(
@@ -106,10 +109,6 @@ def test_text_files_beside_a_suite_are_trained_on_as_well(
         check_recipe(suite, data, 0.1, path)
     with raises_input_error(file="none.txt"):
         train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU, [tmp_path / "none.txt"])
-
-
-def test_settings_are_of_the_kind_s_own_training() -> None:
-    assert training_settings("fasttext", {"dim": 3, "bucket": 7}) == FastTextTraining(dim=3, bucket=7)
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,7 @@ def test_a_complete_sheet_has_no_problem_and_an_empty_one_marks_the_obligatory_f
     found = problems(tmp_path, write_sheet({}))
     assert len(found) == write_sheet({}).count(TO_COMPLETE) == 22  # 28 without the six headings
     assert (2, "field 'Title*' is still to be completed") in found
-
-
-def test_the_template_is_superlim_s() -> None:
+    # The template is Superlim's.
     assert len(ORDER) == 43 and sum(map(is_obligatory, ORDER)) == 28
     assert ORDER[:2] == ["I. IDENTIFYING INFORMATION", "Title*"]
     assert ORDER[-3:] == ["VI. OTHER", "Related projects", "References"]
@@ -55,7 +53,7 @@ def test_a_missing_heading_or_obligatory_field(tmp_path: Path, name: str) -> Non
     assert message.startswith("no ") and repr(name) in message and repr(before) in message
 
 
-def test_only_obligatory_fields_need_a_value(tmp_path: Path) -> None:
+def test_only_obligatory_fields_need_a_value_and_own_fields_the_last_heading(tmp_path: Path) -> None:
     sheet = complete(Language=["  "])
     assert problems(tmp_path, sheet) == [(line_of(sheet, "Language*"), "obligatory field 'Language*' has no value")]
     assert problems(tmp_path, complete(Language=["", "Swedish"])) == []
@@ -63,6 +61,13 @@ def test_only_obligatory_fields_need_a_value(tmp_path: Path) -> None:
     assert problems(tmp_path, sheet) == []
     missing = [(1, "no heading 'I. IDENTIFYING INFORMATION'; it is the first line")]
     assert problems(tmp_path, complete().split("\n", 1)[1]) == missing
+    # Fields of its own are under the last heading only.
+    assert problems(tmp_path, complete() + "Contact\tme\n") == []
+    sheet = complete().replace("Language*\t", "Dialect\tall\nLanguage\t")
+    first, second, missing = sorted(problems(tmp_path, sheet), key=lambda found: "no field" in found[1])
+    assert first == (line_of(sheet, "Dialect"), "unknown field 'Dialect'; only 'VI. OTHER' may have fields of its own")
+    assert second == (line_of(sheet, "Language"), "unknown field 'Language'; did you mean 'Language*'?")
+    assert "no field 'Language*'" in missing[1]
 
 
 def test_order(tmp_path: Path) -> None:
@@ -78,15 +83,6 @@ def test_order(tmp_path: Path) -> None:
     twice = complete().replace("Language*\t", "Language*\tSwedish\nLanguage*\t")
     line = line_of(twice, "Language*")
     assert problems(tmp_path, twice) == [(line + 1, f"'Language*' is a second time in the sheet, first in line {line}")]
-
-
-def test_fields_of_its_own_are_under_the_last_heading_only(tmp_path: Path) -> None:
-    assert problems(tmp_path, complete() + "Contact\tme\n") == []
-    sheet = complete().replace("Language*\t", "Dialect\tall\nLanguage\t")
-    first, second, missing = sorted(problems(tmp_path, sheet), key=lambda found: "no field" in found[1])
-    assert first == (line_of(sheet, "Dialect"), "unknown field 'Dialect'; only 'VI. OTHER' may have fields of its own")
-    assert second == (line_of(sheet, "Language"), "unknown field 'Language'; did you mean 'Language*'?")
-    assert "no field 'Language*'" in missing[1]
 
 
 @pytest.mark.parametrize(
