@@ -1,4 +1,4 @@
-"""Fine-tune a transformer on each task (KLEJ, section 4.2), or on all tasks together first (`variant=joint`) and then on each."""
+"""Fine-tune a transformer on each task (KLEJ, section 4.2)."""
 
 import gc
 import logging
@@ -29,7 +29,7 @@ from mtl.methods.transformer.network import (
 )
 from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
 from mtl.model.sequences import ArraySequences
-from mtl.runs.layout import finetune_folder, pretrain_folder, seed_folder
+from mtl.runs.layout import finetune_folder, seed_folder
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -50,47 +50,40 @@ def fine_tune(
     data: Coded,
     sequences: ArraySequences,
     network: TransformerNetwork,
+    task: Task,
     seed: int,
     folder: Path,
-    title: str,
-    epochs: int,
-    validate_first: bool = False,
 ) -> None:
-    """Train the network on its tasks, or load its weights if `folder` has a finished stage.
+    """Train the network on its task, or load its weights if `folder` has a finished stage.
 
-    As in stage 1 of the LSTM, each batch has rows of one task, drawn in proportion to (training rows) ** `pretrain.sampling`. An epoch is
-    as many steps as all tasks' batches make. `transformer.checkpoint` says whether the last weights are used or those with the best
-    average on dev.
+    `transformer.checkpoint` says whether the last weights are used or those with the best score on dev.
 
     Args:
         data: with model inputs in place of texts.
         sequences: those of all model inputs.
-        validate_first: whether the weights before the first step can be the best ones, too.
     """
-    settings, tasks = config.transformer, [task for task in data.dataset.trained_tasks if task.id in network.tasks]
+    settings = config.transformer
     if load_finished(network, folder, settings.checkpoint):
         return
     freeze_layers(network, settings.freeze)
-    rows = {task.id: data.train(task, config.loss, seed) for task in tasks}
-    of_tasks = [pass_batches(part, settings.batch_size) for part in rows.values()]
-    steps, total_steps = sum(of_tasks), sum(of_tasks) * epochs
+    rows = data.train(task, config.loss, seed)
+    steps = pass_batches(rows, settings.batch_size)
+    total_steps = steps * settings.epochs
     fit_tasks(
-        *(config, data, network, input_of(sequences), rows, fine_tuning(settings, total_steps)),
+        *(config, data, network, input_of(sequences), {task.id: rows}, fine_tuning(settings, total_steps)),
         (settings.batch_size, settings.rows_at_once),
         steps=steps,
         total_steps=total_steps,
         seed=seed,
-        sampling=config.pretrain.sampling,
-        pool=pool_size(min(of_tasks)),
+        pool=pool_size(steps),
         parts=settings.accumulate,
-        title=title,
+        title=f"seed {seed} · {task.id}",
         section="transformer",
         folder=folder,
-        epochs=epochs,
-        patience=settings.patience or epochs,
+        epochs=settings.epochs,
+        patience=settings.patience or settings.epochs,
         gradient_clip=settings.gradient_clip,
         checkpoint=settings.checkpoint,
-        validate_first=validate_first,
     )
 
 
@@ -151,21 +144,13 @@ class FineTuned(Method):
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         config = self.config
-        together: TransformerNetwork | None = None
         for task in self.dataset.trained_tasks:
             answered = self.dataset.answered(task)
             task_folder = finetune_folder(folder, task.id)
             if read_predictions(task_folder, self.data, task) is None:
                 gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
-                if config.transformer.joint and together is None:
-                    together = self.new_network_of(self.dataset.trained_tasks, seed)
-                    stage = pretrain_folder(folder), f"seed {seed} · stage 1", config.transformer.joint_epochs
-                    fine_tune(config, self.data, self.sequences, together, seed, *stage)
-                network = together.for_task(task) if together is not None else self.new_network_of([task], seed)
-                stage = task_folder, f"seed {seed} · {task.id}", config.transformer.epochs
-                # After stage 1, its weights are the first candidate for the best ones.
-                first = config.transformer.joint
-                fine_tune(config, self.data, self.sequences, network, seed, *stage, validate_first=first)
+                network = self.new_network_of([task], seed)
+                fine_tune(config, self.data, self.sequences, network, task, seed, task_folder)
                 predict = partial(input_of(self.sequences).codes, network, task.id)
                 size, splits = config.transformer.rows_at_once, self.data.splits
                 write_codes(task_folder, {of.id: predict(splits[of.id], size, config.trainer) for of in answered})
@@ -173,9 +158,8 @@ class FineTuned(Method):
                 predictions = read_predictions(task_folder, self.data, target)
                 assert predictions is not None
                 yield target, predictions
-            self._drop_weights(task_folder)
-        if config.transformer.joint:
-            self._drop_weights(pretrain_folder(folder))
+            if not config.transformer.keep:
+                (task_folder / WEIGHTS[config.transformer.checkpoint]).unlink(missing_ok=True)
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one body and all heads."""
@@ -188,27 +172,20 @@ class FineTuned(Method):
             self.dataset.answers,
         )
         sizes = embeddings, parameters - embeddings
-        return networks_cost(folder, self.texts, trained.predict, sizes, self.config.transformer.joint)
+        return networks_cost(folder, self.texts, trained.predict, sizes, joint=False)
 
     def new_network_of(self, tasks: list[Task], seed: int) -> TransformerNetwork:
         trainer, device = self.config.trainer, device_of(self.config.trainer.accelerator)
         return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, self.config.transformer)
 
-    def _drop_weights(self, task_folder: Path) -> None:
-        """Remove the weights of a stage whose predictions are kept, unless they are to be kept, too."""
-        if not self.config.transformer.keep:
-            (task_folder / WEIGHTS[self.config.transformer.checkpoint]).unlink(missing_ok=True)
-
     def _check_space(self, folder: Path) -> None:
         """Say how much disk space training needs. Raises InputError if there is less than what is not taken already."""
         config, settings, weights = self.config, self.config.transformer, FLOAT * self.pretrained.parameters
         training = COPIES_TRAINING * weights * config.seeds_at_once
-        models = (len(self.dataset.trained_tasks) + settings.joint) * len(config.seeds)
-        # The body of stage 1 is there while its seed is trained.
-        kept = weights * (models if settings.keep else settings.joint * config.seeds_at_once)
         seeds = [seed_folder(folder, seed) for seed in config.seeds]
         stages = [finetune_folder(seed, task.id) for seed in seeds for task in self.dataset.trained_tasks]
-        present = sum(map(checkpoint_bytes, [*stages, *map(pretrain_folder, seeds)]))
+        kept = weights * len(stages) if settings.keep else 0
+        present = sum(map(checkpoint_bytes, stages))
         logger.info(
             "disk space: %s while a task is fine-tuned%s",
             format_bytes(training),

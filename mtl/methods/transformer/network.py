@@ -1,7 +1,6 @@
 """Transformers with a head for each task, as a network that is trained on batches of one task; and how fine-tuning changes its weights:
 AdamW, learning rates by layer, fixed layers, warm-up and linear decay."""
 
-import copy
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -51,11 +50,6 @@ class TransformerNetwork(TaskNetwork):
         model = self.models[self.tasks.index(batch.task)]
         outputs: Tensor = model(**body_input(batch.tokens, batch.lengths, self.padding, self.has_types)).logits
         return outputs.float()
-
-    def for_task(self, task: Task) -> "TransformerNetwork":
-        """A network for one of the tasks, with a copy of the body and of the task's head."""
-        model = copy.deepcopy(self.models[self.tasks.index(task.id)])
-        return TransformerNetwork([task], [model], self.padding, self.has_types, self.number_loss)
 
 
 def body_input(tokens: Tensor, lengths: Tensor, padding: int, has_types: bool) -> dict[str, Tensor]:

@@ -37,7 +37,7 @@ from mtl.methods.transformer.pretrained import (
 from mtl.model.encoder import POOLINGS, EncoderParts, batches_by_length
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
-from mtl.runs.layout import finetune_folder, pretrain_folder
+from mtl.runs.layout import finetune_folder
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -272,15 +272,13 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         return made
 
     def body() -> Any:
-        joint = config.transformer.joint and request.task is None
-        path = pretrain_folder(folder) / file if joint else kept[_encoder_task(list(kept), request.task)]
+        path = kept[_encoder_task(list(kept), request.task)]
         model = pretrained.classifier(1)
         fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
         check_runs(pretrained, model.base_model.eval())
         return model.base_model
 
-    alone = list(kept) if request.task is None else [request.task]
-    seen = tasks_seen(request, request.trained_tasks if config.transformer.joint else alone)
+    seen = tasks_seen(request, list(kept) if request.task is None else [request.task])
     return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
 
 

@@ -38,8 +38,8 @@ def prepared(bert: Path, folder: Path, *settings: str) -> FineTuned:
 
 
 def train(method: FineTuned, network: TransformerNetwork, folder: Path) -> None:
-    settings = method.config.transformer
-    fine_tune(method.config, method.data, method.sequences, network, 1, folder, "a stage", settings.epochs)
+    task = next(task for task in method.dataset.tasks if task.id in network.tasks)
+    fine_tune(method.config, method.data, method.sequences, network, task, 1, folder)
 
 
 def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, decay: float) -> Any:
