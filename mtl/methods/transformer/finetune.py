@@ -16,21 +16,19 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, format_bytes
 from mtl.methods.coded import Coded, fit_tasks
+from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import networks_cost
-from mtl.methods.transformer.inputs import InputReader, input_of, longest_input, read_dataset
+from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import (
     TransformerNetwork,
     check_layers,
     fine_tuning,
     freeze_layers,
-    new_network,
     warmup_steps,
 )
 from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
-from mtl.model.sequences import ArraySequences
 from mtl.runs.layout import finetune_folder, seed_folder
-from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import pass_batches, pool_size
@@ -43,48 +41,6 @@ FLOAT = 4  # bytes of a weight
 COPIES_TRAINING = 2 * 3 + 1
 
 logger = logging.getLogger("mtl")
-
-
-def fine_tune(
-    config: Config,
-    data: Coded,
-    sequences: ArraySequences,
-    network: TransformerNetwork,
-    task: Task,
-    seed: int,
-    folder: Path,
-) -> None:
-    """Train the network on its task, or load its weights if `folder` has a finished stage.
-
-    `transformer.checkpoint` says whether the last weights are used or those with the best score on dev.
-
-    Args:
-        data: with model inputs in place of texts.
-        sequences: those of all model inputs.
-    """
-    settings = config.transformer
-    if load_finished(network, folder, settings.checkpoint):
-        return
-    freeze_layers(network, settings.freeze)
-    rows = data.train(task, config.loss, seed)
-    steps = pass_batches(rows, settings.batch_size)
-    total_steps = steps * settings.epochs
-    fit_tasks(
-        *(config, data, network, input_of(sequences), {task.id: rows}, fine_tuning(settings, total_steps)),
-        (settings.batch_size, settings.rows_at_once),
-        steps=steps,
-        total_steps=total_steps,
-        seed=seed,
-        pool=pool_size(steps),
-        parts=settings.accumulate,
-        title=f"seed {seed} · {task.id}",
-        section="transformer",
-        folder=folder,
-        epochs=settings.epochs,
-        patience=settings.patience or settings.epochs,
-        gradient_clip=settings.gradient_clip,
-        checkpoint=settings.checkpoint,
-    )
 
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
@@ -128,6 +84,7 @@ class FineTuned(Method):
         check_layers(self.pretrained.body, config.transformer)
         reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
         self.dataset, self.sequences = read_dataset(request.dataset, reader)
+        self.input = TaskInput(self.sequences)
         self.data = Coded(self.dataset, scale=request.suite.shown)
         self._check_space(request.folder)
         self.fingerprints = self.pretrained.fingerprints()
@@ -150,8 +107,8 @@ class FineTuned(Method):
             if read_predictions(task_folder, self.data, task) is None:
                 gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
                 network = self.new_network_of([task], seed)
-                fine_tune(config, self.data, self.sequences, network, task, seed, task_folder)
-                predict = partial(input_of(self.sequences).codes, network, task.id)
+                self.fine_tune(network, task, seed, task_folder)
+                predict = partial(self.input.codes, network, task.id)
                 size, splits = config.transformer.rows_at_once, self.data.splits
                 write_codes(task_folder, {of.id: predict(splits[of.id], size, config.trainer) for of in answered})
             for target in answered:
@@ -160,6 +117,35 @@ class FineTuned(Method):
                 yield target, predictions
             if not config.transformer.keep:
                 (task_folder / WEIGHTS[config.transformer.checkpoint]).unlink(missing_ok=True)
+
+    def fine_tune(self, network: TransformerNetwork, task: Task, seed: int, folder: Path) -> None:
+        """Train the network on its task, or load its weights if `folder` has a finished stage.
+
+        `transformer.checkpoint` says whether the last weights are used or those with the best score on dev.
+        """
+        config, settings = self.config, self.config.transformer
+        if load_finished(network, folder, settings.checkpoint):
+            return
+        freeze_layers(network, settings.freeze)
+        rows = self.data.train(task, config.loss, seed)
+        steps = pass_batches(rows, settings.batch_size)
+        total_steps = steps * settings.epochs
+        fit_tasks(
+            *(config, self.data, network, self.input, {task.id: rows}, fine_tuning(settings, total_steps)),
+            (settings.batch_size, settings.rows_at_once),
+            steps=steps,
+            total_steps=total_steps,
+            seed=seed,
+            pool=pool_size(steps),
+            parts=settings.accumulate,
+            title=f"seed {seed} · {task.id}",
+            section="transformer",
+            folder=folder,
+            epochs=settings.epochs,
+            patience=settings.patience or settings.epochs,
+            gradient_clip=settings.gradient_clip,
+            checkpoint=settings.checkpoint,
+        )
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one body and all heads."""
@@ -172,11 +158,12 @@ class FineTuned(Method):
             self.dataset.answers,
         )
         sizes = embeddings, parameters - embeddings
-        return networks_cost(folder, self.texts, trained.predict, sizes, joint=False)
+        return networks_cost(folder, self.texts, trained.predict, sizes)
 
     def new_network_of(self, tasks: list[Task], seed: int) -> TransformerNetwork:
-        trainer, device = self.config.trainer, device_of(self.config.trainer.accelerator)
-        return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, self.config.transformer)
+        trainer, settings = self.config.trainer, self.config.transformer
+        device = device_of(trainer.accelerator)
+        return TransformerNetwork(self.pretrained, tasks, self.data.outputs, seed, trainer, device, settings)
 
     def _check_space(self, folder: Path) -> None:
         """Say how much disk space training needs. Raises InputError if there is less than what is not taken already."""
