@@ -22,7 +22,7 @@ SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
 .PHONY: help baseline mteb test test-all lint docs bench
 help:
-	@echo "make baseline [METHOD=lstm|transformer|random|constant|uniform|majority|overlap|svm|logistic|naive_bayes|fasttext|static|tree|forest|lead|word_vectors] [EMB=random|fasttext|glove|word2vec|elmo] [VARIANT=frozen|finetune|attention|joint] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
+	@echo "make baseline [METHOD=lstm|transformer|random|constant|uniform|majority|overlap|svm|logistic|naive_bayes|fasttext|static|tree|forest|lead|word_vectors] [EMB=random|fasttext|glove|word2vec|elmo] [VARIANT=frozen|finetune|attention] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
 	@echo "make mteb RUN=dir|average [DATA=dir] [ARGS=\"key=value …\"]"
 	@echo "make test | make test-all | make lint | make docs | make bench [DATA=dir]"
 

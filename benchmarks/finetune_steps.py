@@ -30,7 +30,7 @@ from mtl.data.sample import write_sample
 from mtl.jobs.inputs import prepare
 from mtl.jobs.job import load_job
 from mtl.methods import coded
-from mtl.methods.transformer.finetune import FineTuned, fine_tune
+from mtl.methods.transformer.finetune import FineTuned
 from mtl.model.network import Batch
 from mtl.settings.schema import Config
 from mtl.training.batches import Schedule, batch_rows, pool_size, row_lengths
@@ -116,7 +116,7 @@ def _ours(config: Config, method: FineTuned, folder: Path) -> list[float]:
     coded.MultitaskModule = Timed  # type: ignore[misc]
     (task,) = method.dataset.trained_tasks
     network = method.new_network_of([task], 1)
-    fine_tune(config, method.data, method.sequences, network, 1, folder, "steps", config.transformer.epochs)
+    method.fine_tune(network, task, 1, folder)
     return ends
 
 

@@ -58,7 +58,7 @@ def stage_2(config: Config, method: TwoStages, once: bool) -> None:
         if once:
             read = encode_once(config, method.dataset, texts, network, 1, Path(folder)).for_head(reads_tokens=False)
         else:
-            read = TaskInput(encoder, texts, None, texts.lengths.numpy())
+            read = TaskInput(texts, encoder=encoder)
         for task in method.dataset.tasks:
             stage = Finetuning(config, method.data, task, read, 1, Path(folder) / task.id)
             stage.predict(stage.train(network.heads), task)

@@ -36,7 +36,7 @@ def command(*variables: str, environment: dict[str, str] | None = None) -> list[
         (["EMB=elmo", "VARIANT=attention"], ["embeddings=elmo", "variant=attention"]),
         (["EMB=glove", "ARGS=embeddings.path=v.txt"], ["embeddings=glove", "variant=frozen"]),
         (["METHOD=svm"], ["method=svm"]),
-        (["METHOD=transformer", "VARIANT=joint"], ["method=transformer", "variant=joint"]),
+        (["METHOD=transformer", "VARIANT=frozen"], ["method=transformer", "variant=frozen"]),
         (["METHOD=transformer"], ["method=transformer"]),
         (["METHOD=word_vectors", "EMB=fasttext"], ["method=word_vectors", "embeddings=fasttext"]),
         (["SUITE=klej", "DATA=a b", "ARGS=x=1"], ["suite=klej", "embeddings=random", "variant=frozen", "data_dir=a b"]),

@@ -65,7 +65,6 @@ COMMANDS = {
         for variant, settings in {
             "finetune": "transformer.epochs=1",
             "frozen": "finetune.max_epochs=1",
-            "joint": "transformer.epochs=1 transformer.joint_epochs=1",
         }.items()
     },
     **{

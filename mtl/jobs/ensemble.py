@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from mtl.base.errors import InputError
 from mtl.base.files import counted
@@ -122,14 +123,12 @@ class Ensemble(Method):
 
     def _outputs(self, seed: int) -> dict[str, dict[str, np.ndarray]]:
         """The ensemble's outputs (inputs, outputs) for all rows but training rows, by task id and split."""
-        import torch
-
         tasks = self.dataset.tasks
-        splits, rows = {}, {}
-        for task in tasks:
-            parts = {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
-            splits[task.id] = parts
-            rows[task.id] = [row for split in parts.values() for row in input_rows(self.dataset, task, split)]
+        splits = {task.id: self.to_predict(task) for task in tasks}
+        rows = {
+            task.id: [row for split in splits[task.id].values() for row in input_rows(self.dataset, task, split)]
+            for task in tasks
+        }
         single: dict[str, list[torch.Tensor]] = {task.id: [] for task in tasks}
         models = sum(len(self._seeds(member, seed)) for member in self.members)
         with Progress("asking the ensemble", models * sum(map(len, rows.values())), "rows") as bar:
@@ -148,8 +147,6 @@ class Ensemble(Method):
 
     def _decided(self, task: Task, name: str, outputs: np.ndarray) -> np.ndarray:
         """The predictions for a split (rows,)."""
-        import torch
-
         head, split = target_kind(task).head, self.dataset.splits[task.id][name]
         sizes = None if split.sizes is None else torch.from_numpy(split.sizes)
         codes = head.predict(torch.from_numpy(outputs), sizes).numpy().astype(np.float64)

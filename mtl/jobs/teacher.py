@@ -8,7 +8,7 @@ training rows, which a note says.
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.data.dataset import Dataset, Split, input_rows
+from mtl.data.dataset import Dataset, input_rows
 from mtl.data.examples import Row
 from mtl.jobs.job import Job
 from mtl.jobs.members import Member
@@ -43,14 +43,19 @@ def ask_teacher(job: Job, dataset: Dataset) -> Teacher:
     if not tasks:
         raise InputError("has none of this run's tasks", key="distill.run", value=run)
     member.check_rows(tasks, dataset, job.data_dir, job.config.held_out)
-    unlabelled = {id: _rows_of(dataset, split) for id, split in dataset.unlabelled.items()}
+    labelled_too = [task for task in dataset.trained_tasks if task.id in dataset.unlabelled]
+    unlabelled = {task.id: input_rows(dataset, task, dataset.unlabelled[task.id]) for task in labelled_too}
     ids, inputs = [task.id for task in tasks], sorted(dataset.fingerprints.items())
     followed = json.dumps((FORMAT, ids, inputs, unlabelled, member.content()))
     key = hashlib.sha256(followed.encode()).hexdigest()  # of all that the outputs follow from
     cache = Path(job.config.cache_dir) / f"teacher-{key[:16]}.npz"
     outputs = _read(cache, tasks)
     if outputs is None:
-        outputs = _computed(member, tasks, dataset, job.config.trainer.accelerator)
+        rows = {
+            task.id: [*input_rows(dataset, task, dataset.splits[task.id]["train"]), *unlabelled.get(task.id, ())]
+            for task in tasks
+        }
+        outputs = _computed(member, tasks, rows, job.config.trainer.accelerator)
         write_arrays(cache, outputs)
     distill = job.config.distill
     seeds = summary["seeds"]
@@ -66,11 +71,6 @@ def ask_teacher(job: Job, dataset: Dataset) -> Teacher:
     return Teacher(key, outputs, about)
 
 
-def _rows_of(dataset: Dataset, unlabelled: Split) -> list[Row]:
-    """The texts of unlabelled rows."""
-    return [[dataset.texts[text] for text in texts] for texts in unlabelled.texts.tolist()]
-
-
 def _read(path: Path, tasks: Sequence[Task]) -> dict[str, np.ndarray] | None:
     """The outputs in a file; None if it does not exist or is damaged."""
     if not path.exists():
@@ -83,13 +83,12 @@ def _read(path: Path, tasks: Sequence[Task]) -> dict[str, np.ndarray] | None:
     return {task.id: arrays[task.id] for task in tasks} if complete else None
 
 
-def _computed(member: Member, tasks: Sequence[Task], dataset: Dataset, accelerator: str) -> dict[str, np.ndarray]:
-    """The mean of the outputs of all seeds, by task id."""
+def _computed(
+    member: Member, tasks: Sequence[Task], rows: Mapping[str, Sequence[Row]], accelerator: str
+) -> dict[str, np.ndarray]:
+    """The mean of the outputs of all seeds for these rows, by task id."""
     seeds = member.summary["seeds"]
     outputs: dict[str, np.ndarray] = {}
-    rows = {task.id: input_rows(dataset, task, dataset.splits[task.id]["train"]) for task in tasks}
-    for id in rows.keys() & dataset.unlabelled.keys():
-        rows[id] += _rows_of(dataset, dataset.unlabelled[id])
     with Progress("asking the teacher", len(seeds) * sum(map(len, rows.values())), "rows") as bar:
         for task, outputs_of_seed in member.outputs(seeds, rows, tasks, accelerator, bar):
             outputs[task.id] = outputs.get(task.id, 0) + outputs_of_seed / len(seeds)

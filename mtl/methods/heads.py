@@ -115,17 +115,22 @@ class TaskInput:
     """What one task's head reads.
 
     Args:
+        sequences: texts for the encoder, or its token outputs; batches hold rows of similar length.
+        vectors: float32 (texts, dim), for heads that read vectors of whole texts; rows are shuffled freely.
         encoder: runs in each step, either trained with the head or with dropout; None if the texts are already
             encoded.
-        sequences: texts for the encoder, or its token outputs.
-        vectors: float32 (texts, dim), for heads that read vectors of whole texts.
-        lengths: int64 (texts,), in tokens, if batches hold rows of similar length; None if rows are shuffled freely.
+        shuffled: whether rows are shuffled freely even though they are sequences.
     """
 
-    encoder: Encoder | None
-    sequences: Sequences | None
-    vectors: Tensor | None
-    lengths: np.ndarray | None
+    sequences: Sequences | None = None
+    vectors: Tensor | None = None
+    encoder: Encoder | None = None
+    shuffled: bool = False
+
+    @property
+    def lengths(self) -> np.ndarray | None:
+        """The texts' lengths in tokens, int64 (texts,); None if rows are shuffled freely."""
+        return None if self.sequences is None or self.shuffled else self.sequences.lengths.numpy()
 
     def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
         """The rows of splits, by the id of the task whose head reads them."""

@@ -25,7 +25,6 @@ def networks_cost(
     dataset: Dataset,
     predict: Callable[[Task, Sequence[Row]], object],
     parameters: tuple[int, int],
-    joint: bool,
     further_seconds: float = 0.0,
 ) -> dict[str, Any]:
     """`mtl.methods.method.Method.cost` of a seed whose networks were trained in stages.
@@ -34,18 +33,18 @@ def networks_cost(
         folder: that of the seed.
         dataset: whose rows `predict` takes.
         parameters: those of word vectors or token embeddings, and all others.
-        joint: whether it has a stage 1.
         further_seconds: what each seed took beside its stages.
     """
-    first = [read_stage(pretrain_folder(folder) / DONE)] if joint else []
+    first = pretrain_folder(folder) / DONE
+    stage1 = [read_stage(first)] if first.exists() else []
     stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in dataset.trained_tasks]
     gpu = peak_gpu_memory()
     return {
         "parameters": sum(parameters),
         "parameters_without_embeddings": parameters[1],
-        "pretrain_seconds": first[0]["seconds"] if joint else None,
+        "pretrain_seconds": stage1[0]["seconds"] if stage1 else None,
         "finetune_seconds": further_seconds + sum(stage["seconds"] for stage in stages),
-        "peak_memory": max(stage["peak_memory"] for stage in [*first, *stages]),
+        "peak_memory": max(stage["peak_memory"] for stage in [*stage1, *stages]),
         "sentences_per_second": sentences_per_second(predict, dataset),
         **({} if gpu is None else {"peak_gpu_memory": gpu}),
     }

@@ -8,7 +8,7 @@ import torch
 
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
-from mtl.methods.heads import TaskInput
+from mtl.methods.heads import TaskInput, with_overlap
 from mtl.model.network import TaskNetwork
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
@@ -62,5 +62,7 @@ class TrainedNetworks:
         examples = [make_example(task, row) for row in rows]
         index = {text: number for number, text in enumerate(dict.fromkeys(t for row in examples for t in row.texts))}
         split = replace(make_split(task, examples, index), targets=np.full(len(rows), np.nan))
+        if self.config.head.overlap and task.is_pair:
+            split = with_overlap(split, list(index))
         split, read = self.read(task, rows, split, list(index))
         return read.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)

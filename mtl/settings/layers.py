@@ -13,7 +13,13 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
 
 # Options that earlier versions of this format had, with the values that changed nothing.
-DELETED = {"pretrain.average": 0.0, "encoder.variational_dropout": False, "loss.r_drop": 0.0}
+DELETED = {
+    "pretrain.average": 0.0,
+    "encoder.variational_dropout": False,
+    "loss.r_drop": 0.0,
+    "transformer.joint": False,
+    "transformer.joint_epochs": 4,
+}
 
 
 def shipped(folder: str) -> Path:

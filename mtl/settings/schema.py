@@ -252,8 +252,6 @@ class TransformerConfig:
     layer_decay: Annotated[float, Meta(gt=0, le=1)]
     freeze: Annotated[int, NOT_NEGATIVE]
     gradient_checkpointing: bool
-    joint: bool
-    joint_epochs: Annotated[int, POSITIVE]
 
     @property
     def rows_at_once(self) -> int:

@@ -172,7 +172,6 @@ def choices(run: Path) -> dict[str, Any]:
         ("method=svm",),
         ("embeddings.dim=12", "finetune.threshold=dev", "head.linear=true"),
         ("method=transformer", "transformer.epochs=2", "transformer.checkpoint=best", "tasks=[mood,answer]"),
-        ("method=transformer", "variant=joint", "transformer.checkpoint=best", "tasks=[mood,answer]"),
     ],
 )
 def test_a_run_chooses_as_if_the_repeated_rows_were_not_there(

@@ -121,6 +121,7 @@ def test_a_task_is_reduced_with_other_sizes_a_changed_file_or_the_task_whose_hea
         ("imported", {}, (False, True)),
         ("ensemble", {"ensemble.by_seed": False}, (False, True)),
         ("ensemble", {"ensemble.by_seed": True}, (False, False)),
+        ("transformer", {"variant": "joint", "transformer.joint": True}, (False, False)),
     ],
 )
 def test_a_summary_of_an_earlier_version(

@@ -100,6 +100,8 @@ def test_deleted_options_of_an_earlier_version_are_ignored_where_they_changed_no
         ("pretrain", "average", "0.0", "0.25"),
         ("encoder", "variational_dropout", "false", "true"),
         ("loss", "r_drop", "0.0", "1.0"),
+        ("transformer", "joint", "false", "true"),
+        ("transformer", "joint_epochs", "4", "2"),
     ):
         path.write_text(plain.replace(f"{section}:\n", f"{section}:\n  {option}: {ignored}\n"), encoding="utf-8")
         assert read(path) == config() and differences(path, config()) == []

@@ -47,23 +47,8 @@ class StaticFloor(Floor):
         self.fingerprints |= source.fingerprints()
         self.embedding_parameters = source.size
 
-    def new_features(self, task: Task, vectorizer: str | None) -> "StaticFeatures":
-        return StaticFeatures(self._vectors)
-
-
-class StaticFeatures(RowFeatures):
-    """The features of rows: u for a text; [u, v, |u - v|, u * v] for a pair (Conneau et al. 2017, as in jiant's classifiers)."""
-
-    def __init__(self, vectors: "TextVectors") -> None:
-        self._vectors = vectors
-
-    def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
-        """The features of rows, float32 (rows, features)."""
-        sides = [self._vectors.encode(side) for side in zip(*rows, strict=True)]
-        if len(sides) == 1:
-            return sides[0]
-        first, second = sides
-        return np.concatenate([first, second, abs(first - second), first * second], axis=1)
+    def new_features(self, task: Task, vectorizer: str | None) -> "TextVectors":
+        return self._vectors
 
 
 class WordFile:
@@ -184,10 +169,11 @@ def open_input_embeddings(name: str, most: int) -> Subwords:
     return Subwords(tokenizer, table, most)
 
 
-class TextVectors:
+class TextVectors(RowFeatures):
     """Each text as the weighted mean of its tokens' vectors; a text without a known token is zero.
 
-    A text is encoded once, however many tasks and seeds read it.
+    A text is encoded once, however many tasks and seeds read it. The features of a row are u for a text; [u, v, |u - v|, u * v] for a pair
+    (Conneau et al. 2017, as in jiant's classifiers).
     """
 
     def __init__(self, source: WordFile | Subwords, weighting: str) -> None:
@@ -212,6 +198,14 @@ class TextVectors:
             self._component = np.linalg.eigh(means.T @ means)[1][:, -1].astype(np.float32)
         self._vectors = self._without_component(vectors)
         self._rows = {document.text: row for row, document in enumerate(documents)}
+
+    def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
+        """The features of rows, float32 (rows, features)."""
+        sides = [self.encode(side) for side in zip(*rows, strict=True)]
+        if len(sides) == 1:
+            return sides[0]
+        first, second = sides
+        return np.concatenate([first, second, abs(first - second), first * second], axis=1)
 
     def encode(self, documents: Sequence[Document]) -> np.ndarray:
         """The vectors of documents, float32 (documents, dim)."""

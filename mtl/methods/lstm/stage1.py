@@ -81,7 +81,7 @@ def pretrain(
         every = min(settings.validate_every, settings.max_steps)
         rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps
         fit_tasks(
-            *(config, data, network, TaskInput(None, sequences, None, sequences.lengths.numpy())),
+            *(config, data, network, TaskInput(sequences)),
             *({task.id: data.train(task, config.loss, seed) for task in tasks}, falling_adam(*rates)),
             (settings.batch_size, settings.batch_size),
             steps=every,

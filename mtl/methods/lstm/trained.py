@@ -26,7 +26,7 @@ from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
 from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest
-from mtl.methods.heads import TaskInput, new_heads, with_overlap
+from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
 from mtl.methods.method import LoadRequest
 from mtl.methods.trained import TrainedNetworks
@@ -81,10 +81,7 @@ class Encoded:
 
     def for_head(self, reads_tokens: bool) -> TaskInput:
         """The input of a head that reads tokens, or vectors of whole texts."""
-        if reads_tokens:
-            assert self.tokens is not None
-            return TaskInput(None, self.tokens, None, self.tokens.lengths.numpy())
-        return TaskInput(None, None, self.vectors, None)
+        return TaskInput(self.tokens) if reads_tokens else TaskInput(vectors=self.vectors)
 
 
 class ComputedOutputs:
@@ -118,10 +115,9 @@ def encoder_runs(config: Config) -> bool:
 def running_input(config: Config, encoder: Encoder, sequences: Sequences, reads_tokens: bool) -> TaskInput:
     """The input of a head with an encoder that runs in each step. If the encoder is trained, each task trains its own copy."""
     if config.finetune.train_encoder:
-        return TaskInput(encoder.for_task(), sequences, None, sequences.lengths.numpy())
+        return TaskInput(sequences, encoder=encoder.for_task())
     # Vectors of whole texts have no length, so rows are shuffled freely, as with vectors that were computed once.
-    lengths = sequences.lengths.numpy() if reads_tokens else None
-    return TaskInput(encoder.requires_grad_(False), sequences, None, lengths)
+    return TaskInput(sequences, encoder=encoder.requires_grad_(False), shuffled=not reads_tokens)
 
 
 def encode_once(
@@ -238,8 +234,6 @@ class TrainedLstm(TrainedNetworks):
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         config, head = self.config, task.answered_by or task.id
         tokenized = TokenizedTexts(texts, self.language, config.max_length)
-        if config.head.overlap and task.is_pair:
-            split = with_overlap(split, texts)
         if self.linear is not None and head in self.linear.kept:
             split = replace(split, base=self.linear.outputs(task, rows))
         placer = SpanPlacer(tokenized, texts, self.language, config.max_length, config.boundary_words)
@@ -249,7 +243,7 @@ class TrainedLstm(TrainedNetworks):
         assert isinstance(network, Network)
         if network.encoder is None:  # what stage 2 read: token outputs, rounded as `finetune.token_outputs` says
             sequences = ComputedOutputs(self.encoder, sequences, config.trainer, config.finetune.token_outputs)
-        return split, TaskInput(network.encoder, sequences, None, sequences.lengths.numpy())
+        return split, TaskInput(sequences, encoder=network.encoder)
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once."""

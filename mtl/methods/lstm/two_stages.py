@@ -148,6 +148,6 @@ class TwoStages(Method):
             linear=linear,
         )
         parameters = self.embeddings.parameters(), without
-        cost = networks_cost(folder, self.dataset, trained.predict, parameters, joint=True, further_seconds=seconds)
+        cost = networks_cost(folder, self.dataset, trained.predict, parameters, further_seconds=seconds)
         self.embeddings.to(device)
         return cost

@@ -13,11 +13,11 @@ OWN = "tiny"  # the settings, and the name, of the transformer that a run withou
 
 
 class TransformerKind(MethodKind):
-    """Transformers: fine-tuned, on a fixed body, or trained jointly first."""
+    """Transformers: fine-tuned, or with heads on a fixed body."""
 
     family = "transformer"
     reads = (
-        *("variant", "embeddings_dir", "transformer.", "loss.", "pretrain.sampling", "trainer."),
+        *("variant", "embeddings_dir", "transformer.", "loss.", "trainer."),
         *("finetune.", "head.hidden_size", "head.dropout", "head.overlap", "head.pair"),
     )
     builds = "mtl.methods.transformer.finetune:FineTuned"
@@ -43,9 +43,8 @@ class TransformerKind(MethodKind):
         if not config.finetune.train_encoder:
             of_body = ("path", "tokenizer", "keep")
             tuning = [field.name for field in fields(config.transformer) if field.name not in of_body]
-            return ("pretrain.sampling", *(f"transformer.{key}" for key in tuning))
-        of_heads = ("finetune.", "head.")
-        return of_heads if config.transformer.joint else (*of_heads, "pretrain.sampling", "transformer.joint_epochs")
+            return tuple(f"transformer.{key}" for key in tuning)
+        return ("finetune.", "head.")
 
     def check(self, config: Config, suite: Suite) -> None:
         """Raise InputError for settings that contradict each other, a missing package, and a path that leads to no transformer."""

@@ -1,4 +1,4 @@
-"""Fine-tune a transformer on each task (KLEJ, section 4.2), or on all tasks together first (`variant=joint`) and then on each."""
+"""Fine-tune a transformer on each task (KLEJ, section 4.2)."""
 
 import gc
 import logging
@@ -16,21 +16,19 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, format_bytes
 from mtl.methods.coded import Coded, fit_tasks
+from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import networks_cost
-from mtl.methods.transformer.inputs import InputReader, input_of, longest_input, read_dataset
+from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import (
     TransformerNetwork,
     check_layers,
     fine_tuning,
     freeze_layers,
-    new_network,
     warmup_steps,
 )
 from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
-from mtl.model.sequences import ArraySequences
-from mtl.runs.layout import finetune_folder, pretrain_folder, seed_folder
-from mtl.settings.schema import Config
+from mtl.runs.layout import finetune_folder, seed_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import pass_batches, pool_size
@@ -43,55 +41,6 @@ FLOAT = 4  # bytes of a weight
 COPIES_TRAINING = 2 * 3 + 1
 
 logger = logging.getLogger("mtl")
-
-
-def fine_tune(
-    config: Config,
-    data: Coded,
-    sequences: ArraySequences,
-    network: TransformerNetwork,
-    seed: int,
-    folder: Path,
-    title: str,
-    epochs: int,
-    validate_first: bool = False,
-) -> None:
-    """Train the network on its tasks, or load its weights if `folder` has a finished stage.
-
-    As in stage 1 of the LSTM, each batch has rows of one task, drawn in proportion to (training rows) ** `pretrain.sampling`. An epoch is
-    as many steps as all tasks' batches make. `transformer.checkpoint` says whether the last weights are used or those with the best
-    average on dev.
-
-    Args:
-        data: with model inputs in place of texts.
-        sequences: those of all model inputs.
-        validate_first: whether the weights before the first step can be the best ones, too.
-    """
-    settings, tasks = config.transformer, [task for task in data.dataset.trained_tasks if task.id in network.tasks]
-    if load_finished(network, folder, settings.checkpoint):
-        return
-    freeze_layers(network, settings.freeze)
-    rows = {task.id: data.train(task, config.loss, seed) for task in tasks}
-    of_tasks = [pass_batches(part, settings.batch_size) for part in rows.values()]
-    steps, total_steps = sum(of_tasks), sum(of_tasks) * epochs
-    fit_tasks(
-        *(config, data, network, input_of(sequences), rows, fine_tuning(settings, total_steps)),
-        (settings.batch_size, settings.rows_at_once),
-        steps=steps,
-        total_steps=total_steps,
-        seed=seed,
-        sampling=config.pretrain.sampling,
-        pool=pool_size(min(of_tasks)),
-        parts=settings.accumulate,
-        title=title,
-        section="transformer",
-        folder=folder,
-        epochs=epochs,
-        patience=settings.patience or epochs,
-        gradient_clip=settings.gradient_clip,
-        checkpoint=settings.checkpoint,
-        validate_first=validate_first,
-    )
 
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
@@ -135,6 +84,7 @@ class FineTuned(Method):
         check_layers(self.pretrained.body, config.transformer)
         reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
         self.dataset, self.sequences = read_dataset(request.dataset, reader)
+        self.input = TaskInput(self.sequences)
         self.data = Coded(self.dataset, scale=request.suite.shown)
         self._check_space(request.folder)
         self.fingerprints = self.pretrained.fingerprints()
@@ -151,31 +101,51 @@ class FineTuned(Method):
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         config = self.config
-        together: TransformerNetwork | None = None
         for task in self.dataset.trained_tasks:
             answered = self.dataset.answered(task)
             task_folder = finetune_folder(folder, task.id)
             if read_predictions(task_folder, self.data, task) is None:
                 gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
-                if config.transformer.joint and together is None:
-                    together = self.new_network_of(self.dataset.trained_tasks, seed)
-                    stage = pretrain_folder(folder), f"seed {seed} · stage 1", config.transformer.joint_epochs
-                    fine_tune(config, self.data, self.sequences, together, seed, *stage)
-                network = together.for_task(task) if together is not None else self.new_network_of([task], seed)
-                stage = task_folder, f"seed {seed} · {task.id}", config.transformer.epochs
-                # After stage 1, its weights are the first candidate for the best ones.
-                first = config.transformer.joint
-                fine_tune(config, self.data, self.sequences, network, seed, *stage, validate_first=first)
-                predict = partial(input_of(self.sequences).codes, network, task.id)
+                network = self.new_network_of([task], seed)
+                self.fine_tune(network, task, seed, task_folder)
+                predict = partial(self.input.codes, network, task.id)
                 size, splits = config.transformer.rows_at_once, self.data.splits
                 write_codes(task_folder, {of.id: predict(splits[of.id], size, config.trainer) for of in answered})
             for target in answered:
                 predictions = read_predictions(task_folder, self.data, target)
                 assert predictions is not None
                 yield target, predictions
-            self._drop_weights(task_folder)
-        if config.transformer.joint:
-            self._drop_weights(pretrain_folder(folder))
+            if not config.transformer.keep:
+                (task_folder / WEIGHTS[config.transformer.checkpoint]).unlink(missing_ok=True)
+
+    def fine_tune(self, network: TransformerNetwork, task: Task, seed: int, folder: Path) -> None:
+        """Train the network on its task, or load its weights if `folder` has a finished stage.
+
+        `transformer.checkpoint` says whether the last weights are used or those with the best score on dev.
+        """
+        config, settings = self.config, self.config.transformer
+        if load_finished(network, folder, settings.checkpoint):
+            return
+        freeze_layers(network, settings.freeze)
+        rows = self.data.train(task, config.loss, seed)
+        steps = pass_batches(rows, settings.batch_size)
+        total_steps = steps * settings.epochs
+        fit_tasks(
+            *(config, self.data, network, self.input, {task.id: rows}, fine_tuning(settings, total_steps)),
+            (settings.batch_size, settings.rows_at_once),
+            steps=steps,
+            total_steps=total_steps,
+            seed=seed,
+            pool=pool_size(steps),
+            parts=settings.accumulate,
+            title=f"seed {seed} · {task.id}",
+            section="transformer",
+            folder=folder,
+            epochs=settings.epochs,
+            patience=settings.patience or settings.epochs,
+            gradient_clip=settings.gradient_clip,
+            checkpoint=settings.checkpoint,
+        )
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one body and all heads."""
@@ -188,27 +158,21 @@ class FineTuned(Method):
             self.dataset.answers,
         )
         sizes = embeddings, parameters - embeddings
-        return networks_cost(folder, self.texts, trained.predict, sizes, self.config.transformer.joint)
+        return networks_cost(folder, self.texts, trained.predict, sizes)
 
     def new_network_of(self, tasks: list[Task], seed: int) -> TransformerNetwork:
-        trainer, device = self.config.trainer, device_of(self.config.trainer.accelerator)
-        return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, self.config.transformer)
-
-    def _drop_weights(self, task_folder: Path) -> None:
-        """Remove the weights of a stage whose predictions are kept, unless they are to be kept, too."""
-        if not self.config.transformer.keep:
-            (task_folder / WEIGHTS[self.config.transformer.checkpoint]).unlink(missing_ok=True)
+        trainer, settings = self.config.trainer, self.config.transformer
+        device = device_of(trainer.accelerator)
+        return TransformerNetwork(self.pretrained, tasks, self.data.outputs, seed, trainer, device, settings)
 
     def _check_space(self, folder: Path) -> None:
         """Say how much disk space training needs. Raises InputError if there is less than what is not taken already."""
         config, settings, weights = self.config, self.config.transformer, FLOAT * self.pretrained.parameters
         training = COPIES_TRAINING * weights * config.seeds_at_once
-        models = (len(self.dataset.trained_tasks) + settings.joint) * len(config.seeds)
-        # The body of stage 1 is there while its seed is trained.
-        kept = weights * (models if settings.keep else settings.joint * config.seeds_at_once)
         seeds = [seed_folder(folder, seed) for seed in config.seeds]
         stages = [finetune_folder(seed, task.id) for seed in seeds for task in self.dataset.trained_tasks]
-        present = sum(map(checkpoint_bytes, [*stages, *map(pretrain_folder, seeds)]))
+        kept = weights * len(stages) if settings.keep else 0
+        present = sum(map(checkpoint_bytes, stages))
         logger.info(
             "disk space: %s while a task is fine-tuned%s",
             format_bytes(training),

@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mtl.base.progress import hidden_progress
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded
-from mtl.methods.heads import TaskInput, new_heads, with_overlap
+from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import networks_cost
@@ -63,7 +64,6 @@ class Frozen(Method):
         self.sequences, notes = read_texts(config, self.pretrained, request.dataset.texts)
         if notes:
             self.facts["notes"] = notes
-        self._encoded: tuple[Coded, Tensor, float] | None = None  # the same for all seeds
         self._heads: Heads | None = None  # the last seed's
 
     def save(self, folder: Path) -> None:
@@ -72,10 +72,10 @@ class Frozen(Method):
         self.pretrained.save(model_folder(folder), weights=keeps)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        data, vectors, _ = self._vectors()
+        data, vectors, _ = self._encoded
         torch.manual_seed(seed)
         heads = new_heads(self.config, self.dataset.trained_tasks, data.outputs, self.pretrained.dim)
-        read = TaskInput(None, None, vectors, None)
+        read = TaskInput(vectors=vectors)
         for task in self.dataset.trained_tasks:
             task_folder = finetune_folder(folder, task.id)
             stage = Finetuning(self.config, data, task, read, seed, task_folder, start="before training")
@@ -94,23 +94,23 @@ class Frozen(Method):
         )
         without = self.pretrained.parameters_without_embeddings
         sizes = self.pretrained.parameters - without, without + sum(weight.numel() for weight in heads.parameters())
-        return networks_cost(folder, self.dataset, trained.predict, sizes, False, further_seconds=self._vectors()[2])
+        return networks_cost(folder, self.dataset, trained.predict, sizes, further_seconds=self._encoded[2])
 
-    def _vectors(self) -> tuple[Coded, Tensor, float]:
-        """The data with the numbers of marked words, the vectors of all texts and of these words, and the seconds they took."""
-        if self._encoded is None:
-            start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
-            body, dataset = self.pretrained.body.to(device), self.dataset
-            splits = [(task, split) for task in dataset.tasks for split in dataset.splits[task.id].values()]
-            vectors, numbers = text_vectors(self.config, self.pretrained, body, dataset.texts, self.sequences, splits)
-            marked = {
-                task.id: {name: with_marks(task, split, numbers) for name, split in dataset.splits[task.id].items()}
-                for task in dataset.tasks
-            }
-            self.pretrained.body.to("cpu")
-            data = Coded(replace(dataset, splits=marked), self.config.head.overlap, self.suite.shown)
-            self._encoded = data, vectors, time.monotonic() - start
-        return self._encoded
+    @cached_property
+    def _encoded(self) -> tuple[Coded, Tensor, float]:
+        """The data with the numbers of marked words, the vectors of all texts and of these words, and the seconds they took: the same for
+        all seeds."""
+        start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
+        body, dataset = self.pretrained.body.to(device), self.dataset
+        splits = [(task, split) for task in dataset.tasks for split in dataset.splits[task.id].values()]
+        vectors, numbers = text_vectors(self.config, self.pretrained, body, dataset.texts, self.sequences, splits)
+        marked = {
+            task.id: {name: with_marks(task, split, numbers) for name, split in dataset.splits[task.id].items()}
+            for task in dataset.tasks
+        }
+        self.pretrained.body.to("cpu")
+        data = Coded(replace(dataset, splits=marked), self.config.head.overlap, self.suite.shown)
+        return data, vectors, time.monotonic() - start
 
 
 def read_texts(config: Config, pretrained: Pretrained, texts: Sequence[str]) -> tuple[ArraySequences, list[str]]:
@@ -148,10 +148,7 @@ class TrainedFrozen(HeadsOnBody):
         with hidden_progress():
             sequences, _ = read_texts(self.config, self.pretrained, texts)
             vectors, numbers = text_vectors(self.config, self.pretrained, self.body, texts, sequences, [(task, split)])
-        split = with_marks(task, split, numbers)
-        if self.config.head.overlap and task.is_pair:
-            split = with_overlap(split, texts)
-        return split, TaskInput(None, None, vectors, None)
+        return with_marks(task, split, numbers), TaskInput(vectors=vectors)
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:

@@ -9,7 +9,6 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.data.dataset import Dataset, Split, marked_texts
-from mtl.methods.heads import TaskInput
 from mtl.methods.transformer.pretrained import Pretrained, tokenizing
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.task import Task
@@ -164,11 +163,6 @@ def model_inputs(task: Task, split: Split, texts: Sequence[str]) -> list[Parts]:
 def with_inputs(split: Split, inputs: Sequence[Parts], index: dict[Parts, int]) -> Split:
     """The split with the number of a sequence for each model input, in place of its texts."""
     return replace(split, texts=np.array([[index[parts]] for parts in inputs], dtype=np.int64).reshape(-1, 1))
-
-
-def input_of(sequences: ArraySequences) -> TaskInput:
-    """What a network that is trained on these sequences reads."""
-    return TaskInput(None, sequences, None, sequences.lengths.numpy())
 
 
 def read_dataset(dataset: Dataset, reader: InputReader) -> tuple[Dataset, ArraySequences]:

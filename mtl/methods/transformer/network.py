@@ -1,7 +1,6 @@
 """Transformers with a head for each task, as a network that is trained on batches of one task; and how fine-tuning changes its weights:
 AdamW, learning rates by layer, fixed layers, warm-up and linear decay."""
 
-import copy
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -28,16 +27,40 @@ class TransformerNetwork(TaskNetwork):
     """One model for sequence classification for each task. The models of several tasks share one body."""
 
     def __init__(
-        self, tasks: Sequence[Task], models: Sequence[Any], padding: int, has_types: bool, number_loss: str
+        self,
+        pretrained: Pretrained,
+        tasks: Sequence[Task],
+        outputs: Mapping[str, int],
+        seed: int,
+        trainer: TrainerConfig,
+        device: torch.device,
+        settings: TransformerConfig,
     ) -> None:
-        """Padding is the token past an input's end; has_types, whether the body reads token types."""
+        """The network before training, on the CPU. The heads are the same for the same seed.
+
+        Args:
+            outputs: by task id, outputs of its head for one input.
+            device: where it will compute.
+        """
         super().__init__(tasks)
-        self.tasks = [task.id for task in tasks]
+        self.pretrained, self.tasks = pretrained, [task.id for task in tasks]
+        models: list[Any] = []
+        for task in tasks:
+            torch.manual_seed(seed)
+            model = pretrained.classifier(outputs[task.id])
+            if models:
+                setattr(model, model.base_model_prefix, models[0].base_model)
+            choose_attention(model, trainer, device)
+            models.append(model)
+        if settings.gradient_checkpointing:
+            if not models[0].supports_gradient_checkpointing:
+                raise InputError(
+                    f"{pretrained.name} cannot do it; drop the key", key="transformer.gradient_checkpointing"
+                )
+            for model in models:
+                model.gradient_checkpointing_enable({"use_reentrant": False})
         self.models = nn.ModuleList(models)
-        self.padding = padding
-        self.has_types = has_types
-        self.number_loss = number_loss
-        if number_loss == "raw":
+        if settings.number_loss == "raw":
             self.kinds = {id: kind.unscaled() for id, kind in self.kinds.items()}
 
     @property
@@ -49,51 +72,18 @@ class TransformerNetwork(TaskNetwork):
         """The outputs of the task's head for a batch: (inputs, outputs), float32."""
         assert batch.tokens is not None and batch.lengths is not None
         model = self.models[self.tasks.index(batch.task)]
-        outputs: Tensor = model(**body_input(batch.tokens, batch.lengths, self.padding, self.has_types)).logits
+        outputs: Tensor = model(**body_input(self.pretrained, batch.tokens, batch.lengths)).logits
         return outputs.float()
 
-    def for_task(self, task: Task) -> "TransformerNetwork":
-        """A network for one of the tasks, with a copy of the body and of the task's head."""
-        model = copy.deepcopy(self.models[self.tasks.index(task.id)])
-        return TransformerNetwork([task], [model], self.padding, self.has_types, self.number_loss)
 
-
-def body_input(tokens: Tensor, lengths: Tensor, padding: int, has_types: bool) -> dict[str, Tensor]:
+def body_input(pretrained: Pretrained, tokens: Tensor, lengths: Tensor) -> dict[str, Tensor]:
     """What a body reads of tokens (inputs, time, 2), as `InputReader.sequences` gives them, and lengths (inputs,)."""
     outside = past_end(tokens, lengths)
-    ids = {"input_ids": tokens[..., 0].long().masked_fill(outside, padding), "attention_mask": (~outside).long()}
-    return {**ids, "token_type_ids": tokens[..., 1].long()} if has_types else ids
-
-
-def new_network(
-    pretrained: Pretrained,
-    tasks: Sequence[Task],
-    outputs: Mapping[str, int],
-    seed: int,
-    trainer: TrainerConfig,
-    device: torch.device,
-    settings: TransformerConfig,
-) -> TransformerNetwork:
-    """The network before training, on the CPU: one body for all these tasks. The heads are the same for the same seed.
-
-    Args:
-        outputs: by task id, outputs of its head for one input.
-        device: where it will compute.
-    """
-    models: list[Any] = []
-    for task in tasks:
-        torch.manual_seed(seed)
-        model = pretrained.classifier(outputs[task.id])
-        if models:
-            setattr(model, model.base_model_prefix, models[0].base_model)
-        choose_attention(model, trainer, device)
-        models.append(model)
-    if settings.gradient_checkpointing:
-        if not models[0].supports_gradient_checkpointing:
-            raise InputError(f"{pretrained.name} cannot do it; drop the key", key="transformer.gradient_checkpointing")
-        for model in models:
-            model.gradient_checkpointing_enable({"use_reentrant": False})
-    return TransformerNetwork(tasks, models, pretrained.padding, pretrained.has_types, settings.number_loss)
+    ids = {
+        "input_ids": tokens[..., 0].long().masked_fill(outside, pretrained.padding),
+        "attention_mask": (~outside).long(),
+    }
+    return {**ids, "token_type_ids": tokens[..., 1].long()} if pretrained.has_types else ids
 
 
 def fine_tuning(settings: TransformerConfig, total_steps: int) -> Optimization:

@@ -24,8 +24,8 @@ from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, LoadRequest
 from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.entry import OWN
-from mtl.methods.transformer.inputs import InputReader, encodable, input_of, longest_input, model_inputs, with_inputs
-from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
+from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
+from mtl.methods.transformer.network import TransformerNetwork, body_input
 from mtl.methods.transformer.pretrained import (
     Pretrained,
     check_runs,
@@ -37,7 +37,7 @@ from mtl.methods.transformer.pretrained import (
 from mtl.model.encoder import POOLINGS, EncoderParts, batches_by_length
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
-from mtl.runs.layout import finetune_folder, pretrain_folder
+from mtl.runs.layout import finetune_folder
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -139,7 +139,7 @@ def _outputs(
     with Progress(title, len(sequences.lengths), "texts") as bar:
         for indices in batches_by_length(sequences.lengths):
             tokens, lengths = sequences.gather(indices)
-            read = body_input(tokens.to(device), lengths, pretrained.padding, pretrained.has_types)
+            read = body_input(pretrained, tokens.to(device), lengths)
             yield indices, body(**read).last_hidden_state.float(), lengths
             bar.advance(len(indices))
 
@@ -247,7 +247,7 @@ class TrainedTransformer(HeadsOnBody):
         index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
         with hidden_progress():
             sequences = InputReader(self.pretrained, self.length).sequences(list(index))
-        return with_inputs(split, inputs, index), input_of(sequences)
+        return with_inputs(split, inputs, index), TaskInput(sequences)
 
 
 def load_trained(request: LoadRequest) -> TrainedTransformer:
@@ -266,21 +266,19 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
         # Prediction needs no gradients, so none are computed again.
         settings = replace(config.transformer, gradient_checkpointing=False)
-        made = new_network(pretrained, [task], {task.id: outputs}, 0, config.trainer, request.device, settings)
+        made = TransformerNetwork(pretrained, [task], {task.id: outputs}, 0, config.trainer, request.device, settings)
         fill(made, read_weights(kept[task.id]), kept[task.id])
         check_runs(pretrained, made.models[0].eval())
         return made
 
     def body() -> Any:
-        joint = config.transformer.joint and request.task is None
-        path = pretrain_folder(folder) / file if joint else kept[_encoder_task(list(kept), request.task)]
+        path = kept[_encoder_task(list(kept), request.task)]
         model = pretrained.classifier(1)
         fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
         check_runs(pretrained, model.base_model.eval())
         return model.base_model
 
-    alone = list(kept) if request.task is None else [request.task]
-    seen = tasks_seen(request, request.trained_tasks if config.transformer.joint else alone)
+    seen = tasks_seen(request, list(kept) if request.task is None else [request.task])
     return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
 
 

@@ -85,7 +85,9 @@ def _export_task(
     """Write the model of one task of a fine-tuned transformer. Raises InputError as `export_run` does."""
     predictor = Predictor.load(run_dir, checked.seed, checked.task, encoder_task=checked.task)
     if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
-        message = "is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no model of its"
+        message = (
+            "is no fine-tuned transformer (method=transformer, variant=finetune): transformers has no model of its"
+        )
         raise InputError(f"{message} body and heads; choose another --format", path=run_dir)
     if checked.task is None and len(predictor.tasks) > 1:
         raise InputError(f"each task has its own model; set task= to one of {', '.join(predictor.tasks)}", key="task")

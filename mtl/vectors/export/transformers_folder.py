@@ -97,7 +97,7 @@ def check_loads(export: TaskExport, folder: Path) -> None:
     for texts in _probes(export):
         with hidden_progress():
             tokens, lengths = InputReader(pretrained, export.model.length).sequences([texts]).gather(torch.tensor([0]))
-        inputs = body_input(tokens, lengths, pretrained.padding, pretrained.has_types)
+        inputs = body_input(pretrained, tokens, lengths)
         wanted = low + (high - low) * network.models[0](**inputs).logits.numpy()
         outputs = model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits.numpy()
         # A share of the largest output where that is above 1.

@@ -19,7 +19,6 @@ SUITE = "suite=klej-sample"
     ("settings", "title", "folder"),
     [
         ([], "Transformer, tiny, finetune", "transformer-tiny-finetune"),
-        (["variant=joint"], "Transformer, tiny, joint", "transformer-tiny-joint"),
         (
             ["transformer.path=owner/her-bert_1.0"],
             "Transformer, her-bert_1.0, finetune",
@@ -59,11 +58,6 @@ def test_the_protocols_and_the_rates_of_a_sample() -> None:
             ["method=transformer", "variant=attention"],
             "variant=attention: sets head.attention, which method transformer does not read",
         ),
-        (["variant=joint"], "variant=joint: sets transformer.joint, which method lstm does not read"),
-        (
-            ["method=transformer", "transformer.joint=true"],
-            "transformer.joint=True: variant finetune has transformer.joint=False",
-        ),
         (["method=transformer", "encoder.hidden_size=8"], "encoder.hidden_size: method transformer does not read it"),
         (["transformer.epochs=3"], "transformer.epochs: method lstm does not read it"),
         (["method=transformer", "transformer.epochs=0"], "transformer.epochs=0: must be greater than 0"),
@@ -100,9 +94,8 @@ def test_settings_that_contradict_each_other(settings: list[str]) -> None:
 @pytest.mark.parametrize(
     ("variant", "keys"),
     [
-        ("finetune", ["finetune.learning_rate", "head.hidden_size", "pretrain.sampling", "transformer.joint_epochs"]),
-        ("joint", ["finetune.threshold", "head.overlap"]),
-        ("frozen", ["transformer.epochs", "transformer.learning_rate", "transformer.freeze", "pretrain.sampling"]),
+        ("finetune", ["finetune.learning_rate", "head.hidden_size", "finetune.threshold", "head.overlap"]),
+        ("frozen", ["transformer.epochs", "transformer.learning_rate", "transformer.freeze"]),
     ],
 )
 def test_keys_that_only_other_variants_read(variant: str, keys: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,25 +125,23 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["finetune", "joint"])
 @pytest.mark.parametrize("keep", [False, True])
 def test_the_disk_space_that_a_run_still_needs(
-    floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str, keep: bool
+    floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool
 ) -> None:
     """Of three tasks, three seeds and two at once: what trains takes seven times the weights; what is on disk already does not count."""
     bert = write_bert(tmp_path / "bert", ["en fin dag"])
     settings = [*floor_settings, "method=transformer", f"transformer.path={bert}", "trainer.threads=1", "seeds=[1,2,3]"]
-    settings += ["seeds_in_parallel=2", f"variant={variant}", f"transformer.keep={str(keep).lower()}"]
+    settings += ["seeds_in_parallel=2", f"transformer.keep={str(keep).lower()}"]
     needed: list[int] = []
     monkeypatch.setattr(
         "mtl.methods.transformer.finetune.check_space", lambda folder, size, remedy: needed.append(size)
     )
     weights = 4 * open_pretrained(str(bert)).parameters
     prepare(job(settings), None)
-    joint = variant == "joint"
-    kept = 3 * (3 + joint) if keep else 2 * joint
+    kept = 3 * 3 if keep else 0
     assert needed == [(7 * 2 + kept) * weights]
-    for place in ("seed-1/finetune/kansla", "seed-2/finetune/betyg", "seed-3/pretrain"):
+    for place in ("seed-1/finetune/kansla", "seed-2/finetune/betyg", "seed-3/finetune/samma"):
         (tmp_path / "run" / place).mkdir(parents=True)
         (tmp_path / "run" / place / "final.ckpt").write_bytes(bytes(weights))
     (tmp_path / "run/seed-2/finetune/samma").mkdir()

@@ -14,7 +14,7 @@ from torch.nn import functional
 from mtl.base.errors import InputError
 from mtl.jobs.inputs import prepare
 from mtl.methods.coded import Coded
-from mtl.methods.transformer.finetune import FineTuned, fine_tune, read_predictions, write_codes
+from mtl.methods.transformer.finetune import FineTuned, read_predictions, write_codes
 from mtl.methods.transformer.network import TransformerNetwork
 from mtl.model.network import Batch
 from mtl.tasks.task import Task
@@ -38,8 +38,8 @@ def prepared(bert: Path, folder: Path, *settings: str) -> FineTuned:
 
 
 def train(method: FineTuned, network: TransformerNetwork, folder: Path) -> None:
-    settings = method.config.transformer
-    fine_tune(method.config, method.data, method.sequences, network, 1, folder, "a stage", settings.epochs)
+    task = next(task for task in method.dataset.tasks if task.id in network.tasks)
+    method.fine_tune(network, task, 1, folder)
 
 
 def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, decay: float) -> Any:

@@ -15,7 +15,6 @@ from mtl.methods.transformer.network import (
     check_layers,
     fine_tuning,
     freeze_layers,
-    new_network,
     parameter_groups,
 )
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
@@ -33,7 +32,7 @@ def pretrained(tmp_path: Path) -> Pretrained:
 
 def made(pretrained: Pretrained, precision: str, device: str) -> TransformerNetwork:
     trainer = TrainerConfig("auto", precision, force_precision=True)
-    return new_network(
+    return TransformerNetwork(
         pretrained, TASKS, {"t": 2, "u": 2}, 1, trainer, torch.device(device), section(TransformerConfig)
     ).eval()
 
@@ -46,7 +45,7 @@ def test_plain_attention_on_a_cpu_gives_the_same_outputs_and_tasks_begin_with_on
     assert plain.body.config._attn_implementation == "eager"
     assert [other.body.config._attn_implementation for other in others] == ["sdpa", "sdpa"]
     tokens, lengths = torch.tensor([[[2, 0], [5, 0], [6, 1], [3, 1]]] * 2), torch.tensor([4, 2])
-    given = body_input(tokens, lengths, pretrained.padding, pretrained.has_types)
+    given = body_input(pretrained, tokens, lengths)
     for model, other in zip(plain.models, others[0].models, strict=True):
         torch.testing.assert_close(model(**given).logits, other(**given).logits)
     network = made(pretrained, "32-true", "cpu")
@@ -63,18 +62,19 @@ def test_numbers_are_raw_or_scaled_in_the_loss_and_in_predictions(
     task = Task(id="n", kind="number", text=["x"], target="y", range=[1, 5], metric="spearman")
     settings = section(TransformerConfig, number_loss=number_loss)
     trainer = TrainerConfig("cpu", "32-true")
-    network = new_network(pretrained, [task], {"n": 1}, 1, trainer, torch.device("cpu"), settings)
+    network = TransformerNetwork(pretrained, [task], {"n": 1}, 1, trainer, torch.device("cpu"), settings)
     batch = Batch("n", torch.arange(1), torch.tensor([4.0]))
-    for each in (network, network.for_task(task)):
-        assert each.predict(batch, torch.tensor([[0.5]])).tolist() == [predicted]
-        right = torch.tensor([[4.0 if number_loss == "raw" else 0.75]])
-        assert float(each.kinds["n"].loss(right, batch.targets, None)) == 0.0
+    assert network.predict(batch, torch.tensor([[0.5]])).tolist() == [predicted]
+    right = torch.tensor([[4.0 if number_loss == "raw" else 0.75]])
+    assert float(network.kinds["n"].loss(right, batch.targets, None)) == 0.0
 
 
 @pytest.fixture
 def network(pretrained: Pretrained) -> TransformerNetwork:
     trainer = TrainerConfig("cpu", "32-true")
-    return new_network(pretrained, TASKS[:1], {"t": 2}, 1, trainer, torch.device("cpu"), section(TransformerConfig))
+    return TransformerNetwork(
+        pretrained, TASKS[:1], {"t": 2}, 1, trainer, torch.device("cpu"), section(TransformerConfig)
+    )
 
 
 @pytest.mark.parametrize(("warmup", "total"), [(100, 400), (0.06, 50), (0, 7), (10, 4), (4, 4)])

@@ -33,7 +33,6 @@ SMALL = ["transformer.epochs=2", "transformer.batch_size=16", "transformer.learn
 SMALL_HEADS = ["finetune.max_epochs=2", "finetune.batch_size=16"]
 VARIANTS = {
     "finetune": ["transformer.keep=true"],
-    "joint": ["transformer.keep=true", "variant=joint", "transformer.joint_epochs=2"],
     "frozen": ["variant=frozen"],
     "dropped": ["tasks=[mood,mood-elsewhere]"],
 }
@@ -66,7 +65,7 @@ def runs(folder: Path) -> dict[str, Path]:
     return made
 
 
-@pytest.mark.parametrize("variant", ["finetune", "joint", "frozen"])
+@pytest.mark.parametrize("variant", ["finetune", "frozen"])
 def test_the_run_has_what_every_run_has(runs: dict[str, Path], variant: str) -> None:
     summary = read_json(runs[variant] / "summary.json")
     assert list(summary["tasks"]) == ["mood", "stars", "answer", "opposite", "mood-elsewhere"]
@@ -74,14 +73,14 @@ def test_the_run_has_what_every_run_has(runs: dict[str, Path], variant: str) -> 
     assert (summary["folder"], summary["variant"]) == (f"transformer-bert-{variant}", variant)
     assert summary["hidden_size"] == SIZE["hidden_size"]
     cost = summary["cost"]
-    assert (cost["pretrain_seconds"] is not None) == (variant == "joint")
+    assert cost["pretrain_seconds"] is None
     assert 0 < cost["parameters_without_embeddings"] < cost["parameters"]
     assert cost["finetune_seconds"] > 0 and cost["peak_memory"] > 0 and cost["sentences_per_second"] > 0
     assert summary["chosen_on_dev"] == ("checkpoints" if variant == "frozen" else "")
     assert "; ours chose" not in (runs[variant] / "table.md").read_text(encoding="utf-8") or variant != "finetune"
 
 
-@pytest.mark.parametrize("variant", ["finetune", "joint", "frozen"])
+@pytest.mark.parametrize("variant", ["finetune", "frozen"])
 def test_its_predictions_are_made_again(runs: dict[str, Path], folder: Path, variant: str) -> None:
     predictor = mtl.load(runs[variant])
     for task in ("mood", "answer", "opposite", "mood-elsewhere", "stars"):
@@ -100,13 +99,12 @@ def test_its_predictions_are_made_again(runs: dict[str, Path], folder: Path, var
 def test_weights_are_removed_unless_they_are_kept(runs: dict[str, Path]) -> None:
     kept = sorted(path.parent.name for path in runs["finetune"].rglob("final.ckpt"))
     assert kept == ["answer", "mood", "opposite", "stars"]
-    assert len(list(runs["joint"].rglob("final.ckpt"))) == 5
     assert list(runs["dropped"].rglob("*.ckpt")) == []
     with raises_input_error(file="dropped"):
         mtl.load(runs["dropped"])
 
 
-@pytest.mark.parametrize("variant", ["finetune", "joint", "frozen"])
+@pytest.mark.parametrize("variant", ["finetune", "frozen"])
 @pytest.mark.parametrize("pooling", [None, "max"])
 def test_a_text_s_vector_is_the_same_in_any_batch(runs: dict[str, Path], variant: str, pooling: str | None) -> None:
     encoder = Predictor.load(runs[variant], encoder_task="mood" if variant == "finetune" else None)
@@ -137,16 +135,13 @@ def test_which_encoder_must_be_clear(runs: dict[str, Path]) -> None:
         Predictor.load(runs["finetune"], encoder_task="mood-elsewhere").encode(["a"])
     with raises_input_error(key="task"):
         Predictor.load(runs["frozen"], encoder_task="mood")
-    shared = Predictor.load(runs["joint"]).encode(["the film"])
-    assert not np.allclose(shared, Predictor.load(runs["joint"], encoder_task="mood").encode(["the film"]), atol=1e-4)
 
 
 @pytest.mark.parametrize(
     ("variant", "task", "tasks"),
     [
         ("finetune", "stars", ["stars"]),
-        ("joint", None, ["mood", "stars", "answer", "opposite"]),
-        ("joint", "stars", ["mood", "stars", "answer", "opposite"]),
+        ("finetune", None, ["mood", "stars", "answer", "opposite"]),
         ("frozen", None, []),
     ],
 )
@@ -217,18 +212,15 @@ def test_marked_words_are_read(folder: Path, tmp_path: Path, variant: str) -> No
         assert predictor.predict(task, rows) == list(map(target_kind(declared).format, saved.tolist()))
 
 
-@pytest.mark.parametrize(("variant", "checkpoint"), [("finetune", "last"), ("joint", "best")])
-def test_killed_at_any_moment_it_ends_as_if_undisturbed(
-    folder: Path, tmp_path: Path, variant: str, checkpoint: str
-) -> None:
+@pytest.mark.parametrize("checkpoint", ["last", "best"])
+def test_killed_at_any_moment_it_ends_as_if_undisturbed(folder: Path, tmp_path: Path, checkpoint: str) -> None:
     plain, killed = tmp_path / "plain", tmp_path / "killed"
-    settings = ["tasks=[mood,answer,mood-elsewhere]", f"variant={variant}", "seeds=[1]"]
-    settings += ["transformer.joint_epochs=2"] if variant == "joint" else []
+    settings = ["tasks=[mood,answer,mood-elsewhere]", "seeds=[1]"]
     made = command(folder, "kinds", *settings, "transformer.accumulate=2", f"transformer.checkpoint={checkpoint}")
     assert main([*made, f"run_dir={plain}"]) == 0
     moments = ["finetune/mood/last.ckpt", "finetune/mood/predicted.npz", f"finetune/answer/{WEIGHTS[checkpoint]}"]
     fork = multiprocessing.get_context("fork")  # has imported transformers already
-    for moment in [*(["pretrain/last.ckpt"] if variant == "joint" else []), *moments]:
+    for moment in moments:
         point = killed / "seed-1" / moment
         process = fork.Process(target=_run, args=([*made, f"run_dir={killed}"],))
         process.start()
