@@ -12,8 +12,7 @@ from mtl.base.errors import DivergedError, InputError
 from mtl.embedders.elmo import ELMo
 from mtl.vectors.elmo import training as module
 from mtl.vectors.elmo.training import ELMoTraining
-from mtl.vectors.words.text_training import TrainingText, train_embeddings
-from mtl.vectors.words.training import training_settings
+from mtl.vectors.words.training import TrainingRequest, train_embeddings, training_settings
 
 SMALL = {
     "character_dim": 4,
@@ -147,15 +146,15 @@ def test_sizes_that_no_memory_holds_are_refused_before_the_texts_are_read(tmp_pa
 def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("ala ma kota\nkot ma ala\n" * 40, encoding="utf-8")
     out = tmp_path / "elmo"
-    text = TrainingText(texts=str(tmp_path / "a.txt"), language="pl")
-    assert train_embeddings("elmo", text, {**SMALL, "max_steps": 3}, str(out), "cpu") == out
+    request = TrainingRequest([str(tmp_path / "a.txt")], "pl", out=str(out), accelerator="cpu")
+    assert train_embeddings("elmo", request, {**SMALL, "max_steps": 3}) == out
     assert ELMo(out / "options.json", out / "weights.hdf5").layers([["ala", "ma"]])[0].shape == (3, 2, 16)
     assert [row["step"] for row in read_json(out / "training.json")["perplexity"]] == [3]
     with raises_input_error(file="elmo"):
-        train_embeddings("elmo", text, {**SMALL, "max_steps": 3}, str(out), "cpu")
+        train_embeddings("elmo", request, {**SMALL, "max_steps": 3})
 
 
 def test_the_accelerator_must_exist(tmp_path: Path) -> None:
-    text = TrainingText("a.txt", "sv")
+    request = TrainingRequest(["a.txt"], "sv", out=str(tmp_path / "elmo"), accelerator="warp")
     with raises_input_error(key="accelerator"):
-        train_embeddings("elmo", text, {}, str(tmp_path / "elmo"), "warp")
+        train_embeddings("elmo", request, {})

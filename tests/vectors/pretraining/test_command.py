@@ -31,7 +31,7 @@ def test_a_command_trains_on_files_and_a_suite(
         (["texts=[/]", "out=x"], "/: is a folder; name the files in it: texts=[FILE,…]"),
         (["texts=[a.txt]", "out=x", "data_dir=d"], "data_dir=d: name the suite that it belongs to, suite=NAME"),
         (["texts=[a.txt]", "out=x", "suite_held_out=0.2"], "suite_held_out=0.2: name the suite that it belongs to"),
-        (["texts=[a.txt]", "out=x", "language=no"], "language=False: YAML reads no, on and off"),
+        (["texts=[a.txt]", "out=x", "language=no"], "language: YAML reads yes, no, on, off, true and false"),
         (["texts=[a.txt]", "out=x", "accelerator=tpu"], "accelerator=tpu: torch finds no such device"),
     ],
 )

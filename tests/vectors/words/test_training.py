@@ -4,11 +4,14 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+import fasttext
 import pytest
 import torch
 from input_errors import raises_input_error
 
+from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
@@ -16,14 +19,18 @@ from mtl.embedders.recipes import check_recipe, load_recipe, noted_source
 from mtl.tasks.suite import load_suite
 from mtl.vectors.words.fasttext import FastTextTraining
 from mtl.vectors.words.training import (
+    TrainingRequest,
+    file_text,
     note_source,
-    train_on_files,
-    train_on_suite,
+    suite_text,
+    train_embeddings,
     train_recipe,
+    train_vectors,
     training_settings,
 )
 
 CPU = torch.device("cpu")
+SMALL = {"dim": 4, "bucket": 100, "min_count": 1, "epochs": 1, "threads": 1}
 
 
 @pytest.fixture
@@ -49,7 +56,7 @@ def test_dev_rows_of_the_run_are_not_trained_on(suite_file: Path, trained_on: li
     tokens = tokenized(dataset.texts, suite.language, 256)
     texts = {split: {" ".join(tokens.words(i)) for i in dataset.distinct_texts(split)} for split in ("train", "dev")}
     train_recipe(load_recipe("fasttext-sample"), suite, data, share, suite_file.parent / "v.bin", CPU)
-    train_on_suite(FastTextTraining(), suite, data, share, suite_file.parent / "v.bin", CPU)
+    train_vectors(FastTextTraining(), [suite_text(suite, data, share)], suite_file.parent / "v.bin", CPU)
     assert trained_on == [texts["train"]] * 2
     assert texts["dev"] - texts["train"]
 
@@ -69,7 +76,7 @@ def test_vectors_of_other_texts_or_another_tokenizer_are_refused(
             patch.setattr("sacremoses.__version__", version)
             with raises_input_error(file="v.bin"):
                 check_recipe(suite, data, 0.1, path)
-            train_on_files(FastTextTraining(), [tmp_path / "t.txt"], "sv", tmp_path / "w.bin", CPU)
+            train_vectors(FastTextTraining(), [file_text([tmp_path / "t.txt"], "sv")], tmp_path / "w.bin", CPU)
             noted.append(noted_source(tmp_path / "w.bin"))
     assert noted[0] != noted[1]
     for share, added in ((0.2, ""), (0.1, "ny rad\tglad\n")):
@@ -82,34 +89,66 @@ def test_vectors_of_other_texts_or_another_tokenizer_are_refused(
 def test_without_any_data_the_missing_files_are_named(suite_file: Path, tmp_path: Path) -> None:
     suite = load_suite(suite_file)
     with raises_input_error(file="train.tsv"):
-        train_on_suite(FastTextTraining(), suite, tmp_path / "none", 0.1, tmp_path / "v.bin", CPU)
-
-
-def test_training_on_files_needs_all_of_them(tmp_path: Path, trained_on: list[set[str]]) -> None:
-    (tmp_path / "a.txt").write_text("ett två, tre\nfyra\n", encoding="utf-8")
-    train_on_files(FastTextTraining(), [tmp_path / "a.txt"], "sv", tmp_path / "v.bin", CPU)
-    assert trained_on == [{"ett två , tre", "fyra"}]
-    with raises_input_error(file="none.txt"):
-        train_on_files(FastTextTraining(), [tmp_path / "a.txt", tmp_path / "none.txt"], "sv", tmp_path / "v.bin", CPU)
+        train_vectors(FastTextTraining(), [suite_text(suite, tmp_path / "none", 0.1)], tmp_path / "v.bin", CPU)
 
 
 def test_text_files_beside_a_suite_are_trained_on_as_well(
     suite_file: Path, trained_on: list[set[str]], tmp_path: Path
 ) -> None:
-    suite, data, path = load_suite(suite_file), suite_file.parent / "data", tmp_path / "v.bin"
-    (tmp_path / "a.txt").write_text("ett två, tre\nfyra\n", encoding="utf-8")
-    train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU)
-    check_recipe(suite, data, 0.1, path)
-    train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU, [tmp_path / "a.txt"])
-    assert trained_on[0] and trained_on[1] == trained_on[0] | {"ett två , tre", "fyra"}
+    data, path, file = suite_file.parent / "data", tmp_path / "v.bin", tmp_path / "a.txt"
+    file.write_text("ett två, tre\nfyra\n", encoding="utf-8")
+    of_suite = {"suite": str(suite_file), "data_dir": str(data), "out": str(path)}
+    for request in ({"texts": str(file), "language": "sv", "out": str(path)}, of_suite):
+        train_embeddings("fasttext", TrainingRequest.take(request.copy()), {})
+    check_recipe(load_suite(suite_file), data, 0.1, path)
+    train_embeddings("fasttext", TrainingRequest(texts=[str(file)], **of_suite), {})
+    assert trained_on[0] == {"ett två , tre", "fyra"} and trained_on[1]
+    assert trained_on[2] == trained_on[0] | trained_on[1]
     with raises_input_error(file="v.bin"):
-        check_recipe(suite, data, 0.1, path)
-    with raises_input_error(file="none.txt"):
-        train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU, [tmp_path / "none.txt"])
+        check_recipe(load_suite(suite_file), data, 0.1, path)
 
 
-def test_settings_are_of_the_kind_s_own_training() -> None:
-    assert training_settings("fasttext", {"dim": 3, "bucket": 7}) == FastTextTraining(dim=3, bucket=7)
+def test_training_on_an_embedded_suite_writes_its_data(tmp_path: Path) -> None:
+    request = TrainingRequest(suite="glue-sample", data_dir=str(tmp_path / "data"), out=str(tmp_path / "v.bin"))
+    assert train_embeddings("fasttext", request, SMALL) == tmp_path / "v.bin"
+    assert (tmp_path / "data/CoLA/train.tsv").exists()
+
+
+def test_vectors_of_a_suite_have_its_name(suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for share, name in ((None, "liten.bin"), (0.3, "liten-held-out-0.3.bin")):
+        request = TrainingRequest(suite=str(suite_file), data_dir=str(suite_file.parent / "data"), suite_held_out=share)
+        assert train_embeddings("fasttext", request, SMALL) == Path("embeddings") / name
+        assert "skiner" in fasttext.load_model(str(tmp_path / "embeddings" / name)).words
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({}, r"name what to train on: texts=\[FILE,…\], suite=NAME, or both"),
+        ({"texts": "a.txt", "language": "sv", "suite": "klej", "out": "x"}, "language: is that of the suite; drop it"),
+        ({"texts": "a.txt", "language": "sv"}, "name what to write: out=PATH"),
+        ({"texts": "a.txt", "out": "x"}, "name the language of the texts, for the tokenizer: language=CODE"),
+        ({"texts": ["none.txt"], "language": "sv", "out": "x"}, r"none\.txt: no such file"),
+        ({"suite": "none"}, "suite=none: unknown"),
+    ],
+)
+def test_wrong_arguments_are_one_line(
+    given: dict[str, Any], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=problem):
+        train_embeddings("fasttext", TrainingRequest.take(given.copy()), {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_look_like_numbers_are_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "2024").write_text("ala ma kota\n" * 9, encoding="utf-8")
+    settings = [f"{key}={value}" for key, value in SMALL.items()]
+    for texts, out in (("2024", "1"), ("[2024]", "2")):
+        assert main(["embeddings", "train", "fasttext", f"texts={texts}", "language=pl", f"out={out}", *settings]) == 0
+        assert (tmp_path / out).is_file()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +158,6 @@ def test_settings_are_of_the_kind_s_own_training() -> None:
         ("skipgram", {}, "embeddings.name=skipgram: must be one of random, fasttext, glove, elmo, word2vec"),
         ("fasttext", {"dimension": 3}, "unknown key 'dimension'; "),
         ("fasttext", {"dim": "wide"}, "dim=wide: "),
-        ("fasttext", {"dim": 0}, "dim=0: must be at least 1"),
     ],
 )
 def test_wrong_settings_are_one_line(name: str, given: dict[str, object], problem: str) -> None:
@@ -167,7 +205,7 @@ def test_what_a_killed_training_leaves_is_removed(tmp_path: Path, trained_on: li
     kept = [".v.bin.x.0123456789abcdef0123456789abcdef.partial", ".w.bin.abcdefgh.txt", ".v.bin.notes.txt"]
     for name in (*kept, ".v.bin.0123456789abcdef0123456789abcdef.partial"):
         (tmp_path / name).touch()
-    train_on_files(FastTextTraining(), [tmp_path / "a.txt"], "sv", path, CPU)
+    train_vectors(FastTextTraining(), [file_text([tmp_path / "a.txt"], "sv")], path, CPU)
     left = {file.name for file in tmp_path.iterdir()} - {".v.bin.lock"}
     assert left == {"a.txt", "v.bin.source", *kept}
 
