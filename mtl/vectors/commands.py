@@ -130,6 +130,6 @@ def _mteb(arguments: argparse.Namespace) -> None:
         "versions": versions() | {package: version(package) for package in SCORERS},
         "machine": describe_device(device_of(str(settings.get("device", "cpu")), "device")),
     }
-    folder = run_mteb(partial(kind.open, name), kind.choices(), settings, about)
+    folder = run_mteb(partial(kind.open, name), kind.choices, settings, about)
     print(folder.table.read_text(encoding="utf-8"))
     print(folder.table)

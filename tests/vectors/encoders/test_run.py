@@ -9,7 +9,6 @@ from input_errors import raises_input_error
 from small_suite import small_settings
 
 import mtl
-from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
@@ -40,12 +39,6 @@ def test_vectors_are_those_of_the_run(run: Path, seed: int | None, pooling: str)
     np.testing.assert_array_equal(vectors, mtl.load(run, seed).encode(TEXTS, pooling))
     np.testing.assert_allclose(encoder.encode(TEXTS[2:3], progress=True)[0], vectors[2], atol=1e-5)
     assert encoder.encode([]).shape == (0, 16)
-
-
-def test_a_command_writes_vectors(run: Path, tmp_path: Path) -> None:
-    texts, out = run.parent / "data/test.tsv", tmp_path / "v.npy"
-    assert main(["encode", str(run), str(texts), "--out", str(out)]) == 0
-    assert np.load(out).shape == (11, 16)  # a line each, the header's too
 
 
 def test_the_description(run: Path) -> None:

@@ -25,7 +25,6 @@ def test_a_command_trains_on_files_and_a_suite(
     [
         (["out=x"], "pretrain transformer: name what to train on: texts=[FILE,…], suite=NAME, or both"),
         (["texts=[a.txt]"], "pretrain transformer: name the folder to write: out=DIR"),
-        (["texts=[a.txt]", "out=x"], "a.txt: no such file"),
         (["texts=[a.txt]", "out=x", "config=huge"], "config=huge: unknown; known: herbert, small, tiny"),
         (["texts=[a.txt]", "out=x", "layers=2"], "unknown key 'layers'; did you mean num_layers?"),
         (["texts=[/]", "out=x"], "/: is a folder; name the files in it: texts=[FILE,…]"),
