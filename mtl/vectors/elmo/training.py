@@ -160,11 +160,8 @@ class ElmoTrainer(ResumableTraining):
 
     def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:
         torch.manual_seed(settings.seed)
-        try:
-            bilm = BiLM(settings.options(), settings.dropout)
-            network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
-        except RuntimeError as error:
-            raise InputError(f"cannot create an ELMo of this size: {str(error).splitlines()[0]}") from None
+        bilm = BiLM(settings.options(), settings.dropout)
+        network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
         optimizers = [
             torch.optim.Adam(bilm.parameters(), settings.learning_rate),
             torch.optim.SparseAdam(network.softmax.parameters(), settings.learning_rate),

@@ -37,9 +37,6 @@ Text = tuple[Iterable[Sequence[str]], str]  # tokenized lines, and what identifi
 class Training(Protocol):
     """The settings with which vectors of one kind are trained: a dataclass."""
 
-    def check(self) -> None:
-        """Raise InputError for a setting that is out of range."""
-
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
         """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises InputError.
 

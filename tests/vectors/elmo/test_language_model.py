@@ -31,13 +31,6 @@ def model() -> LanguageModel:
     return LanguageModel(BiLM(SIZES.options()), build_corpus(LINES, 9), min_count=2, draws=4).eval()
 
 
-def test_lines_are_packed_with_their_boundaries() -> None:
-    corpus = build_corpus([["a", "b"], ["b"]], 9)
-    b, a = (corpus.types.index(word) for word in "ba")
-    tokens, sizes = packed_lines(corpus, np.array([1, 0]))
-    assert tokens.tolist() == [-2, -2, a, b, b, -1, -1] and sizes.tolist() == [2, 2, 2, 1]
-
-
 @torch.no_grad()
 def test_losses_equal_those_computed_word_by_word(model: LanguageModel) -> None:
     """The reference predicts the next and the previous word from each state with a softmax over all classes."""

@@ -1,8 +1,7 @@
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +85,6 @@ def test_vectors_of_other_texts_or_another_tokenizer_are_refused(
             check_recipe(suite, data, share, path)
 
 
-def test_without_any_data_the_missing_files_are_named(suite_file: Path, tmp_path: Path) -> None:
-    suite = load_suite(suite_file)
-    with raises_input_error(file="train.tsv"):
-        train_vectors(FastTextTraining(), [suite_text(suite, tmp_path / "none", 0.1)], tmp_path / "v.bin", CPU)
-
-
 def test_text_files_beside_a_suite_are_trained_on_as_well(
     suite_file: Path, trained_on: list[set[str]], tmp_path: Path
 ) -> None:
@@ -125,7 +118,6 @@ def test_vectors_of_a_suite_have_its_name(suite_file: Path, tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({}, r"name what to train on: texts=\[FILE,…\], suite=NAME, or both"),
         ({"texts": "a.txt", "language": "sv", "suite": "klej", "out": "x"}, "language: is that of the suite; drop it"),
         ({"texts": "a.txt", "language": "sv"}, "name what to write: out=PATH"),
         ({"texts": "a.txt", "out": "x"}, "name the language of the texts, for the tokenizer: language=CODE"),
@@ -165,54 +157,42 @@ def test_wrong_settings_are_one_line(name: str, given: dict[str, object], proble
         training_settings(name, given)
 
 
-KILLED = """
-import sys, time
-from pathlib import Path
-import torch
-from mtl.vectors.words.fasttext import FastTextTraining
-from mtl.vectors.words.training import _alone
-def lines():
-    yield from [["a", "b"]] * 1000
-    print("written", flush=True)
-    if sys.argv[2] == "text":
-        time.sleep(600)
-path = Path(sys.argv[1])
-with _alone(path):
-    FastTextTraining(dim=2, epochs=10**8, min_count=1, bucket=10, threads=1).train(lines(), path, "x", torch.device("cpu"))
-"""
+def test_what_a_killed_training_leaves_is_removed(tmp_path: Path) -> None:
+    path, training, seen = tmp_path / "v.bin", FastTextTraining(2, 1, 1, bucket=10, threads=1), list[Path]()
 
+    def lines() -> Iterator[list[str]]:
+        seen.extend(tmp_path.glob(".v.bin.*.txt"))
+        yield ["ett"]
 
-def killed_training(path: Path, during: str) -> list[int]:
-    """Train vectors in a process that is killed while it writes its text, or trains. Returns the ids of its own processes."""
-    command = [sys.executable, "-c", KILLED, str(path), during]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None and process.stdout.readline() == "written\n"
-        children: list[int] = []
-        while during == "training" and not children:
-            time.sleep(0.05)
-            listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-            children = [int(pid) for pid in listed.split()]
-        process.send_signal(signal.SIGKILL)
-    return children
-
-
-@pytest.mark.slow
-def test_what_a_killed_training_leaves_is_removed(tmp_path: Path, trained_on: list[set[str]]) -> None:
-    (tmp_path / "a.txt").write_text("ett", encoding="utf-8")
-    path = tmp_path / "v.bin"
-    killed_training(path, "text")
-    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".v.bin.") and file.suffix == ".txt"]
+    training.train(lines(), path)
+    (text,) = seen
     kept = [".v.bin.x.0123456789abcdef0123456789abcdef.partial", ".w.bin.abcdefgh.txt", ".v.bin.notes.txt"]
-    for name in (*kept, ".v.bin.0123456789abcdef0123456789abcdef.partial"):
+    for name in (*kept, text.name, ".v.bin.0123456789abcdef0123456789abcdef.partial"):
         (tmp_path / name).touch()
-    train_vectors(FastTextTraining(), [file_text([tmp_path / "a.txt"], "sv")], path, CPU)
+    train_vectors(training, [([["ett"]], "x")], path, CPU)
     left = {file.name for file in tmp_path.iterdir()} - {".v.bin.lock"}
-    assert left == {"a.txt", "v.bin.source", *kept}
+    assert left == {"v.bin", "v.bin.source", *kept}
+
+
+ENDLESS = """
+import sys
+from pathlib import Path
+from mtl.vectors.words.fasttext import FastTextTraining
+training = FastTextTraining(dim=2, epochs=10**8, min_count=1, bucket=10, threads=1)
+training.train([["a", "b"]] * 1000, Path(sys.argv[1]))
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not end a process with its parent")
 def test_the_process_of_a_killed_training_ends(tmp_path: Path) -> None:
-    (child,) = killed_training(tmp_path / "v.bin", "training")
-    while (state := Path(f"/proc/{child}/stat")).exists() and state.read_text().rpartition(")")[2].split()[0] != "Z":
+    children: list[str] = []
+    with subprocess.Popen([sys.executable, "-c", ENDLESS, str(tmp_path / "v.bin")]) as process:
+        while not children:
+            time.sleep(0.05)
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.kill()
+    while (state := Path(f"/proc/{children[0]}/stat")).exists() and state.read_text().rpartition(")")[2].split()[
+        0
+    ] != "Z":
         time.sleep(0.05)
