@@ -51,9 +51,8 @@ class EncoderRow(Row):
 def find_boards(folder: Path) -> list[Leaderboard]:
     """The leaderboards of the evaluations below a folder.
 
-    For each benchmark there is one of the published rows and the scores comparable with them, and one of all scores of ours, which is left
-    out if it would have no score that the first lacks. Evaluations with other tasks or metrics under the same name have leaderboards of
-    their own. The published rows are those of the benchmark's newest copy.
+    That of our rows alone is left out if it would have no score that the other one lacks. Evaluations with other tasks or metrics under
+    the same name have leaderboards of their own. The published rows are those of the benchmark's newest copy.
     """
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):

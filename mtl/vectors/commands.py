@@ -60,12 +60,11 @@ def add_embeddings_train(actions: Commands) -> None:
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
-    from mtl.vectors.words.text_training import TrainingText, string, train_embeddings
+    from mtl.vectors.words.training import TrainingRequest, train_embeddings
 
     settings = parse_settings(arguments.settings)
-    text = TrainingText.take(settings)
-    out, accelerator = string(settings.pop("out", None)), str(settings.pop("accelerator", "auto"))
-    print(train_embeddings(arguments.embeddings, text, settings, out, accelerator))
+    request = TrainingRequest.take(settings)
+    print(train_embeddings(arguments.embeddings, request, settings))
 
 
 def _transformer(arguments: argparse.Namespace) -> None:
@@ -73,28 +72,26 @@ def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.data.dataset import training_texts
     from mtl.jobs.job import parse_settings
     from mtl.vectors.pretraining.settings import read_settings
-    from mtl.vectors.words.text_training import TrainingText, string
+    from mtl.vectors.words.training import TrainingRequest
 
     settings = parse_settings(arguments.settings)
-    text = TrainingText.take(settings)
-    out, config = string(settings.pop("out", None)), str(settings.pop("config", "small"))
-    accelerator = str(settings.pop("accelerator", "auto"))
-    text.check("pretrain transformer")
-    if out is None:
+    request = TrainingRequest.take(settings)
+    request.check_text("pretrain transformer")
+    if request.out is None:
         raise InputError("pretrain transformer: name the folder to write: out=DIR")
-    checked = read_settings(config, settings)
+    checked = read_settings(str(settings.pop("config", "small")), settings)
     check_installed("transformers")
     from mtl.vectors.pretraining.pretrain import pretrain
     from mtl.vectors.pretraining.tokens import PretrainingTexts
 
-    device = device_of(accelerator, "accelerator")
-    if job := text.job():
+    device = device_of(request.accelerator, "accelerator")
+    if job := request.job():
         training, suite = training_texts(job.suite, job.data_dir, job.config.held_out), job.suite
-        texts = PretrainingTexts(text.files, training, suite.language, f"training texts of suite {suite.name}")
+        texts = PretrainingTexts(request.files, training, suite.language, f"training texts of suite {suite.name}")
     else:
-        texts = PretrainingTexts(text.files, language=text.language)
-    pretrain(texts, checked, Path(out), device)
-    print(Path(out))
+        texts = PretrainingTexts(request.files, language=request.language)
+    pretrain(texts, checked, Path(request.out), device)
+    print(Path(request.out))
 
 
 def _encode(arguments: argparse.Namespace) -> None:
@@ -133,6 +130,6 @@ def _mteb(arguments: argparse.Namespace) -> None:
         "versions": versions() | {package: version(package) for package in SCORERS},
         "machine": describe_device(device_of(str(settings.get("device", "cpu")), "device")),
     }
-    folder = run_mteb(partial(kind.open, name), kind.choices(), settings, about)
+    folder = run_mteb(partial(kind.open, name), kind.choices, settings, about)
     print(folder.table.read_text(encoding="utf-8"))
     print(folder.table)

@@ -1,7 +1,6 @@
 """Train an ELMo on raw text and write it in AllenNLP's format (Peters et al. 2018)."""
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,7 +21,7 @@ from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
-from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, claim_of
+from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, claim_of, split_held_out
 from mtl.vectors.words.training import note_source
 
 CPU = torch.device("cpu")
@@ -113,10 +112,27 @@ class ELMoTraining:
         sizes = f"lstm_dim={self.lstm_dim}, projection_dim={self.projection_dim}, n_layers={self.n_layers}: this ELMo"
         check_fits(COPIES * weights, sizes, "set smaller sizes")
         device = CPU if device.type == "mps" else device
+        training, claim = claim_of(self, source), path / "claim.json"
+        prepared, checkpoint = path / "corpus.npz", path / "last.ckpt"
         alone = waiting_lock(path / ".lock", f"{path}: another process is training this ELMo")
         with alone, threads_of_torch(self.threads):
-            if not (path / WEIGHTS).exists():
-                _train(lines, path, self, source, device)
+            if (path / WEIGHTS).exists():
+                return
+            check_claim(claim, training)
+            corpus = Corpus.load(prepared) if claim.exists() else build_corpus(lines, self.max_length)
+            trainer = ElmoTrainer(corpus, self, checkpoint, device)
+            if not claim.exists():  # from here on the training can be continued
+                corpus.save(prepared)
+                write_text(claim, json.dumps(training))
+            trainer.run(str(path))
+            numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
+            report = {"settings": training, **numbers, "perplexity": trainer.curve}
+            write_text(path / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+            write_text(path / OPTIONS, self.options().to_json())
+            note_source(path, source)
+            write_weights(path / WEIGHTS, trainer.network.bilm)  # last: a folder that has weights is complete
+            for file in (checkpoint, prepared, claim):
+                file.unlink(missing_ok=True)
 
     def options(self) -> Options:
         """The sizes for the network and options.json, with the clips and skip connections of the original."""
@@ -135,29 +151,6 @@ class ELMoTraining:
         )
 
 
-def _train(
-    lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTraining, source: str, device: torch.device
-) -> None:
-    training = claim_of(settings, source)
-    claim = folder / "claim.json"
-    check_claim(claim, training)
-    prepared, checkpoint = folder / "corpus.npz", folder / "last.ckpt"
-    corpus = Corpus.load(prepared) if claim.exists() else build_corpus(lines, settings.max_length)
-    trainer = ElmoTrainer(corpus, settings, checkpoint, device)
-    if not claim.exists():  # from here on the training can be continued
-        corpus.save(prepared)
-        write_text(claim, json.dumps(training))
-    trainer.run(str(folder))
-    numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
-    report = {"settings": training, **numbers, "perplexity": trainer.curve}
-    write_text(folder / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    write_text(folder / OPTIONS, settings.options().to_json())
-    note_source(folder, source)
-    write_weights(folder / WEIGHTS, trainer.network.bilm)  # last: a folder that has weights is complete
-    for path in (checkpoint, prepared, claim):
-        path.unlink(missing_ok=True)
-
-
 class ElmoTrainer(ResumableTraining):
     """One training. Its state at a step depends only on the settings, the corpus and the step."""
 
@@ -167,20 +160,15 @@ class ElmoTrainer(ResumableTraining):
 
     def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:
         torch.manual_seed(settings.seed)
-        try:
-            bilm = BiLM(settings.options(), settings.dropout)
-            network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
-        except RuntimeError as error:
-            raise InputError(f"cannot create an ELMo of this size: {str(error).splitlines()[0]}") from None
+        bilm = BiLM(settings.options(), settings.dropout)
+        network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
         optimizers = [
             torch.optim.Adam(bilm.parameters(), settings.learning_rate),
             torch.optim.SparseAdam(network.softmax.parameters(), settings.learning_rate),
         ]
         super().__init__(network, optimizers, settings, checkpoint)
         self.corpus = corpus
-        shuffled = np.random.default_rng([settings.seed, 0]).permutation(len(corpus.lengths))
-        held_out = min(1000, math.ceil(settings.held_out * len(shuffled)))
-        self.held_out, self.lines = np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
+        self.held_out, self.lines = split_held_out(len(corpus.lengths), settings.held_out, settings.seed)
         if not len(self.lines):
             raise InputError("the texts hold only one line, which is held out: nothing is left to train on")
         self.order = lru_cache(maxsize=1)(self._order)

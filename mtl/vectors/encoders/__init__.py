@@ -10,15 +10,19 @@ from mtl.vectors.encoders.encoder import Choices, EncoderKind, SentenceEncoder
 
 ENCODERS = {
     "average": EncoderKind(
-        open=lazy("mtl.vectors.encoders.average:open_average"),
-        choices=lazy("mtl.vectors.encoders.average:average_choices"),
+        lazy("mtl.vectors.encoders.average:open_average"),
+        Choices(
+            {"pooling": ("mean", "max", "both"), "centre": (False, True)}, lazy("mtl.vectors.encoders.average:fitting")
+        ),
     ),
     "transformer": EncoderKind(
-        open=lazy("mtl.vectors.encoders.transformer:open_transformer"),
-        choices=lambda: Choices({"pooling": ("mean", "max")}),
+        lazy("mtl.vectors.encoders.transformer:open_transformer"), Choices({"pooling": ("mean", "max")})
     ),
 }
-RUN = EncoderKind(open=lazy("mtl.vectors.encoders.run:open_run"), choices=lazy("mtl.vectors.encoders.run:run_choices"))
+RUN = EncoderKind(
+    lazy("mtl.vectors.encoders.run:open_run"),
+    Choices({"pooling": ("max", "mean"), "centre": (False, True)}, lazy("mtl.vectors.encoders.run:fitting")),
+)
 
 
 def encoder_kind(name: str) -> EncoderKind:

@@ -30,7 +30,7 @@ from mtl.model.sequences import ArraySequences
 from mtl.settings.layers import find_suite
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import Suite, load_suite
-from mtl.vectors.encoders.encoder import FLOAT, Choices, Description, check_language
+from mtl.vectors.encoders.encoder import FLOAT, Description, check_language
 
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
 NAME = "average"
@@ -118,13 +118,8 @@ def open_average(name: str, values: Mapping[str, Any]) -> "AverageEncoder":
     return AverageEncoder(settings, options, suite, language)
 
 
-def average_choices() -> Choices:
-    """All poolings, centred or not."""
-    return Choices({"pooling": tuple(POOLINGS), "centre": (False, True)}, _fit)
-
-
-def _fit(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Only centring and weights read texts, and only a mean has weights. Raises InputError for centring without texts."""
+def fitting(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """As `Choices.fits`: only centring and weights read texts, and only a mean has weights. Raises InputError for centring without texts."""
     if settings.get("centre") and not (settings.get("texts") or settings.get("suite")):
         raise InputError(NEEDS_TEXTS, key="texts")
     weighted = settings.get("weighting", "none") != "none"
@@ -187,7 +182,6 @@ class AverageEncoder:
             max_length=settings.max_length,
             trained_on=self.seen,
             suite=None if self.suite is None else self.suite.name,
-            seed=None,
             settings=", ".join(in_words),
         )
 

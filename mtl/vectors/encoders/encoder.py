@@ -47,9 +47,9 @@ class Description:
     parameters_without_embeddings: int
     memory: int
     max_length: int | None
-    trained_on: tuple[str, ...]
-    suite: str | None
-    seed: int | None
+    trained_on: tuple[str, ...] = ()
+    suite: str | None = None
+    seed: int | None = None
     settings: str = ""
 
 
@@ -93,11 +93,11 @@ class EncoderKind:
     Attributes:
         open: opens the encoder with this name and these settings, by dotted keys; raises InputError for an unknown key, a bad value,
             and files that are missing.
-        choices: returns the settings that may be chosen on validation rows.
+        choices: the settings that may be chosen on validation rows.
     """
 
     open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
-    choices: Callable[[], Choices] = Choices
+    choices: Choices = Choices()
 
 
 def check_language(code: str) -> None:

@@ -18,8 +18,7 @@ from mtl.data.blocks import mean_vector
 from mtl.data.dataset import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
-from mtl.model.encoder import POOLINGS
-from mtl.vectors.encoders.encoder import FLOAT, Choices, Description
+from mtl.vectors.encoders.encoder import FLOAT, Description
 
 
 @dataclass
@@ -48,27 +47,20 @@ class RunSettings:
             raise InputError("is for centre=true only", key="data_dir", value=self.data_dir)
 
 
-def open_run(name: str, settings: Mapping[str, Any]) -> "RunEncoder":
-    """`load_encoder` with these settings, which are checked first."""
-    return load_encoder(Path(name), typed(RunSettings, settings))
-
-
-def load_encoder(folder: Path, settings: RunSettings) -> "RunEncoder":
-    """The encoder of the finished run in the folder. Raises InputError as `Predictor.load` and `RunEncoder` do."""
+def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> "RunEncoder":
+    """The encoder of the finished run in the folder with this name. Raises InputError for an unknown key, and as `Predictor.load` and
+    `RunEncoder` do."""
+    checked, folder = typed(RunSettings, settings), Path(name)
     if (folder / "modules.json").is_file():
         message = "is an export, not a run; name the run's folder; docs/how-to/export.md: how mteb scores exports"
         raise InputError(message, path=folder)
-    predictor = Predictor.load(folder, settings.seed, device=settings.device, encoder_task=settings.task)
-    return RunEncoder(predictor, settings)
+    predictor = Predictor.load(folder, checked.seed, device=checked.device, encoder_task=checked.task)
+    return RunEncoder(predictor, checked)
 
 
-def run_choices() -> Choices:
-    """All poolings, centred or not. Only centring reads the run's data."""
-
-    def fit(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {key: value for key, value in settings.items() if key != "data_dir" or settings.get("centre")}
-
-    return Choices({"pooling": tuple(POOLINGS), "centre": (False, True)}, fit)
+def fitting(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """As `Choices.fits`: only centring reads the run's data."""
+    return {key: value for key, value in settings.items() if key != "data_dir" or settings.get("centre")}
 
 
 class RunEncoder:

@@ -81,9 +81,6 @@ class PlainTransformer:
             parameters_without_embeddings=encoder.parameters_without_embeddings,
             memory=FLOAT * encoder.parameters,
             max_length=encoder.length,
-            trained_on=(),
-            suite=None,
-            seed=None,
             settings=f"pooling {pooling}",
         )
 

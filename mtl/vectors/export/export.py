@@ -13,7 +13,7 @@ from mtl.base.typed import check_known, typed
 from mtl.data.text import UNKNOWN, moses, tokenized_lines
 from mtl.methods.predictor import Predictor
 from mtl.runs.summary import read_summary
-from mtl.vectors.encoders.run import RunSettings, load_encoder
+from mtl.vectors.encoders.run import RunSettings, open_run
 from mtl.vectors.export import EXPORT_FORMATS
 from mtl.vectors.export.format import Export, TaskExport
 
@@ -58,7 +58,7 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
         _export_task(run_dir, out, kind.write_task, checked, command)
         return
     assert kind.write is not None
-    encoder = load_encoder(run_dir, checked)
+    encoder = open_run(run_dir, checked)
     predictor = encoder.predictor
     words = {UNKNOWN}  # stands for a text without a token, and may have a vector from its n-grams
     if checked.words is not None:

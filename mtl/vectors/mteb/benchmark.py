@@ -3,6 +3,7 @@
 import difflib
 import math
 import re
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
@@ -151,6 +152,26 @@ class Benchmark:
     types: dict[str, TaskType] = field(kw_only=True)
     published: list[PublishedRow] = field(default_factory=list)
 
+    def check(self) -> None:
+        """Raise InputError for names that name no file or no task, and for a score that is none."""
+        if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", self.name):
+            message = f"{self.name!r} names a folder; use letters, digits, '.', '_' and '-'"
+            raise InputError(message, key="name")
+        names = [name for type_ in self.types.values() for name in type_.tasks]
+        if not names or not self.languages:
+            raise InputError("types, languages: must name at least one task and one language")
+        for name, count in Counter(names).items():
+            if count > 1:
+                raise InputError(f"task {name} is in two types", key="types")
+            if not re.fullmatch(r"\w[\w.-]*", name):
+                raise InputError(f"{name!r} is not a name of a task: letters, digits, '.', '_' and '-'", key="types")
+        for row in self.published:
+            if unknown := sorted(set(row.scores) - set(names)):
+                raise InputError(f"{row.model}: unknown task {unknown[0]}", key="published")
+            scores = {**row.scores, "average": row.average or 0.0, "average_by_type": row.average_by_type or 0.0}
+            if odd := [key for key, score in scores.items() if not math.isfinite(score)]:
+                raise InputError(f"{row.model}: {odd[0]} is not a finite number", key="published")
+
     @property
     def tasks(self) -> dict[str, BenchmarkTask]:
         """All tasks by name, in the order of the types."""
@@ -194,30 +215,4 @@ def find_benchmark(name: str) -> Path:
 
 def load_benchmark(path: Path) -> Benchmark:
     """Read and check a benchmark file, which is not trusted. Raises InputError that names the file and the key that is wrong."""
-    content = read_yaml(path)
-    if not isinstance(content.get("types", {}), dict):
-        raise InputError("must hold types of tasks by name, as in configs/mteb/pl-mteb.yaml", path=path, key="types")
-    benchmark = typed(Benchmark, content, path=path)
-    if problem := _problem(benchmark):
-        raise InputError(problem, path=path)
-    return benchmark
-
-
-def _problem(benchmark: Benchmark) -> str | None:
-    """The error in a benchmark, as "key: message", or None."""
-    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", benchmark.name):
-        return f"name: {benchmark.name!r} names a folder; use letters, digits, '.', '_' and '-'"
-    names = [name for type_ in benchmark.types.values() for name in type_.tasks]
-    if not names or not benchmark.languages:
-        return "types, languages: must name at least one task and one language"
-    if twice := [name for number, name in enumerate(names) if name in names[:number]]:
-        return f"types: task {twice[0]} is in two types"
-    if odd := [name for name in names if not re.fullmatch(r"\w[\w.-]*", name)]:
-        return f"types: {odd[0]!r} is not a name of a task: letters, digits, '.', '_' and '-'"
-    for row in benchmark.published:
-        if unknown := sorted(set(row.scores) - set(names)):
-            return f"published: {row.model}: unknown task {unknown[0]}"
-        scores = {**row.scores, "average": row.average or 0.0, "average_by_type": row.average_by_type or 0.0}
-        if odd := [key for key, score in scores.items() if not math.isfinite(score)]:
-            return f"published: {row.model}: {odd[0]} is not a finite number"
-    return None
+    return typed(Benchmark, read_yaml(path), path=path)

@@ -251,7 +251,15 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
             differences.append(f"{name}: mteb does not describe it")
             continue
         for subset in task.hf_subsets:
-            theirs, ours = _statistics(task, described[name], name, subset, rows)
+            several = task.metadata.is_multilingual
+            theirs = described[name]["hf_subset_descriptive_stats"][subset] if several else described[name]
+            try:
+                with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
+                    ours = task._calculate_descriptive_statistics_from_split(
+                        name, hf_subset=subset if several else None
+                    )
+            except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
+                raise unreadable(task, rows, error) from None
             differing = list(_differences(theirs, ours))
             differences += [f"{name}: {difference}" for difference in differing[:SHOWN]]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
@@ -262,20 +270,6 @@ def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
     """The splits that an evaluation reads: the scored ones, and the training rows of tasks that train a classifier."""
     trained = getattr(task, "train_split", None)
     return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
-
-
-def _statistics(
-    task: AbsTask, described: Mapping[str, Any], split: str, subset: str, rows: MtebRows
-) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """mteb's statistics of a split of a subset, as it describes them, and as it computes them from these rows."""
-    several = task.metadata.is_multilingual
-    theirs = described["hf_subset_descriptive_stats"][subset] if several else described
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
-            ours = task._calculate_descriptive_statistics_from_split(split, hf_subset=subset if several else None)
-    except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
-        raise unreadable(task, rows, error) from None
-    return theirs, ours
 
 
 def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:

@@ -224,8 +224,5 @@ class Evaluator:
 
 
 def _percent(score: float) -> float | None:
-    """A score × 100; None if it is not a finite number that a float can hold."""
-    try:
-        return 100 * score if isinstance(score, int | float) and math.isfinite(score) else None
-    except OverflowError:
-        return None
+    """A score × 100; None if it is not a finite number."""
+    return 100 * score if isinstance(score, int | float) and math.isfinite(score) else None

@@ -30,7 +30,6 @@ from mtl.vectors.pretraining.tokens import (
     ENDS,
     MASK,
     PretrainingTexts,
-    Tokens,
     learn_tokenizer,
     portable_tokenizer,
     read_tokens,
@@ -166,8 +165,17 @@ def _train(
     if not (unfinished / CHECKPOINT).exists():
         check_space(unfinished, parameters * COPIES + texts.size, "name another disk with out=")
     tokenizer = _tokenizer(texts, settings, unfinished)
-    tokens = _tokens(texts, settings, tokenizer, unfinished)
-    training = _training(tokens, tokenizer, settings, unfinished, device)
+    if not (unfinished / ENDS).exists():
+        write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
+    tokens, begins = read_tokens(unfinished, tokenizer.get_vocab_size()), word_beginnings(tokenizer)
+    training = MaskedLanguageModelling(
+        new_bert(settings, len(begins)),
+        CUTS[settings.segments](tokens, settings.chunk),
+        Masking(begins, settings.mask_share, settings.whole_words, MASK),
+        settings,
+        unfinished / CHECKPOINT,
+        device,
+    )
     held_out, segments = len(training.held_out), len(training.chosen)
     figures = {
         "vocabulary": tokenizer.get_vocab_size(),
@@ -215,27 +223,6 @@ def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinishe
         return Tokenizer.from_file(str(path))
     except Exception:  # the library raises no narrower class
         raise InputError("is damaged; delete it, and run this again", path=path) from None
-
-
-def _tokens(texts: PretrainingTexts, settings: PretrainingSettings, tokenizer: Tokenizer, unfinished: Path) -> Tokens:
-    """The tokens in the folder; they are written first if they are not there."""
-    if not (unfinished / ENDS).exists():
-        write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
-    return read_tokens(unfinished, tokenizer.get_vocab_size())
-
-
-def _training(
-    tokens: Tokens, tokenizer: Tokenizer, settings: PretrainingSettings, unfinished: Path, device: torch.device
-) -> MaskedLanguageModelling:
-    begins = word_beginnings(tokenizer)
-    return MaskedLanguageModelling(
-        new_bert(settings, len(begins)),
-        CUTS[settings.segments](tokens, settings.chunk),
-        Masking(begins, settings.mask_share, settings.whole_words, MASK),
-        settings,
-        unfinished / CHECKPOINT,
-        device,
-    )
 
 
 def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:

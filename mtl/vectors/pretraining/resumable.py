@@ -26,6 +26,7 @@ from mtl.base.untrusted import read_json
 from mtl.training.trainer import ValidatedModule, read_state, train
 
 FORMAT = 2  # of unfinished trainings: increase it whenever their files change, or what a step does
+MOST_HELD_OUT = 1000  # lines or segments
 RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
 
 logger = logging.getLogger("mtl")
@@ -53,6 +54,13 @@ def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
             f"holds an unfinished training with other settings ({'; '.join(changed)}); delete the folder or set out="
         )
         raise InputError(message, path=claim.parent)
+
+
+def split_held_out(parts: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The indices of the held-out parts of a text, at most 1,000, and of the others, each sorted."""
+    shuffled = np.random.default_rng([seed, 0]).permutation(parts)
+    held_out = min(MOST_HELD_OUT, math.ceil(share * parts))
+    return np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
 
 
 class ResumableTraining(ValidatedModule, ABC):

@@ -19,14 +19,12 @@ from mtl.settings.schema import TrainerConfig
 from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
 from mtl.vectors.pretraining.network import MaskedBatch, Masking, decayed_groups, masked_outputs
-from mtl.vectors.pretraining.resumable import ResumableTraining
+from mtl.vectors.pretraining.resumable import ResumableTraining, split_held_out
 from mtl.vectors.pretraining.settings import PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments
 
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
-
-MOST_HELD_OUT = 1000  # segments
 
 
 class Rate:
@@ -80,18 +78,6 @@ class Order:
         return [kept[batch] for batch in batches]
 
 
-def held_out_segments(segments: int, settings: PretrainingSettings) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of held-out and of training segments, sorted. Raises InputError if too few are left for one step."""
-    shuffled = np.random.default_rng([settings.seed, 0]).permutation(segments)
-    held_out = min(MOST_HELD_OUT, math.ceil(settings.held_out * segments))
-    if segments - held_out < settings.batch_size:
-        raise InputError(
-            f"the texts hold too little to train on: {segments} segments of up to {settings.chunk} tokens, {held_out} of them held"
-            f" out, are not enough for batch_size={settings.batch_size}; add text, or set a smaller batch_size= or max_length="
-        )
-    return np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
-
-
 class MaskedLanguageModelling(ResumableTraining):
     """One training. With `max_steps` as the limit, what a step does follows from the settings, the text and its number alone.
 
@@ -112,6 +98,7 @@ class MaskedLanguageModelling(ResumableTraining):
         checkpoint: Path,
         device: torch.device,
     ) -> None:
+        """Raises InputError if too few segments are left for one step."""
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(
             decayed_groups(model.to(device), settings.weight_decay),
@@ -122,7 +109,13 @@ class MaskedLanguageModelling(ResumableTraining):
         )
         super().__init__(model, [optimizer], settings, checkpoint)
         self.segments, self.masking = segments, masking
-        self.held_out, self.chosen = held_out_segments(len(segments), settings)
+        self.held_out, self.chosen = split_held_out(len(segments), settings.held_out, settings.seed)
+        if len(self.chosen) < settings.batch_size:
+            raise InputError(
+                f"the texts hold too little to train on: {len(segments)} segments of up to {settings.chunk} tokens,"
+                f" {len(self.held_out)} of them held out, are not enough for batch_size={settings.batch_size}; add text, or set a"
+                " smaller batch_size= or max_length="
+            )
         self.order = Order(segments.lengths[self.chosen], settings.batch_size, settings.seed)
         self.rate = Rate(settings)
         precision = {"precision": settings.precision, "force_precision": settings.force_precision}

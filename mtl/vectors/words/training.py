@@ -4,20 +4,24 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
 
+from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import sha256, write_text
 from mtl.base.lazy import resolve
 from mtl.base.locks import waiting_lock
-from mtl.base.typed import typed
+from mtl.base.typed import PART, typed
 from mtl.data.dataset import training_texts
+from mtl.data.fetching.fetch import write_generated
 from mtl.data.text import moses, moses_version, tokenized, tokenized_lines
-from mtl.embedders import embedder_kind
-from mtl.embedders.recipes import Recipe, source_note, suite_source
+from mtl.embedders import EMBEDDERS, embedder_kind
+from mtl.embedders.recipes import Recipe, source_note, suite_source, trained_path
+from mtl.jobs.job import Job, load_job
 from mtl.tasks.suite import Suite
 from mtl.vectors.words import TRAININGS
 
@@ -32,9 +36,6 @@ Text = tuple[Iterable[Sequence[str]], str]  # tokenized lines, and what identifi
 
 class Training(Protocol):
     """The settings with which vectors of one kind are trained: a dataclass."""
-
-    def check(self) -> None:
-        """Raise InputError for a setting that is out of range."""
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
         """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises InputError.
@@ -68,39 +69,97 @@ def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
     return cast(Training, typed(resolve(training.settings), values))
 
 
-def train_on_files(
-    training: Training, files: Sequence[Path], language: str, path: Path, device: "torch.device"
-) -> None:
-    """Train vectors on text files, plain or gzipped, whose language is that of the tokenizer, and write them to `path`.
+@dataclass(frozen=True)
+class TrainingRequest:
+    """What a command trains on (text files in a language, the training text of a suite, or both), what it writes, and where it computes.
 
-    Raises InputError.
+    Args:
+        texts: the text files, plain or gzipped.
+        suite_held_out: the share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
+        out: the file or the folder to write.
     """
-    lines, source = _file_text(files, language)
-    with _alone(path):
-        training.train(lines, path, source, device)
+
+    texts: list[str] | None = None
+    language: str | None = None
+    suite: str | None = None
+    data_dir: str | None = None
+    suite_held_out: Annotated[float, PART] | None = None
+    out: str | None = None
+    accelerator: str = "auto"
+
+    @classmethod
+    def take(cls, settings: dict[str, Any]) -> "TrainingRequest":
+        """The request in the settings of a command; its keys are removed from `settings`. Raises InputError for a bad value."""
+        taken = {key: settings.pop(key) for key in cls.__dataclass_fields__.keys() & settings}
+        if not isinstance(taken.get("texts"), list | None):
+            taken["texts"] = [taken["texts"]]
+        return typed(cls, taken)
+
+    def check_text(self, command: str) -> None:
+        """Raise InputError, which names the command, if there is no text, or a setting makes no sense with the others."""
+        if self.texts is None and self.suite is None:
+            raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
+        for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.suite_held_out)):
+            if value is not None and self.suite is None:
+                raise InputError("name the suite that it belongs to, suite=NAME, or drop it", key=key, value=value)
+        if self.language is not None and self.suite is not None:
+            raise InputError("is that of the suite; drop it", key="language")
+
+    @property
+    def files(self) -> list[Path]:
+        """The text files; they need not exist."""
+        return list(map(Path, self.texts or ()))
+
+    def job(self) -> Job | None:
+        """The suite with its data, as a run would use it; None without a suite. The data of an embedded suite is written if it is not there.
+
+        Raises InputError for a suite that is not valid.
+        """
+        if self.suite is None:
+            return None
+        settings = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.suite_held_out}
+        job = load_job({key: value for key, value in settings.items() if value is not None})
+        write_generated(job.suite, job.data_dir)
+        return job
 
 
-def train_on_suite(
-    training: Training,
-    suite: Suite,
-    data_dir: Path,
-    held_out: float,
-    path: Path,
-    device: "torch.device",
-    files: Sequence[Path] = (),
-) -> None:
-    """Train vectors on the training text of a suite, without held-out rows, and write them to `path`. Raises InputError.
+def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str, Any]) -> Path:
+    """Train vectors of the kind `name` and return their path. Raises InputError if it cannot be done.
 
-    All runs on the suite that hold out this share of rows can use the vectors, with any `tasks` and `max_length`. A dev text is among
-    the texts only if it also occurs in the training rows of a task. Text files, plain or gzipped, may be trained on as well; they
-    come first.
+    Args:
+        request: without `out`, the path is below embeddings/ and named after the suite.
+        settings: fields of the kind's `mtl.vectors.words.VectorTraining.settings`.
     """
+    request.check_text("embeddings train")
+    if request.texts is not None and request.out is None:
+        raise InputError("embeddings train: name what to write: out=PATH")
+    if request.suite is None and request.language is None:
+        example = "language=CODE, as in language=sv"
+        raise InputError(f"embeddings train: name the language of the texts, for the tokenizer: {example}")
+    training = training_settings(name, settings)
+    files, job = EMBEDDERS[name].files, request.job()
+    assert files is not None
+    if request.out is not None:
+        path = Path(request.out)
+    elif job is not None:
+        path = trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
+    if path.is_dir() and files.exists(path):
+        message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
+        raise InputError(message, path=path)
+    device, texts = device_of(request.accelerator, "accelerator"), list[Text]()
+    if request.texts is not None:
+        texts.append(file_text(request.files, job.suite.language if job else request.language or ""))
+    if job is not None:
+        texts.append(suite_text(job.suite, job.data_dir, job.config.held_out))
+    train_vectors(training, texts, path, device)
+    return path
+
+
+def train_vectors(training: Training, texts: Sequence[Text], path: Path, device: "torch.device") -> None:
+    """Train vectors on these texts, one after the other, and write them to `path`. Raises InputError."""
+    lines, sources = zip(*texts, strict=True)
     with _alone(path):
-        lines, source = _suite_text(suite, data_dir, held_out)
-        if files:
-            file_lines, file_source = _file_text(files, suite.language)
-            lines, source = chain(file_lines, lines), f"{file_source} {source}"
-        training.train(lines, path, source, device)
+        training.train(chain.from_iterable(lines), path, " ".join(sources), device)
 
 
 def train_recipe(
@@ -112,7 +171,7 @@ def train_recipe(
     with _alone(path):
         if not files.exists(path):
             logger.info("training %s on the suite's training text", path)
-            lines, source = _suite_text(suite, data_dir, held_out)
+            lines, source = suite_text(suite, data_dir, held_out)
             training.train(lines, path, source, device)
 
 
@@ -127,14 +186,19 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
-def _file_text(files: Sequence[Path], language: str) -> Text:
-    """The tokenized lines of text files, and what identifies them: their content and the tokenizer."""
+def file_text(files: Sequence[Path], language: str) -> Text:
+    """The tokenized lines of text files, plain or gzipped, whose language is that of the tokenizer, and what identifies them: their content
+    and the tokenizer. Raises InputError for a file that is missing."""
     if missing := [file for file in files if not file.is_file()]:
         raise InputError("no such file", path=missing[0])
     return tokenized_lines(files, moses(language)), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
 
 
-def _suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:
-    """The distinct training texts of all tasks that have their files, tokenized and not cut, and what identifies them."""
+def suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:
+    """The distinct training texts of all tasks that have their files, without held-out rows, tokenized and not cut; and what identifies them.
+
+    All runs on the suite that hold out this share of rows can use vectors of this text, with any `tasks` and `max_length`. A dev text is
+    among the texts only if it also occurs in the training rows of a task. Raises InputError for data that is missing or damaged.
+    """
     texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
     return (texts.words(text) for text in range(len(texts))), suite_source(suite, data_dir, held_out)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Literal
 
+from msgspec import Meta
+
 from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
@@ -16,8 +18,6 @@ from mtl.vectors.words.training import note_source
 
 if TYPE_CHECKING:
     import torch
-
-LARGEST_SEED = 2**32 - 1
 
 
 @dataclass
@@ -44,12 +44,7 @@ class Word2VecTraining:
     learning_rate: Annotated[float, NOT_NEGATIVE] = 0.025
     window: Annotated[int, AT_LEAST_ONE] = 5
     threads: Annotated[int, NOT_NEGATIVE] = 0
-    seed: Annotated[int, NOT_NEGATIVE] = 1
-
-    def check(self) -> None:
-        """Raise InputError for a seed that NumPy does not take."""
-        if self.seed > LARGEST_SEED:
-            raise InputError(f"must be at most {LARGEST_SEED}", key="seed", value=self.seed)
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # as NumPy takes it
 
     def train(
         self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None

@@ -219,14 +219,11 @@ ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({**FASTTEXT, "pooling": "min"}, "pooling=min: must be one of mean, max, both"),
         ({**FASTTEXT, "weighting": "idf"}, "weighting=idf: must be one of none, tfidf, sif"),
-        ({**FASTTEXT, "dropout": 1}, "unknown key 'dropout'; known keys: centre, "),
         ({**FASTTEXT, "embeddings.width": 1}, "unknown key 'embeddings.width'; known keys: embeddings.dim, "),
         ({**FASTTEXT, "embeddings.min_count": 2}, "embeddings.min_count: averaged fasttext vectors do not read it"),
         ({**FASTTEXT, "layer": 1}, "layer: averaged fasttext vectors do not read it; they read embeddings.path, "),
         ({**RANDOM, "embeddings": "cove"}, "embeddings=cove: unknown; known: elmo, fasttext, glove, random, word2vec"),
-        ({**FASTTEXT, "embeddings.dim": 3}, "v.vec: has vectors of 2 numbers, but embeddings.dim=3"),
         ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),
         ({"language": "sv"}, "embeddings.path: name the fastText vectors: embeddings.path=PATH"),
         ({"embeddings.path": "v.vec"}, "language: name the texts' language, for the tokenizer: language=CODE"),
@@ -239,8 +236,6 @@ ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
         ({**FASTTEXT, "centre": True, "suite": "klej", "data_dir": "none"}, "none/.*no such file"),
         ({**RANDOM, "weighting": "tfidf", "pooling": "max", "texts": "a"}, "weighting=tfidf: weights a mean; set pool"),
         ({**ELMO, "layer": 3}, "layer=3: elmo has the layers 0 to 2"),
-        ({**ELMO, "embeddings.path": "v.vec"}, "v.vec: is a file; embeddings.path must name the folder"),
-        ({**RANDOM, "device": "warp"}, "device=warp: torch finds no such device"),
     ],
 )
 def test_wrong_settings(

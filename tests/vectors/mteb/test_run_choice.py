@@ -62,7 +62,7 @@ def test_only_some_settings_can_be_chosen_and_a_run_reads_its_data_only_for_cent
 def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("solen skiner\nregnet faller\nsolen faller\n", encoding="utf-8")
     common = {"embeddings": "random", "embeddings.dim": 4, "language": "sv", "texts": str(tmp_path / "texts.txt")}
-    choices = encoder_kind("average").choices()
+    choices = encoder_kind("average").choices
     for given, count in (
         ({"centre": "choose", "pooling": "choose"}, 6),
         ({"weighting": "sif", "pooling": "choose"}, 2),

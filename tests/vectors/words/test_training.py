@@ -1,14 +1,16 @@
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+import fasttext
 import pytest
 import torch
 from input_errors import raises_input_error
 
+from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
@@ -16,14 +18,18 @@ from mtl.embedders.recipes import check_recipe, load_recipe, noted_source
 from mtl.tasks.suite import load_suite
 from mtl.vectors.words.fasttext import FastTextTraining
 from mtl.vectors.words.training import (
+    TrainingRequest,
+    file_text,
     note_source,
-    train_on_files,
-    train_on_suite,
+    suite_text,
+    train_embeddings,
     train_recipe,
+    train_vectors,
     training_settings,
 )
 
 CPU = torch.device("cpu")
+SMALL = {"dim": 4, "bucket": 100, "min_count": 1, "epochs": 1, "threads": 1}
 
 
 @pytest.fixture
@@ -49,7 +55,7 @@ def test_dev_rows_of_the_run_are_not_trained_on(suite_file: Path, trained_on: li
     tokens = tokenized(dataset.texts, suite.language, 256)
     texts = {split: {" ".join(tokens.words(i)) for i in dataset.distinct_texts(split)} for split in ("train", "dev")}
     train_recipe(load_recipe("fasttext-sample"), suite, data, share, suite_file.parent / "v.bin", CPU)
-    train_on_suite(FastTextTraining(), suite, data, share, suite_file.parent / "v.bin", CPU)
+    train_vectors(FastTextTraining(), [suite_text(suite, data, share)], suite_file.parent / "v.bin", CPU)
     assert trained_on == [texts["train"]] * 2
     assert texts["dev"] - texts["train"]
 
@@ -69,7 +75,7 @@ def test_vectors_of_other_texts_or_another_tokenizer_are_refused(
             patch.setattr("sacremoses.__version__", version)
             with raises_input_error(file="v.bin"):
                 check_recipe(suite, data, 0.1, path)
-            train_on_files(FastTextTraining(), [tmp_path / "t.txt"], "sv", tmp_path / "w.bin", CPU)
+            train_vectors(FastTextTraining(), [file_text([tmp_path / "t.txt"], "sv")], tmp_path / "w.bin", CPU)
             noted.append(noted_source(tmp_path / "w.bin"))
     assert noted[0] != noted[1]
     for share, added in ((0.2, ""), (0.1, "ny rad\tglad\n")):
@@ -79,36 +85,62 @@ def test_vectors_of_other_texts_or_another_tokenizer_are_refused(
             check_recipe(suite, data, share, path)
 
 
-def test_without_any_data_the_missing_files_are_named(suite_file: Path, tmp_path: Path) -> None:
-    suite = load_suite(suite_file)
-    with raises_input_error(file="train.tsv"):
-        train_on_suite(FastTextTraining(), suite, tmp_path / "none", 0.1, tmp_path / "v.bin", CPU)
-
-
-def test_training_on_files_needs_all_of_them_and_settings_of_its_own(
-    tmp_path: Path, trained_on: list[set[str]]
-) -> None:
-    (tmp_path / "a.txt").write_text("ett två, tre\nfyra\n", encoding="utf-8")
-    train_on_files(FastTextTraining(), [tmp_path / "a.txt"], "sv", tmp_path / "v.bin", CPU)
-    assert trained_on == [{"ett två , tre", "fyra"}]
-    with raises_input_error(file="none.txt"):
-        train_on_files(FastTextTraining(), [tmp_path / "a.txt", tmp_path / "none.txt"], "sv", tmp_path / "v.bin", CPU)
-    assert training_settings("fasttext", {"dim": 3, "bucket": 7}) == FastTextTraining(dim=3, bucket=7)
-
-
 def test_text_files_beside_a_suite_are_trained_on_as_well(
     suite_file: Path, trained_on: list[set[str]], tmp_path: Path
 ) -> None:
-    suite, data, path = load_suite(suite_file), suite_file.parent / "data", tmp_path / "v.bin"
-    (tmp_path / "a.txt").write_text("ett två, tre\nfyra\n", encoding="utf-8")
-    train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU)
-    check_recipe(suite, data, 0.1, path)
-    train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU, [tmp_path / "a.txt"])
-    assert trained_on[0] and trained_on[1] == trained_on[0] | {"ett två , tre", "fyra"}
+    data, path, file = suite_file.parent / "data", tmp_path / "v.bin", tmp_path / "a.txt"
+    file.write_text("ett två, tre\nfyra\n", encoding="utf-8")
+    of_suite = {"suite": str(suite_file), "data_dir": str(data), "out": str(path)}
+    for request in ({"texts": str(file), "language": "sv", "out": str(path)}, of_suite):
+        train_embeddings("fasttext", TrainingRequest.take(request.copy()), {})
+    check_recipe(load_suite(suite_file), data, 0.1, path)
+    train_embeddings("fasttext", TrainingRequest(texts=[str(file)], **of_suite), {})
+    assert trained_on[0] == {"ett två , tre", "fyra"} and trained_on[1]
+    assert trained_on[2] == trained_on[0] | trained_on[1]
     with raises_input_error(file="v.bin"):
-        check_recipe(suite, data, 0.1, path)
-    with raises_input_error(file="none.txt"):
-        train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU, [tmp_path / "none.txt"])
+        check_recipe(load_suite(suite_file), data, 0.1, path)
+
+
+def test_training_on_an_embedded_suite_writes_its_data(tmp_path: Path) -> None:
+    request = TrainingRequest(suite="glue-sample", data_dir=str(tmp_path / "data"), out=str(tmp_path / "v.bin"))
+    assert train_embeddings("fasttext", request, SMALL) == tmp_path / "v.bin"
+    assert (tmp_path / "data/CoLA/train.tsv").exists()
+
+
+def test_vectors_of_a_suite_have_its_name(suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for share, name in ((None, "liten.bin"), (0.3, "liten-held-out-0.3.bin")):
+        request = TrainingRequest(suite=str(suite_file), data_dir=str(suite_file.parent / "data"), suite_held_out=share)
+        assert train_embeddings("fasttext", request, SMALL) == Path("embeddings") / name
+        assert "skiner" in fasttext.load_model(str(tmp_path / "embeddings" / name)).words
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"texts": "a.txt", "language": "sv", "suite": "klej", "out": "x"}, "language: is that of the suite; drop it"),
+        ({"texts": "a.txt", "language": "sv"}, "name what to write: out=PATH"),
+        ({"texts": "a.txt", "out": "x"}, "name the language of the texts, for the tokenizer: language=CODE"),
+        ({"texts": ["none.txt"], "language": "sv", "out": "x"}, r"none\.txt: no such file"),
+        ({"suite": "none"}, "suite=none: unknown"),
+    ],
+)
+def test_wrong_arguments_are_one_line(
+    given: dict[str, Any], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=problem):
+        train_embeddings("fasttext", TrainingRequest.take(given.copy()), {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_look_like_numbers_are_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "2024").write_text("ala ma kota\n" * 9, encoding="utf-8")
+    settings = [f"{key}={value}" for key, value in SMALL.items()]
+    for texts, out in (("2024", "1"), ("[2024]", "2")):
+        assert main(["embeddings", "train", "fasttext", f"texts={texts}", "language=pl", f"out={out}", *settings]) == 0
+        assert (tmp_path / out).is_file()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +150,6 @@ def test_text_files_beside_a_suite_are_trained_on_as_well(
         ("skipgram", {}, "embeddings.name=skipgram: must be one of random, fasttext, glove, elmo, word2vec"),
         ("fasttext", {"dimension": 3}, "unknown key 'dimension'; "),
         ("fasttext", {"dim": "wide"}, "dim=wide: "),
-        ("fasttext", {"dim": 0}, "dim=0: must be at least 1"),
     ],
 )
 def test_wrong_settings_are_one_line(name: str, given: dict[str, object], problem: str) -> None:
@@ -126,54 +157,42 @@ def test_wrong_settings_are_one_line(name: str, given: dict[str, object], proble
         training_settings(name, given)
 
 
-KILLED = """
-import sys, time
-from pathlib import Path
-import torch
-from mtl.vectors.words.fasttext import FastTextTraining
-from mtl.vectors.words.training import _alone
-def lines():
-    yield from [["a", "b"]] * 1000
-    print("written", flush=True)
-    if sys.argv[2] == "text":
-        time.sleep(600)
-path = Path(sys.argv[1])
-with _alone(path):
-    FastTextTraining(dim=2, epochs=10**8, min_count=1, bucket=10, threads=1).train(lines(), path, "x", torch.device("cpu"))
-"""
+def test_what_a_killed_training_leaves_is_removed(tmp_path: Path) -> None:
+    path, training, seen = tmp_path / "v.bin", FastTextTraining(2, 1, 1, bucket=10, threads=1), list[Path]()
 
+    def lines() -> Iterator[list[str]]:
+        seen.extend(tmp_path.glob(".v.bin.*.txt"))
+        yield ["ett"]
 
-def killed_training(path: Path, during: str) -> list[int]:
-    """Train vectors in a process that is killed while it writes its text, or trains. Returns the ids of its own processes."""
-    command = [sys.executable, "-c", KILLED, str(path), during]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None and process.stdout.readline() == "written\n"
-        children: list[int] = []
-        while during == "training" and not children:
-            time.sleep(0.05)
-            listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-            children = [int(pid) for pid in listed.split()]
-        process.send_signal(signal.SIGKILL)
-    return children
-
-
-@pytest.mark.slow
-def test_what_a_killed_training_leaves_is_removed(tmp_path: Path, trained_on: list[set[str]]) -> None:
-    (tmp_path / "a.txt").write_text("ett", encoding="utf-8")
-    path = tmp_path / "v.bin"
-    killed_training(path, "text")
-    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".v.bin.") and file.suffix == ".txt"]
+    training.train(lines(), path)
+    (text,) = seen
     kept = [".v.bin.x.0123456789abcdef0123456789abcdef.partial", ".w.bin.abcdefgh.txt", ".v.bin.notes.txt"]
-    for name in (*kept, ".v.bin.0123456789abcdef0123456789abcdef.partial"):
+    for name in (*kept, text.name, ".v.bin.0123456789abcdef0123456789abcdef.partial"):
         (tmp_path / name).touch()
-    train_on_files(FastTextTraining(), [tmp_path / "a.txt"], "sv", path, CPU)
+    train_vectors(training, [([["ett"]], "x")], path, CPU)
     left = {file.name for file in tmp_path.iterdir()} - {".v.bin.lock"}
-    assert left == {"a.txt", "v.bin.source", *kept}
+    assert left == {"v.bin", "v.bin.source", *kept}
+
+
+ENDLESS = """
+import sys
+from pathlib import Path
+from mtl.vectors.words.fasttext import FastTextTraining
+training = FastTextTraining(dim=2, epochs=10**8, min_count=1, bucket=10, threads=1)
+training.train([["a", "b"]] * 1000, Path(sys.argv[1]))
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not end a process with its parent")
 def test_the_process_of_a_killed_training_ends(tmp_path: Path) -> None:
-    (child,) = killed_training(tmp_path / "v.bin", "training")
-    while (state := Path(f"/proc/{child}/stat")).exists() and state.read_text().rpartition(")")[2].split()[0] != "Z":
+    children: list[str] = []
+    with subprocess.Popen([sys.executable, "-c", ENDLESS, str(tmp_path / "v.bin")]) as process:
+        while not children:
+            time.sleep(0.05)
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.kill()
+    while (state := Path(f"/proc/{children[0]}/stat")).exists() and state.read_text().rpartition(")")[2].split()[
+        0
+    ] != "Z":
         time.sleep(0.05)

@@ -13,6 +13,7 @@ from mtl.base.progress import Progress
 from mtl.embedders.recipes import noted_source
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.vectors.words import word2vec as module
+from mtl.vectors.words.training import training_settings
 from mtl.vectors.words.word2vec import Word2VecTraining
 
 SMALL = Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1)
@@ -80,5 +81,5 @@ def test_what_cannot_be_trained(tmp_path: Path) -> None:
     with raises_input_error(file="v.bin"):
         Word2VecTraining().train([["a"]], tmp_path / "v.bin")
     assert list(tmp_path.iterdir()) == []
-    with raises_input_error():
-        Word2VecTraining(seed=2**32).check()
+    with raises_input_error(key="seed"):
+        training_settings("word2vec", {"seed": 2**32})
