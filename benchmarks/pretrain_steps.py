@@ -26,8 +26,8 @@ from mtl.base.extras import import_transformers
 from mtl.data.dataset import training_texts
 from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
-from mtl.vectors.pretraining import pretrain
 from mtl.vectors.pretraining.network import decayed_groups, masked_outputs, new_bert
+from mtl.vectors.pretraining.pretrain import begin_training
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import PretrainingTexts, portable_tokenizer
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
@@ -53,9 +53,8 @@ def main() -> None:
     settings = read_settings(arguments.config, {**given, **FIXED, "batch_size": arguments.batch_size})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        tokenizer = pretrain._tokenizer(texts(arguments.text, folder), settings, folder)
-        tokens = pretrain._tokens(texts(arguments.text, folder), settings, tokenizer, folder)
-        training = pretrain._training(tokens, tokenizer, settings, folder, torch.device("cpu"))
+        read = texts(arguments.text, folder)
+        tokenizer, _, training = begin_training(read, settings, folder, torch.device("cpu"))
         sides = passes(training) if arguments.forward else steps(training, portable_tokenizer(tokenizer, 512), settings)
         spent = alternate(sides, arguments.steps, arguments.runs)
     per_step = [statistics.median(side) / arguments.steps for side in spent]

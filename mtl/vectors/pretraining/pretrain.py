@@ -30,6 +30,7 @@ from mtl.vectors.pretraining.tokens import (
     ENDS,
     MASK,
     PretrainingTexts,
+    Tokens,
     learn_tokenizer,
     portable_tokenizer,
     read_tokens,
@@ -164,18 +165,7 @@ def _train(
     parameters = parameter_count(settings)
     if not (unfinished / CHECKPOINT).exists():
         check_space(unfinished, parameters * COPIES + texts.size, "name another disk with out=")
-    tokenizer = _tokenizer(texts, settings, unfinished)
-    if not (unfinished / ENDS).exists():
-        write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
-    tokens, begins = read_tokens(unfinished, tokenizer.get_vocab_size()), word_beginnings(tokenizer)
-    training = MaskedLanguageModelling(
-        new_bert(settings, len(begins)),
-        CUTS[settings.segments](tokens, settings.chunk),
-        Masking(begins, settings.mask_share, settings.whole_words, MASK),
-        settings,
-        unfinished / CHECKPOINT,
-        device,
-    )
+    tokenizer, tokens, training = begin_training(texts, settings, unfinished, device)
     held_out, segments = len(training.held_out), len(training.chosen)
     figures = {
         "vocabulary": tokenizer.get_vocab_size(),
@@ -209,6 +199,25 @@ def _train(
             weights.chmod((partial / "config.json").stat().st_mode)
         write_json(partial / LOG, log)
         write_text(partial / "README.md", model_card(log, texts.language))
+
+
+def begin_training(
+    texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path, device: torch.device
+) -> tuple[Tokenizer, Tokens, MaskedLanguageModelling]:
+    """The tokenizer and the tokens of the texts, which are kept in the folder of the unfinished training, and the training on them."""
+    tokenizer = _tokenizer(texts, settings, unfinished)
+    if not (unfinished / ENDS).exists():
+        write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
+    tokens, begins = read_tokens(unfinished, tokenizer.get_vocab_size()), word_beginnings(tokenizer)
+    training = MaskedLanguageModelling(
+        new_bert(settings, len(begins)),
+        CUTS[settings.segments](tokens, settings.chunk),
+        Masking(begins, settings.mask_share, settings.whole_words, MASK),
+        settings,
+        unfinished / CHECKPOINT,
+        device,
+    )
+    return tokenizer, tokens, training
 
 
 def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path) -> Tokenizer:

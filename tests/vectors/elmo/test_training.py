@@ -133,13 +133,10 @@ def test_wrong_settings(given: dict[str, object], message: str) -> None:
         training_settings("elmo", given)
 
 
-def test_sizes_that_no_memory_holds_and_accelerators_that_do_not_exist_are_refused(tmp_path: Path) -> None:
+def test_sizes_that_no_memory_holds_are_refused(tmp_path: Path) -> None:
     texts = map(pytest.fail, ["the texts were read"])
     with raises_input_error():
         settings(lstm_dim=2**20, projection_dim=2**20).train(texts, tmp_path / "elmo", "", torch.device("cpu"))
-    text = TrainingText("a.txt", "sv")
-    with raises_input_error(key="accelerator"):
-        train_embeddings("elmo", text, {}, str(tmp_path / "elmo"), "warp")
 
 
 def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> None:
