@@ -71,6 +71,7 @@ class Wing:
         boards: its leaderboards in a report.
         notes: notes on the tests of a leaderboard of runs; called with its columns, its rows, their tests and its scale.
         importers: files that `mtl import` takes.
+        fetch_copy: writes a task's files from its copy on the Hugging Face Hub; called with the task, the source and the data folder.
         trainings: of word vectors.
         own_body: called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that
             was trained on the texts, after training it if it is not there.
@@ -82,6 +83,7 @@ class Wing:
     boards: Boards | None = None
     notes: Callable[..., list[str]] | None = None
     importers: tuple[Importer, ...] = ()
+    fetch_copy: Callable[..., None] | None = None
     trainings: Trainings | None = None
     own_body: Callable[..., Path] | None = None
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import without_empty_folders
 from mtl.base.locks import waiting_lock
+from mtl.base.wings import wings
 from mtl.data.fetching.archives import unpack
 from mtl.data.fetching.download import UnavailableError, download
 from mtl.data.sample import write_sample
@@ -114,11 +115,13 @@ def _fetch(task: Task, source: Source, data_dir: Path, unavailable: list[str], u
 
 
 def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
-    """Take a task's data from its copy on the Hub. Raises InputError if the extra `hub` is not installed."""
+    """Take a task's data from its copy on the Hub, as a wing does. Raises InputError without the wing or the extra `hub`."""
     check_installed("hub", unit=f"task {task.id}")
-    from mtl.data.fetching.hub import fetch_from_hub
-
-    fetch_from_hub(task, hub, data_dir)
+    fetch = next((wing.fetch_copy for wing in wings() if wing.fetch_copy), None)
+    if fetch is None:
+        problem = "a part of mtl that reads data sets of the Hub is missing here; install the whole of mtl, or put the files there"
+        raise InputError(problem, unit=f"task {task.id}")
+    fetch(task, hub, data_dir)
 
 
 def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[str]) -> list[str]:

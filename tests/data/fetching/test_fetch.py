@@ -91,6 +91,7 @@ def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
         fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
 
 
+@pytest.mark.wings
 def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
     suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -112,6 +113,7 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
     assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
 
 
+@pytest.mark.wings
 def test_the_environment_of_huggingface_hub_is_honoured(
     suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,6 +196,7 @@ def test_a_single_file_that_is_gone_is_one_line_and_the_others_are_fetched(
     )
 
 
+@pytest.mark.wings
 def test_the_hub_s_copy_where_a_single_file_is_gone(
     single: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

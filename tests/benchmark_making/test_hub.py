@@ -15,9 +15,9 @@ from input_errors import raises_input_error
 from pyarrow import parquet
 
 from mtl.base.errors import InputError
+from mtl.benchmark_making import hub as module
+from mtl.benchmark_making.hub import CONVERTED, fetch_from_hub
 from mtl.data.examples import read_examples
-from mtl.data.fetching import hub as module
-from mtl.data.fetching.hub import CONVERTED, fetch_from_hub
 from mtl.tasks.task import HubSource, Task
 
 NAME = "owner/data"
