@@ -92,7 +92,7 @@ def data_lines(path: Path, member: str | None, encoding: str | None) -> Iterator
     encoding = encoding or declared_encoding(first)
     if re.match("utf[-_]?(16|32)", encoding, re.IGNORECASE):  # whose line feeds have several bytes
         content = b"".join([first, *lines])
-        yield from _decoded(content, encoding, path, 1).removeprefix("\ufeff").splitlines(keepends=True)
+        yield from re.findall(r"[^\n]*\n|[^\n]+", _decoded(content, encoding, path, 1).removeprefix("\ufeff"))
         return
     yield _decoded(first.removeprefix(codecs.BOM_UTF8), encoding, path, 1)
     for number, line in enumerate(lines, start=2):
@@ -102,10 +102,10 @@ def data_lines(path: Path, member: str | None, encoding: str | None) -> Iterator
 def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
     try:
         return content.decode(encoding)
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         remedy = "save the file as UTF-8, or say what it is: reading: {encoding: …}"
-        what = f"not {encoding.upper()} (byte {error.object[error.start]:#04x}); {remedy}"
-        raise InputError(what, path=path, line=line) from None
+        byte = f" (byte {error.object[error.start]:#04x})" if isinstance(error, UnicodeDecodeError) else ""
+        raise InputError(f"not {encoding.upper()}{byte}; {remedy}", path=path, line=line) from None
 
 
 def line_blocks(file: IO[bytes], name: str, size: int) -> Iterator[tuple[list[str], int]]:

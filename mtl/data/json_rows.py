@@ -62,10 +62,16 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
                 if line.strip():
                     yield number, parse_row(path, number, line)
             return
+    first, _, rest = text.partition("\n")
+    if part is None and rest.strip() and _is_list(first):  # a list of cells on each line
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                yield number, _row(JsonText(path, line, number), 0)
+        return
     if part is not None:
         start = document.member(start, part)
     if text[start : start + 1] == "[":
-        for position in document.items(start):
+        for position in document.items(start, is_last=part is None):
             yield document.line(position), _row(document, position)
         return
     if text[start : start + 1] != "{":
@@ -87,6 +93,14 @@ def json_parts(path: Path, text: str) -> list[str]:
     if text[start : start + 1] != "{" or document.start(document.value(start)[1]) < len(text):
         return []
     return [key for key, position in document.members(start) if text[position : position + 1] in "[{"]
+
+
+def _is_list(line: str) -> bool:
+    """Whether a line is a whole JSON list."""
+    try:
+        return isinstance(json.loads(line), list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _row(document: "JsonText", position: int) -> Row:
@@ -150,12 +164,14 @@ class JsonText:
             problem = str(error).split("; ")[0]
         raise self.error(f"not a row: {problem}; one JSON object a line", position)
 
-    def items(self, position: int) -> Iterator[int]:
-        """The positions of the values of the list that begins here."""
+    def items(self, position: int, is_last: bool) -> Iterator[int]:
+        """The positions of the values of the list that begins here. Raises InputError if something follows it, and it is the last value."""
         position = self.start(position + 1)
         while self._text[position : position + 1] != "]":
             yield position
             position = self._after(position, "]")
+        if is_last and self.start(position + 1) < len(self._text):
+            raise self.error("not JSON: something follows the list", self.start(position + 1))
 
     def members(self, position: int) -> Iterator[tuple[str, int]]:
         """The keys of the object that begins here, each with the position of its value."""
@@ -188,8 +204,8 @@ class JsonText:
         _, end = self.value(position)
         after = self.start(end)
         sign = self._text[after : after + 1]
-        if sign == ",":
-            return self.start(after + 1)
+        if sign == "," and self._text[(following := self.start(after + 1)) : following + 1] != closing:
+            return following
         if sign == closing:
             return after
         raise self.error(f"not JSON: a comma or {closing} is expected", after)

@@ -25,7 +25,7 @@ from mtl.data.columns import (
     write_parquet,
 )
 from mtl.data.files import read_bytes
-from mtl.data.rows import PACKED, PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows
+from mtl.data.rows import PACKED, PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
 from mtl.tasks.task import Layout
 
 FIRST_ROWS = 100  # of a file of objects are read for its columns' names
@@ -133,7 +133,7 @@ def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[
 
 
 def _read(path: Path, columns: Sequence[str], lookup: Lookup, layout: Layout) -> list[Record]:
-    if form_of(path, layout) in TABLES and layout.beside is None and layout.part is None:
+    if form_of(path, layout) in TABLES and layout.beside is None:
         return _cell_records(path, columns, layout)
     records = []
     for line, row in stream_rows(path, layout, columns):
@@ -149,7 +149,8 @@ def _read(path: Path, columns: Sequence[str], lookup: Lookup, layout: Layout) ->
 def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Record]:
     """The records of a table."""
     header, rows = read_table(path, layout)
-    for column in columns:
+    name, value = value_part(path, layout)
+    for column in [*columns, *([name] if name is not None else [])]:
         if column not in header:
             raise InputError(_no_column(path, column, header, layout), path=path, line=1)
         if header.count(column) > 1:
@@ -157,9 +158,15 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
                 f"column {column!r} stands more than once in the header; rename the others", path=path, line=1
             )
     positions = [header.index(column) for column in columns]
-    records = [Record(line, tuple([cells[position] for position in positions])) for line, cells in rows]
+    place = None if name is None else header.index(name)
+    records = [
+        Record(line, tuple([cells[position] for position in positions]))
+        for line, cells in rows
+        if place is None or cells[place] == value
+    ]
     if not records:
-        raise InputError("no rows after the header", path=path)
+        problem = "no rows after the header" if name is None else f"no row has {value!r} in a column {name!r}"
+        raise InputError(problem, path=path)
     return records
 
 

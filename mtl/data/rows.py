@@ -42,9 +42,8 @@ def form_of(path: Path, layout: Layout = PLAIN) -> str:
     """The form of a file. Raises InputError for a suffix that says none."""
     if layout.reading.form is not None:
         return layout.reading.form
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] == ".zip" and layout.part:
-        suffixes = [suffix.lower() for suffix in Path(member_of(path, layout)[0] or "").suffixes]
+    member = member_of(path, layout)[0]
+    suffixes = [suffix.lower() for suffix in (path if member is None else Path(member)).suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
     if suffixes and suffixes[-1] in SUFFIXES:
@@ -62,13 +61,12 @@ def stream_rows(
     Memory holds one row, or the text of a .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises
     InputError as `read_records`.
     """
-    rows = _rows(path, layout, columns)
+    name, value = value_part(path, layout)
+    wanted = columns if columns is None or name is None else list(dict.fromkeys([*columns, name]))
+    rows = _rows(path, layout, wanted)
     if layout.beside is not None:
         rows = _with_lines(path, layout, rows)
-    name, equals, value = (layout.part or "").partition("=")
-    if equals and form_of(path, layout) != "json" and path.suffix.lower() != ".zip":
-        rows = _with_value(path, rows, name, value)
-    return rows
+    return rows if name is None else _with_value(path, rows, name, value)
 
 
 def parts_of(path: Path) -> list[str]:
@@ -157,8 +155,8 @@ def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator
         yield from ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)
     elif form == "json":
         text = "".join(data_lines(path, member, layout.reading.encoding))
-        for line, row in json_rows(path, text, part):
-            yield line, _bounded(path, line, _renamed(row, layout.header))
+        for line, row in json_rows(path, text, part if value_part(path, layout)[0] is None else None):
+            yield line, _bounded(path, line, _renamed(path, line, row, layout.header))
     elif form == "jsonl":
         for line, content in enumerate(_lines(path, layout), start=1):
             yield line, _bounded(path, line, parse_row(path, line, content))
@@ -171,14 +169,32 @@ def member_of(path: Path, layout: Layout) -> tuple[str | None, str | None]:
     if layout.part is None or path.suffix.lower() != ".zip":
         return None, layout.part
     member, _, part = layout.part.partition("#")
-    return member, part or None
+    return (None, member) if "=" in member and not part else (member, part or None)
 
 
-def _renamed(row: dict[str, Any], header: Sequence[str] | None) -> dict[str, Any]:
+def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
+    """The column and the value that a part COLUMN=VALUE names; None without such a part.
+
+    Raises InputError for another part, which only the objects of .json files have.
+    """
+    part = member_of(path, layout)[1]
+    name, equals, value = (part or "").partition("=")
+    if part is None or (not equals and form_of(path, layout) == "json"):
+        return None, ""
+    if not equals:
+        raise InputError(
+            f"has no part {part!r}; a part of it is COLUMN=VALUE, as in {path.name}#split=train", path=path
+        )
+    return name, value
+
+
+def _renamed(path: Path, line: int, row: dict[str, Any], header: Sequence[str] | None) -> dict[str, Any]:
     """A row of cells without names, with the names of the header."""
     if header is None or list(row) != [f"column_{number}" for number in range(1, len(row) + 1)]:
         return row
-    return dict(zip(header, row.values(), strict=False))
+    if len(row) != len(header):
+        raise InputError(f"{len(row)} cells where header: names {len(header)}", path=path, line=line)
+    return dict(zip(header, row.values(), strict=True))
 
 
 def _bounded(path: Path, line: int, row: dict[str, Any]) -> dict[str, Any]:
@@ -249,7 +265,7 @@ def _with_value(
     kept = 0
     for line, row in rows:
         with suppress(ValueError):
-            if text(value_of(row, name)) == value:
+            if text(row[name] if name in row else value_of(row, name)) == value:
                 kept += 1
                 yield line, row
     if not kept:

@@ -191,8 +191,9 @@ def missing_tasks(suite: Suite, data_dir: Path) -> dict[str, Path]:
     missing: dict[str, Path] = {}
     for id, task in suite.tasks.items():
         for split in SPLITS:
-            if (path := task.path(split, data_dir)) and not path.is_file():
-                missing.setdefault(id, path)
+            paths = [task.path(split, data_dir), task.layout(split, data_dir).beside]
+            if absent := [path for path in paths if path is not None and not path.is_file()]:
+                missing.setdefault(id, absent[0])
     return missing
 
 

@@ -135,11 +135,14 @@ class FinishedRun:
         for task in self.tasks:
             split = self.split(task)
             paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
-            marks = (mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix())))
+            inputs = self.summary["inputs"]
+            marks = (mark for path in paths if (mark := inputs.get(path.as_posix())))
+            beside = task.layout(split, Path()).beside
             lines = held_out.get(task.id) if split == "dev" else None
             if recorded := self._recorded.get(task.id):
                 lines = recorded.get("lines", lines)
-            keys[task.id] = _hash((next(marks, None), lines))
+            second = () if beside is None else (inputs.get(beside.as_posix()),)
+            keys[task.id] = _hash((next(marks, None), lines, *second))
         return keys
 
     @cached_property

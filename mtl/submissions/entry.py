@@ -26,7 +26,7 @@ from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
+from mtl.tasks.task import Layout, Task
 
 PREDICTION = "prediction"
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
@@ -138,11 +138,16 @@ def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
     return {split: read_row_file(task, split, path) for split, path in paths.items() if path and path.is_file()}
 
 
+def layout_of(task: Task, split: str, path: Path, folder: Path) -> Layout:
+    """How a file in a data folder is read: as the split's file if it is that one, else as any file with rows of the task."""
+    return task.layout(split, folder) if path == task.path(split, folder) else task.plain_layout
+
+
 def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
     """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
     names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
     for path in (folder / task.folder / name for name in names if name):
-        has_targets = path.is_file() and task.target in column_names(path, task.plain_layout)
+        has_targets = path.is_file() and task.target in column_names(path, layout_of(task, split, path, folder))
         if has_targets and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled):
             return path
     return None

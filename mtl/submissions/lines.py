@@ -2,7 +2,7 @@
 may name the rows by their ids."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from mtl.submissions.answers import answer_targets
 from mtl.submissions.entry import PREDICTION, RowFile, read_row_file, show, value_target
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
+from mtl.tasks.task import Layout, Task
 
 HEADER = "index\tprediction"  # of a file whose lines have the number of their row, from 0
 ID = "id"  # the key of a row's id on a line of predictions
@@ -195,9 +195,18 @@ class DataRows:
         held_out = " that are held out as dev" if self.lines is not None else ""
         return f"the {len(self)} rows of {self.file}{' that are in the sample' if self.sample else held_out}"
 
+    @property
+    def _layout(self) -> Layout:
+        """How the file is read: as that of the split, or of the training rows of which the rows are held out."""
+        for split in (self.split, "train"):
+            if self.file.name == Path(self.task.file(split) or "").name:
+                return replace(self.task.layout(split, Path()), beside=None)
+        return self.task.plain_layout
+
     def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
         """The number of each row by its id."""
-        names = column_names(self.file)
+        layout = self._layout
+        names = column_names(self.file, layout)
         column = next((column for column in (*ids, ID) if column in names), None)
         if column is None:
             problem = f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}"
@@ -205,7 +214,7 @@ class DataRows:
             raise lines.error(f"{problem}; {remedy} (submission: ids)", 0)
         known: dict[str, int] = {}
         wanted = None if self.lines is None else set(self.lines)
-        for record in read_records(self.file, [column]):
+        for record in read_records(self.file, [column], layout=layout):
             if wanted is not None and record.line not in wanted:
                 continue
             id = text(record.values[0])

@@ -11,7 +11,7 @@ from mtl.data.examples import read_examples, read_targets
 from mtl.data.splits import read_task
 from mtl.runs.folder import RunFolder
 from mtl.runs.predictions import FILE, recorded_rows, scored_rows
-from mtl.submissions.entry import labelled_file
+from mtl.submissions.entry import labelled_file, layout_of
 from mtl.submissions.files import prediction_names, read_files
 from mtl.submissions.lines import DataRows
 from mtl.submissions.predictions import put_to_rows, read_sources
@@ -95,7 +95,13 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[Data
     if recorded.is_file():
         file, rows = recorded, recorded_rows(task, read_targets(task, recorded), RunFolder(gold_dir.parent))
     elif (labelled := labelled_file(task, split, gold_dir)) is not None:
-        file, rows = labelled, scored_rows(task, read_examples(replace(task, group=None), labelled))
+        file, rows = (
+            labelled,
+            scored_rows(
+                task,
+                read_examples(replace(task, group=None), labelled, True, layout_of(task, split, labelled, gold_dir)),
+            ),
+        )
     elif split == "dev" and task.files["dev"] is None and train is not None and train.is_file():
         part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
         file, rows, lines = train, scored_rows(task, part.rows["dev"]), part.held_out

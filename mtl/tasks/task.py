@@ -5,6 +5,7 @@ A score is × 100 everywhere in the package and in files that programs read back
 
 import hashlib
 import json
+from codecs import lookup
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -152,7 +153,12 @@ class Reading:
 
 def _is_encoding(name: str) -> bool:
     try:
-        return isinstance(b"a".decode(name, "ignore"), str)  # other codecs give bytes, which `decode` refuses
+        # Other codecs give bytes, which `decode` refuses. Those of domain names are of text, and not of files.
+        return isinstance(b"a".decode(name, "ignore"), str) and lookup(name).name not in (
+            "punycode",
+            "idna",
+            "undefined",
+        )
     except (LookupError, ValueError):
         return False
 
@@ -326,8 +332,11 @@ class Task:
 
     def file(self, split: str) -> str | None:
         """The name of the split's file, without a part and a second file, or None where the task has none."""
-        name = self.files.get(split)
-        return None if name is None else name.partition(BESIDE)[0].partition(PART)[0]
+        return next(iter(self.file_names(split)), None)
+
+    def file_names(self, split: str) -> list[str]:
+        """The names of the split's files, without parts: one, two that are joined by " + ", or none."""
+        return [name.partition(PART)[0] for name in (self.files.get(split) or "").split(BESIDE) if name]
 
     def path(self, split: str, data_dir: Path) -> Path | None:
         """The split's file, or None where the task has none."""

@@ -62,6 +62,10 @@ def form(name: str) -> Layout:
         ("a.json", json.dumps({"train": [["a", "x"]]}), Layout(part="train"), [(1, {"column_1": "a", "column_2": "x"})]),
         ("a.json", json.dumps({"train": [["a", "x"]]}), Layout(["text", "label"], part="train"), [(1, {"text": "a", "label": "x"})]),
         ("a.csv", "text,split\na,dev\nb,train\n", Layout(part="split=train"), [(3, {"text": "b", "split": "train"})]),
+        ("a.csv", "q.text,split\na,dev\nb,train\n", Layout(part="split=train"), [(3, {"q.text": "b", "split": "train"})]),
+        ("a.json", json.dumps([{"n": 1, "s": "x"}, {"n": 2, "s": "y"}]), Layout(part="s=y"), [(1, {"n": 2, "s": "y"})]),
+        ("a.json", '["a", "x"]\n["b", "y"]\n', Layout(["text", "n"]), [(1, {"text": "a", "n": "x"}), (2, {"text": "b", "n": "y"})]),
+        ("a.txt", "one\x85two\u2028three\n".encode("utf-16"), Layout(), [(1, {"text": "one\x85two\u2028three"})]),
         ("a.ndjson", '{"n": 1}\n', Layout(), [(1, {"n": 1})]),
     ],
 )  # fmt: skip
@@ -94,8 +98,13 @@ def test_members_of_a_zip(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("x/train.csv", "n\n1\n")
         archive.writestr("all.json", json.dumps({"dev": [{"n": 2}]}))
+        archive.writestr("all.csv", "n,s\n1,a\n2,b\n")
     assert list(stream_rows(path, Layout(part="x/train.csv"))) == [(2, {"n": "1"})]
     assert list(stream_rows(path, Layout(part="all.json#dev"))) == [(1, {"n": 2})]
+    assert list(stream_rows(path, Layout(part="all.csv#s=b"))) == [(3, {"n": "2", "s": "b"})]
+    with zipfile.ZipFile(tmp_path / "one.csv.zip", "w") as archive:
+        archive.writestr("one.csv", "n,s\n1,a\n2,b\n")
+    assert list(stream_rows(tmp_path / "one.csv.zip", Layout(part="s=b"))) == [(3, {"n": "2", "s": "b"})]
     for part in ("nowhere.csv", "x/../x/train.csv"):
         with raises_input_error(file="a.zip"):
             list(stream_rows(path, Layout(part=part)))
@@ -135,6 +144,11 @@ def test_two_files_line_by_line(tmp_path: Path) -> None:
         ("a.json", '[{"n": 1}, {"n": 2}', Layout()),
         ("a.json", '[{"n": 1}\n {"n": 2}]', Layout()),
         ("a.json", "[1, 2]", Layout()),
+        ("a.json", '[{"n": 1},]', Layout()),
+        ("a.json", '[{"n": 1}]\n[{"n": 2}]', Layout()),
+        ("a.json", '[["a", "x", "y"]]', Layout(["n", "m"])),
+        ("a.jsonl", '{"n": 1}\n', Layout(part="train")),
+        ("a.csv", "n\n1\n", Layout(part="train")),
         ("a.json", '"n"', Layout()),
         ("a.json", '{"a": {"n": 1}, "a": {"n": 1}}', Layout()),
         ("a.json", '{"train": []}', Layout(part="dev")),

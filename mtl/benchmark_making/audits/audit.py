@@ -26,7 +26,7 @@ from mtl.benchmark_making.audits.sharing import (
     shared_within,
     texts_in_other_pairs,
 )
-from mtl.data.files import changed_splits, hash_files, read_lines
+from mtl.data.files import changed_splits, data_lines, hash_files
 from mtl.data.records import column_names
 from mtl.data.splits import hold_out, read_split
 from mtl.jobs.job import Job
@@ -214,8 +214,8 @@ def _note_files(read: Sequence[TaskFiles], folder: Path) -> Iterator[str]:
     for part in (part for files in read for part in files.files.values()):
         if rows := sum(any(text != text.strip() and not is_blank(text) for text in row.texts) for row in part.rows):
             padded.append(f"{rows} of {part.task.id} {part.split}")
-        if part.file.endswith(".tsv"):
-            lines = (f"{line}\n" for line in read_lines(folder / part.file))
+        if part.file.endswith(".tsv") and part.task.reading is None:
+            lines = data_lines(folder / part.file, None, None)
             try:
                 rows = sum(1 for _ in csv.reader(lines, delimiter="\t")) - 1
             except csv.Error:

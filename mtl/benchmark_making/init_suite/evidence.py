@@ -138,12 +138,12 @@ def _in_cells(column: FileColumn) -> SeveralLabels | None:
     """Cells such as "joy,anger" beside "joy" and "anger"."""
     for separator in SEPARATORS:
         joined = [value for value in column.counts if separator in value]
-        if not joined or (len(joined) == len(column.counts) and separator == " "):
-            continue
         parts = {part.strip() for value in column.counts for part in value.split(separator)}
+        if not joined or not 1 < len(parts) < len(column.counts):
+            continue
         single = set(column.counts) - set(joined)
         repeated = {part.strip() for value in joined for part in value.split(separator)} & single
-        if 1 < len(parts) < len(column.counts) and 2 * len(repeated) >= len(parts):
+        if 2 * len(repeated) >= len(parts) or (separator != " " and not single):
             return SeveralLabels([column.name], f"cells with several of {len(parts)} labels, as in {quoted(joined[0])}")
     return None
 

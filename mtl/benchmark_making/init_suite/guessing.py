@@ -16,6 +16,19 @@ from mtl.tasks.task import SPAN_ENDS, SPLITS
 
 OF_KIND = ("labels", "range", "indices", "metric", "positive")  # the keys that follow from the kind of the targets
 TAKEN = ("kind", "labels", "range")  # the keys that a task takes from the task that answers it, see `mtl.tasks.suite`
+KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # the kind that a known key means
+METRICS = {
+    "number": "spearman",
+    "labels": "accuracy",
+    "choice": "accuracy",
+    "word": "accuracy",
+    "text": "rouge1",
+}  # of a known kind
+# Questions that a known key answers, besides those of its own name.
+SETTLED = {
+    **dict.fromkeys(("range", "labels", "kind"), ("labels", "range", "kind", "metric")),
+    "indices": ("candidates",),
+}
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 
@@ -33,7 +46,8 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
     except InputError as error:
         guess.problem = str(error)
-    guess.questions = [question for question in guess.questions if question.partition(":")[0] not in (known or {})]
+    settled = {name for key in known or {} for name in (key, *SETTLED.get(key, ()))}
+    guess.questions = [question for question in guess.questions if question.partition(":")[0] not in settled]
     return guess
 
 
@@ -66,9 +80,11 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
         _joined(labelled, lists),
         _label_names(main, column),
     )
-    of_kind = {*OF_KIND, "candidates"} if known.get("kind", target.kind) != target.kind else set()
+    guess.kind = known.get("kind") or next((KINDS[key] for key in KINDS if key in known), target.kind)
+    of_kind = {*OF_KIND, "candidates", "kind"} if guess.kind != target.kind else set()
     known_keys = {key: value for key, value in known.items() if key not in ("text", "target", "header", "reading")}
-    guess.kind = str(known.get("kind", target.kind))
+    if "metric" in of_kind:
+        known_keys.setdefault("metric", METRICS.get(guess.kind, "accuracy"))
     guess.keys |= {key: value for key, value in target.keys.items() if key not in of_kind} | known_keys
     guess.why |= {key: why for key, why in target.why.items() if key not in of_kind} | dict.fromkeys(known_keys, GIVEN)
     if not chosen.question:  # else they are about a column that may not be the target

@@ -16,13 +16,15 @@ from omegaconf import OmegaConf
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
+from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
 from mtl.benchmark_making.init_suite.names import SPLIT_WORDS, FoundFiles, file_name
 from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.settings.layers import shipped
-from mtl.tasks.task import SPLITS
+from mtl.tasks.targets import TARGET_KINDS
+from mtl.tasks.task import SPLITS, Task
 
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
@@ -175,15 +177,31 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
             raise InputError("is no answer; write tasks.TASK.KEY=VALUE, as in tasks.reviews.target=stars", value=answer)
         try:
             content = yaml.safe_load(value)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError):
             raise InputError("is no value as in YAML", key=name, value=value) from None
         outer, _, inner = key.partition(".")
-        known.setdefault(id, {})
+        keys = known.setdefault(id, {})
         if inner:
-            known[id].setdefault(outer, {})[inner] = content
+            before = keys.get(outer)
+            keys[outer] = {**(before if isinstance(before, dict) else {}), inner: content}
         else:
-            known[id][outer] = [content] if outer in LISTS and not isinstance(content, list) else content
+            keys[outer] = [content] if outer in LISTS and not isinstance(content, list) else content
     return known
+
+
+def _check_known(id: str, keys: Mapping[str, Any]) -> None:
+    """Raise InputError for keys of a task that no suite file has, or that have another type there."""
+    if unknown := [key for key in keys if key not in KEYS or key in ("files", "rows")]:
+        raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
+    needed = {"text": [], "target": "", "metric": "accuracy"}
+    given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
+    if isinstance(given.get("text"), str):
+        given["text"] = [given["text"]]
+    task = typed(Task, {**needed, **given}, f"tasks.{id}")
+    if task.kind and task.kind not in TARGET_KINDS:
+        raise InputError(f"must be one of {', '.join(TARGET_KINDS)}", key=f"tasks.{id}.kind", value=task.kind)
+    if task.reading is not None and (problem := task.reading.problem):
+        raise InputError(problem, key=f"tasks.{id}.reading")
 
 
 def guess_suite(
@@ -206,8 +224,7 @@ def guess_suite(
     for id, keys in (known or {}).items():
         if id not in (ids := [files.id for files in tasks.tasks]):
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
-        if unknown := [key for key in keys if key not in KEYS or key in ("files", "rows")]:
-            raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
+        _check_known(id, keys)
     guesses = [guess_task(files, data_dir, (known or {}).get(files.id)) for files in tasks.tasks]
     choose_answering_tasks(guesses)
     document = suite_document(name, language, guesses, data_dir, path)

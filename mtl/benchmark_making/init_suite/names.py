@@ -142,7 +142,7 @@ def _named(path: PurePosixPath) -> _Named | None:
     suffix = suffix_of(path.name)
     stem = path.name[: len(path.name) - len(suffix)]
     if shard := SHARD.search(stem):
-        stem = stem[: shard.start()] if shard[2] == "00001" else stem
+        stem = stem[: shard.start()]
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
     splits = {SPLIT_OF[word] for word in WORD.findall(plain)}
     folder = path.parent
@@ -192,7 +192,9 @@ def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitF
             ]
             chosen[split] = names[0]
             twice += names[1:]
-            if names[1:]:
+            if names[1:] and SHARD.search(names[0].removesuffix(suffix_of(names[0]))):
+                questions.append(f"files: {split} has {len(names)} parts, {names[0]} and so on; write them as one file")
+            elif names[1:]:
                 questions.append(f"files: {split} may be {' or '.join(names)}")
     return SplitFiles(id, folder, chosen, twice, "; ".join(questions) or None)
 

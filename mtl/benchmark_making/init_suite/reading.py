@@ -56,7 +56,12 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
         parts = _splits_within(data_dir / name)
         id = task_id(file.removesuffix(suffix_of(file)), [task.id for task in tasks])
         if parts:
-            tasks.append(SplitFiles(id, folder, {split: f"{file}#{part}" for split, part in parts.items()}))
+            several = {split: listed for split, listed in parts.items() if listed[1:]}
+            question = "; ".join(
+                f"files: {split} may be {' or '.join(listed)} of {file}" for split, listed in several.items()
+            )
+            files = {split: f"{file}#{listed[0]}" for split, listed in parts.items()}
+            tasks.append(SplitFiles(id, folder, files, question=question or None))
         elif not found.tasks and len(found.unused) == 1:
             question = f"files: {file} names no split: are these the training rows, of which some are held out?"
             tasks.append(SplitFiles(id, folder, {"train": file}, question=question))
@@ -65,18 +70,23 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     return replace(found, tasks=tasks, unused=unused)
 
 
-def _splits_within(path: Path) -> dict[str, str]:
-    """The parts of a file that are splits, by split: keys of a JSON object, members of a zip, or values of a column."""
+def _splits_within(path: Path) -> dict[str, list[str]]:
+    """The parts of a file that are splits, by split: keys of a JSON object, or values of a column."""
+    parts: dict[str, list[str]] = {}
     try:
-        names = {Path(part).name.partition(".")[0].lower(): part for part in parts_of(path)}
-        if parts := {SPLIT_OF[name]: part for name, part in names.items() if name in SPLIT_OF}:
+        for part in parts_of(path):
+            if part.lower() in SPLIT_OF:
+                parts.setdefault(SPLIT_OF[part.lower()], []).append(part)
+        if parts:
             return parts
         table = read_table(path, sniff(path).layout)
     except InputError:
         return {}
     for column in table.columns.values():
         if column.name.lower() in SPLIT_COLUMNS and {value.lower() for value in column.counts} <= set(SPLIT_OF):
-            return {SPLIT_OF[value.lower()]: f"{column.name}={value}" for value in column.counts}
+            for value in column.counts:
+                parts.setdefault(SPLIT_OF[value.lower()], []).append(f"{column.name}={value}")
+            return parts
     return {}
 
 
@@ -91,12 +101,7 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
     layouts = {split: task.layout(split, data_dir) for split in paths}
     sniffed = {split: sniff(path, layouts[split]) for split, path in paths.items()}
     found = {key: value for key, value in vars(_reading(files, sniffed)).items() if value is not None}
-    given = known.get("reading", {})
-    if not isinstance(given, Mapping):
-        raise InputError(f'{given!r} must be keys and values, as in {{separator: ";"}}', key="reading")
-    reading = typed(Reading, {**found, **given})
-    if problem := reading.problem:
-        raise InputError(f"reading.{problem}")
+    reading = typed(Reading, {**found, **known.get("reading", {})})
     for how in sniffed.values():
         guess.questions += [how.question] if how.question and how.question not in guess.questions else []
     if written := {key: value for key, value in vars(reading).items() if value is not None}:

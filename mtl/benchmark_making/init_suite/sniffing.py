@@ -9,8 +9,9 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import LONG
+from mtl.benchmark_making.init_suite.names import TEXT_WORDS
 from mtl.benchmark_making.init_suite.tables import NUMBER, quoted
-from mtl.benchmark_making.init_suite.target import TOKEN_LABELS
+from mtl.benchmark_making.init_suite.target import LABEL_NAMES, TOKEN_LABELS
 from mtl.data.files import declared_encoding, first_bytes
 from mtl.data.rows import form_of, member_of
 from mtl.tasks.task import Layout, Reading
@@ -68,8 +69,12 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
         return Sniffed(replace(layout, reading=replace(reading, form=text_form)), why, question)
     if form not in TABLES or not lines:
         return Sniffed(replace(layout, reading=reading), why, question)
-    separator, others = _separator(lines, SEPARATORS[form])
-    quoted_cells = _is_quoted(lines, separator)
+    try:
+        separator, others = _separator(lines, SEPARATORS[form])
+        quoted_cells = _is_quoted(lines, separator)
+        rows = _cells(lines, separator, quoted_cells)
+    except csv.Error as error:
+        raise InputError(f"cannot be read as a table: {str(error).split(' - ')[0]}", path=path) from None
     form_read = "tsv" if separator == "\t" and form == "csv" else reading.form
     declared = None if separator in ("\t", SEPARATORS[form][0]) else separator
     is_default = quoted_cells == (form == "csv" and separator != "\t")
@@ -79,7 +84,6 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     said = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
     whys = [why, f"its cells are set apart by {said[separator]}" if form_read or declared else ""]
     whys.append("its cells stand in quotes" if reading.quoted else "")
-    rows = _cells(lines, separator, quoted_cells)
     marks = b'"' in head, head.isascii()
     return Sniffed(replace(layout, reading=reading), "; ".join(filter(None, whys)), question, rows, *marks)
 
@@ -192,21 +196,22 @@ def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str 
     if list(line) == [str(number) for number in range(len(line))] and len(line) > 1:
         listed = ", ".join(line)
         return True, f"header: {name} begins with {listed}: names that pandas gives to columns without one, or a row?"
-    rows = [row for row in heads[name] if len(row) == len(line)]
-    columns = list(zip(*rows, strict=True))
-    recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
-    is_plain = all(cell.strip() and not NUMBER.fullmatch(cell) and len(cell.split()) <= LONG for cell in line)
-    if is_plain and len(lines) > 1 and (len(set(lines)) == 1 or set.intersection(*map(set, lines)) - recurring):
+    if len(lines) > 1 and len(set(lines)) == 1:
         return True, None
-    are_names = is_plain and len({cell.lower() for cell in line}) == len(line)
-    if not are_names or any(all(map(NUMBER.fullmatch, cells)) for cells in columns):
-        return False, None
-    if not recurring:
-        return True, None
-    if len(lines) > 1:  # files with a header have the same one
-        return False, None
-    cells = ", ".join(map(quoted, sorted(recurring)))
-    return (
-        False,
-        f"header: {cells} in the first line of {name} stands in further rows: is this line a header, or a row?",
+    columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))
+    recurring = {cells[0] for cells in columns if cells[0] and cells.count(cells[0]) > 1}
+    above_numbers = any(
+        len(cells) > 2 and not NUMBER.fullmatch(cells[0]) and all(map(NUMBER.fullmatch, cells[1:])) for cells in columns
     )
+    shared = set.intersection(*map(set, lines)) - recurring if len(lines) > 1 else set[str]()
+    are_named = bool(above_numbers or shared or {*LABEL_NAMES, *TEXT_WORDS} & {word.strip().lower() for word in line})
+    has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
+    if are_named != has_numbers and (are_named or has_numbers):
+        return are_named, None
+    if recurring and len(lines) > 1 and not are_named:  # files with a header have the same one
+        return False, None
+    are_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
+    if are_names and not recurring and not has_numbers:
+        return True, None
+    cells = ", ".join(map(quoted, sorted(recurring) or line))
+    return False, f"header: {cells} in the first line of {name}: is this line a header, or a row?"

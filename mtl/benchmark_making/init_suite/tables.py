@@ -12,7 +12,8 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.data.columns import INTEGER_LIMIT, LIST, kind_of, parquet_labels, text
-from mtl.data.rows import form_of, stream_rows
+from mtl.data.records import OBJECTS, column_names
+from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
 
 LONGEST = 40  # characters of a name or a label in a message
@@ -153,9 +154,9 @@ class FileTable:
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
-        counts = Counter[str]()
+        counts, is_nested = Counter[str](), form_of(self.path, self.layout) in OBJECTS
         for line, row in stream_rows(self.path, self.layout):
-            value = dict(_flat(row)).get(name)
+            value = dict(_flat(row, is_nested)).get(name)
             if not isinstance(value, str):
                 raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line)
             counts[value] += 1
@@ -171,21 +172,22 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     rows, sample = _sample(stream_rows(path, layout))
     if not rows:
         raise InputError("no rows", path=path)
-    values: dict[str, list[Any]] = {}
-    nameless = set[str]()
+    is_nested = form_of(path, layout) in OBJECTS
+    values: dict[str, dict[int, Any]] = {}  # by column and row: rows may have keys of their own
     for number, (_, row) in enumerate(sample):
-        for name, value in _flat(row):
-            if not name.removesuffix(LIST).rpartition(".")[2].strip():
-                nameless.add(name)
-                continue
-            cells = values.setdefault(name, [])
-            cells += [None] * (number - len(cells))
-            cells.append(value)
-    table = FileTable(path, layout, rows, {}, nameless=len(nameless))
+        for name, value in _flat(row, is_nested):
+            values.setdefault(name, {})[number] = value
+        if len(values) > MOST_COLUMNS:
+            raise InputError(f"more than {MOST_COLUMNS:,} columns; mtl reads at most so many", path=path)
+    named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
+    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named))
     lines = [line for line, _ in sample]
-    for name, cells in values.items():
-        cells += [None] * (len(sample) - len(cells))
-        _add(table, name, cells, lines)
+    header = column_names(path, layout) if form_of(path, layout) in TABLES else []
+    for name in named:
+        if header.count(name) > 1:
+            table.unread[name] = f"the name of {header.count(name)} columns"
+        else:
+            _add(table, name, values[name], lines)
     if not table.columns and not table.incomplete and not table.unread:
         raise InputError("has no columns with a name and texts or numbers", path=path)
     if form_of(path, layout) == "parquet":
@@ -195,21 +197,21 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     return table
 
 
-def _add(table: FileTable, name: str, cells: list[Any], lines: list[int]) -> None:
-    """Add a column's values to a table, as a column or with the reason why it is none."""
-    present = [cell for cell in cells if cell is not None]
+def _add(table: FileTable, name: str, cells: Mapping[int, Any], lines: Sequence[int]) -> None:
+    """Add a column's values, by row, to a table, as a column or with the reason why it is none."""
+    present = [cell for cell in cells.values() if cell is not None]
     if others := [cell.kind for cell in present if isinstance(cell, Other)]:
         table.unread[name] = others[0]
     elif not present:
         pass  # null in all rows
-    elif len(present) < len(cells):
-        first = next(line for line, cell in zip(lines, cells, strict=True) if cell is None)
-        missing = count(len(cells) - len(present), "row")
+    elif len(present) < len(lines):
+        first = next(line for number, line in enumerate(lines) if cells.get(number) is None)
+        missing = count(len(lines) - len(present), "row")
         table.incomplete[name] = f"{table.path.name}:{first}: column {quoted(name)} has no value, as in {missing}"
-    elif isinstance(cells[0], list):
-        table.columns[name] = FileColumn(name, [], cells)
+    elif isinstance(present[0], list):
+        table.columns[name] = FileColumn(name, [], present)
     else:
-        table.columns[name] = FileColumn(name, cells)
+        table.columns[name] = FileColumn(name, present)
 
 
 @dataclass(frozen=True)
@@ -223,12 +225,16 @@ class Other:
     kind: str
 
 
-def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, "str | list[str] | Other | None"]]:
+def _flat(
+    row: Mapping[str, Any], is_nested: bool, prefix: str = ""
+) -> Iterator[tuple[str, "str | list[str] | Other | None"]]:
     """The columns of a nested row: the name and the value of each."""
     for key, value in row.items():
         name = f"{prefix}{key}"
-        if isinstance(value, dict):
-            yield from _flat(value, f"{name}.") if value else [(name, None)]
+        if is_nested and ("." in key or key.endswith(LIST)):
+            yield name, Other("a key with a dot or brackets, which no column's name reaches")
+        elif isinstance(value, dict):
+            yield from _flat(value, is_nested, f"{name}.") if value else [(name, None)]
         elif isinstance(value, list) and all(isinstance(item, str) for item in value):
             yield f"{name}{LIST}", value
         elif isinstance(value, list):

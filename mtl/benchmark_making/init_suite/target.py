@@ -18,10 +18,22 @@ from mtl.benchmark_making.init_suite.evidence import (
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names
 from mtl.data.columns import LIST
 
-# Words in the names of target columns: as the whole name they are certain.
-LABEL_NAMES = ("label", "labels", "target", "targets", "gold", "class", "judgment", "judgement")
-# Names of numbers that may be the target, and may be figures about the row.
-SCORE_NAMES = {"score", "rating", "stars", "grade", "similarity"}
+# Names of target columns that are certain, and names that are if no other column could be the target.
+LABEL_NAMES = ("label", "labels", "gold_label")
+LIKELY_NAMES = {
+    "target",
+    "targets",
+    "gold",
+    "class",
+    "judgment",
+    "judgement",
+    "score",
+    "rating",
+    "stars",
+    "grade",
+    "similarity",
+}
+NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {
     "answer",
@@ -105,7 +117,7 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
         for column in table.columns.values()
         if not (column.lists or column.is_blank or is_meta(column) or is_id(column))
         and len(column.counts) > 1
-        and (column.numbers or is_category(column) or _is_named(column))
+        and (column.numbers or is_category(column) or column.name.lower() in NAMES)
     ]
     repeated = {
         second.name
@@ -118,22 +130,26 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
 
 
 def _is_named(column: FileColumn) -> bool:
-    return bool(set(LABEL_NAMES) & set(column.words))
+    """Whether the name is that of a label, as the whole name or its last word."""
+    return column.name.lower() in LABEL_NAMES or column.words[-1] in LABEL_NAMES
 
 
 def _named(main: FileTable, possible: Sequence[FileColumn], beside_candidates: bool) -> list[FileColumn]:
-    """The columns whose names say that they are targets. Raises InputError if such a column lacks values in some rows."""
-    for name in LABEL_NAMES:
+    """The columns whose names say that they are targets; several are a question. Raises InputError if such a column lacks values in some
+    rows."""
+    for name in (*LABEL_NAMES, *LIKELY_NAMES):
         if reason := next((main.incomplete[column] for column in main.incomplete if column.lower() == name), None):
             raise InputError(reason)
     named = [column for column in possible if _is_named(column)]
     if beside_candidates:
         named += [column for column in possible if column.name.lower() in CHOICE_NAMES and column not in named]
-    if not named:
-        scores = [column for column in possible if SCORE_NAMES & set(column.words)]
-        others = [column for column in possible if column not in scores]
-        named = scores if not any(is_category(column) and not is_source(column) for column in others) else []
-    return named
+    if len(named) == 1 and named[0].name.lower() not in (*LABEL_NAMES, *CHOICE_NAMES):
+        named = [column for column in possible if not is_source(column) or column in named]  # x_label, beside others
+    if named:
+        return named
+    likely = [column for column in possible if LIKELY_NAMES & set(column.words)]
+    others = [column for column in possible if column not in likely and not is_source(column)]
+    return likely if not others else []
 
 
 def no_target(table: FileTable) -> str:

@@ -13,7 +13,7 @@ from mtl.data.examples import Example, read_examples
 from mtl.data.splits import read_split
 from mtl.runs.predictions import scored_rows
 from mtl.stats.resampling import RowGroups, row_groups
-from mtl.submissions.entry import labelled_file
+from mtl.submissions.entry import labelled_file, layout_of
 from mtl.submissions.lines import DataRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import ScoredRows, Task
@@ -49,7 +49,9 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, Labell
     for task in suite.tasks.values():
         if (path := labelled_file(task, split, gold)) is not None:
             scored = replace(task, scored="test" if split == "test" else "dev", breakdown=None)
-            tasks[task.id] = _labelled(scored, split, path, read_split(scored, path, split))
+            tasks[task.id] = _labelled(
+                scored, split, path, read_split(scored, path, split, layout_of(task, split, path, gold))
+            )
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name} with a label in every row", path=gold)
     return tasks

@@ -18,6 +18,7 @@ from mtl.data.sample import CORPORA, write_sample
 from mtl.jobs.job import load_job
 from mtl.settings.layers import find_yaml, shipped
 from mtl.tasks.suite import Suite
+from mtl.tasks.task import PART
 
 logger = logging.getLogger("mtl")
 
@@ -66,7 +67,11 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
     tables = {each: read_source(each, source, folder) for each, source in declared.items()}
     rows = [row for table in tables.values() for row in table.rows]
     sources = {
-        each: {"file": source.file, "rows": len(tables[each].rows), "sha256": sha256(folder / source.file)}
+        each: {
+            "file": source.file,
+            "rows": len(tables[each].rows),
+            "sha256": sha256(folder / source.file.partition(PART)[0]),
+        }
         for each, source in declared.items()
     }
     try:

@@ -102,7 +102,7 @@ def _fetch(task: Task, source: Source, data_dir: Path, unavailable: list[str], u
             else:
                 archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
                 download(source.url, archive, source.sha256, source.size)
-                unpack(archive, folder, [name for split in task.files if (name := task.file(split))])
+                unpack(archive, folder, [name for split in task.files for name in task.file_names(split)])
                 archive.unlink()
                 logger.info("%s: unpacked to %s", task.id, folder)
     except InputError as error:
@@ -129,14 +129,15 @@ def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[st
     raises UnavailableError for such a file if the task has a copy on the Hub."""
     fetched: list[str] = []
     unavailable: list[str] = []
-    for split in task.files:
-        name, path = task.file(split), task.path(split, data_dir)
-        if name is None or path is None or path.exists():
+    for split, name in [(each, name) for each in task.files for name in task.file_names(each)]:
+        path = data_dir / task.folder / name
+        if path.exists():
             continue
         try:
-            download(source.address(task.folder, name), path, task.checksums.get(split), log_digest=False)
+            checksum = task.checksums.get(split) if name == task.file(split) else None
+            download(source.address(task.folder, name), path, checksum, log_digest=False)
             fetched.append(name)
-            if split not in task.checksums:
+            if checksum is None:
                 unverified.append(name)
         except UnavailableError as error:
             if task.hub is not None:

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from msgspec import Meta
 
@@ -32,7 +32,7 @@ class _Embedding(TypedDict):
 
 
 class _CharCnn(TypedDict):
-    activation: Annotated[str, Meta(pattern="^(relu|tanh)$")]
+    activation: Literal["relu", "tanh"]
     embedding: _Embedding
     filters: Annotated[list[tuple[Size, Size]], Meta(min_length=1, max_length=100)]
     max_characters_per_token: Annotated[int, Meta(ge=3, le=2**12)]

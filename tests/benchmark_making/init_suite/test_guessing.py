@@ -76,21 +76,6 @@ def test_what_is_wrong_with_a_file_is_the_task_s_problem(tmp_path: Path) -> None
     assert guess_splits(tmp_path, train="label").problem == 'no column looks like a text: train.tsv has "label"'
 
 
-@pytest.mark.parametrize(
-    ("known", "problem"),
-    [
-        ({"reading": 3}, "reading: 3 must be keys and values"),
-        ({"reading": {"encoding": "hex"}}, "reading.encoding: 'hex' is no encoding of text"),
-        ({"reading": {"separators": ";"}}, "unknown key 'separators'"),
-        ({"header": "text"}, "header: true, or the names of the columns"),
-    ],
-)
-def test_answers_that_make_no_sense(tmp_path: Path, known: dict[str, Any], problem: str) -> None:
-    write_split(tmp_path, "train")
-    (files,) = find_tasks(tmp_path).tasks
-    assert problem in str(guess_task(files, tmp_path, known).problem)
-
-
 def test_a_header_that_is_given(tmp_path: Path) -> None:
     rows = list(zip(TEXTS, LABELS, strict=True))
     write_table(tmp_path / "mood" / "train.tsv", rows[0], rows[1:])

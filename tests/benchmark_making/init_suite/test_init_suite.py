@@ -7,7 +7,7 @@ from input_errors import raises_input_error
 from omegaconf import OmegaConf
 
 from mtl.api.cli import main
-from mtl.benchmark_making.init_suite.init_suite import init_suite, scalar, suite_document
+from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers, scalar, suite_document
 from mtl.benchmark_making.init_suite.reading import Guess
 from mtl.data.dataset import load_dataset
 from mtl.tasks.suite import load_suite
@@ -138,16 +138,28 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main([*command, "--answer", "tasks.d.target=kind", "tasks.d.labels=[x, y]"]) == 0
     task = load_suite(out).tasks["d"]
     assert (task.target, task.labels, task.text) == ("kind", ["x", "y"], ["text"])
-    for wrong in (
-        "target=kind",
-        "tasks.d=kind",
-        "tasks.d.target=[",
-        "tasks.other.target=kind",
-        "tasks.d.rows=3",
-        "tasks.d.target=nix",
-    ):
-        out.unlink(missing_ok=True)
-        assert main([*command, "--answer", wrong]) == (0 if wrong.endswith("nix") else 2)
+    out.unlink()
+    wrong = ["target=kind", "tasks.d=kind", "tasks.d.target=[", "tasks.other.target=kind", "tasks.d.rows=3"]
+    wrong += ["tasks.d.target=[text]", "tasks.d.kind=nix", "tasks.d.header=text", "tasks.d.text=2001-99-99"]
+    wrong += [f"tasks.d.reading{rest}" for rest in ("=utf", ".encoding=punycode", ".x=1", ".form.x=1")]
+    for answer in wrong:
+        assert main([*command, "--answer", answer]) == 2 and not out.exists(), answer
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind", "metric"),
+    [
+        (["tasks.d.range=[1,5]"], "number", "spearman"),
+        (["tasks.d.kind=labels"], "labels", "accuracy"),
+        (['tasks.d.labels=["1","2","3","4","5"]', "tasks.d.metric=macro_f1"], "labels", "macro_f1"),
+    ],
+)
+def test_answers_settle_the_questions_of_the_kind(tmp_path: Path, answers: list[str], kind: str, metric: str) -> None:
+    rows = [(text, str(1 + i % 5)) for i, text in enumerate(TEXTS)]
+    write_table(tmp_path / "d" / "train.csv", ["text", "label"], rows, ",")
+    known = known_answers(answers)
+    task = load_suite(init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known, undecided=False).path).tasks["d"]
+    assert (task.kind, task.metric, task.decide) == (kind, metric, [])
 
 
 # Texts that YAML reads as something else, or not at all, when they stand there without quotes.

@@ -41,6 +41,12 @@ def test_two_words_of_splits_say_nothing(tmp_path: Path) -> None:
     assert (found.tasks, found.unused) == ([], ["constrain.tsv", "train_dev.tsv"])
 
 
+def test_shards_are_one_split_in_parts(tmp_path: Path) -> None:
+    shards = [f"data/train-0000{number}-of-00002.parquet" for number in range(2)]
+    (task,) = find_tasks(make(tmp_path, *shards)).tasks
+    assert list(task.files) == ["train"] and "train has 2 parts" in str(task.question)
+
+
 def test_texts_and_labels_in_two_files_are_one_task(tmp_path: Path) -> None:
     paths = [f"a/{split}_{kind}.txt" for split in ("train", "val") for kind in ("text", "labels")]
     assert files(tmp_path / "x", *paths) == {

@@ -71,8 +71,17 @@ ROWS = [[f"text {i}", ["pos", "neg"][i % 2]] for i in range(9)]
         ([ROWS, ROWS[1:]], False, False),  # other first lines
         ([[["text", "pos"], *ROWS], [["text", "pos"], *ROWS]], True, False),  # a label in the header of both
         ([[["text", "topic", "label"], ["a b", "label", "x"], ["c d", "y", "x"]]] * 2, True, False),
-        ([[["a long text of many words in the first row", "x"], *ROWS]], False, False),
-        ([[["text", "1"], ["b", "2"], ["c", "3"]]], False, False),  # a number above numbers
+        ([[["a long text of many words in the first row", "x"], *ROWS]], False, True),
+        ([[["a", "1"], ["b", "2"], ["c", "3"]]], False, False),  # a number above numbers
+        ([[["text", "1"], ["b", "2"], ["c", "3"]]], False, True),
+        (
+            [[["", "text", "label"], *([str(i), *row] for i, row in enumerate(ROWS))]],
+            True,
+            False,
+        ),  # pandas' row numbers
+        ([[["which of the two is the better text", "x"], *ROWS]] * 2, True, False),  # the same in both files
+        ([[["2019", "y"], ["1", "a"], ["2", "b"]]] * 2, True, False),
+        ([[["votes", "so many words as no name of a column has"], ["1", "a"], ["2", "b"]]], True, False),
         ([[["0", "1"], *ROWS]], True, True),  # as pandas writes columns without names
         ([[["id", "text", "label"], ["1", "a b", "x"]], [["id", "text"], ["1", "a b"]]], True, False),
     ],

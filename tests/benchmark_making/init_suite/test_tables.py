@@ -66,6 +66,22 @@ def test_what_no_task_reads_is_named(tmp_path: Path) -> None:
     assert table.unread["qas"] == "a list of objects" and set(table.unread) == {"qas", "spans", "mixed"}
 
 
+def test_keys_of_single_rows_do_not_cost_rows_times_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"text": "a b", "votes": {f"user{number}": 1}} for number in range(50)]
+    table = read_table(write_jsonl(tmp_path / "train.jsonl", rows))
+    assert list(table.columns) == ["text"] and len(table.incomplete) == 50
+    monkeypatch.setattr(tables, "MOST_COLUMNS", 20)
+    with raises_input_error(file="train.jsonl"):
+        read_table(tmp_path / "train.jsonl")
+
+
+def test_names_that_no_suite_can_name(tmp_path: Path) -> None:
+    table = read_table(write_table(tmp_path / "train.tsv", ["text", "n", "n"], [("a", "1", "2")]))
+    assert (list(table.columns), table.unread) == (["text"], {"n": "the name of 2 columns"})
+    table = read_table(write_jsonl(tmp_path / "train.jsonl", [{"text": "a", "q.text": "b"}]))
+    assert list(table.columns) == ["text"] and list(table.unread) == ["q.text"]
+
+
 def test_a_large_file_is_sampled_and_its_targets_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "SAMPLE_ROWS", 50)
     rows = [(f"text {i}", "rare" if i == 999 else "pn"[i % 2]) for i in range(1000)]

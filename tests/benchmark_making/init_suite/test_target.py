@@ -30,7 +30,7 @@ def table(
     ("main", "test", "target", "why"),
     [
         ({"topic": THIRDS, "label": LABELS, "text": TEXTS}, None, "label", "by its name"),
-        ({"topic": THIRDS, "nli_judgment": LABELS}, None, "nli_judgment", "by its name"),
+        ({"genre": THIRDS, "nli_judgment": LABELS}, None, "nli_judgment", "by its name"),
         ({"label": LABELS, "label_name": [f"{label}!" for label in LABELS]}, None, "label", "by its name"),
         ({"text": TEXTS, "genre": THIRDS, "stars": WORDS, "score": ["1", "2"] * 20}, None, "score", "by its name"),
         ({"text": TEXTS, "stance": LABELS}, None, "stance", "the only column with labels or numbers"),
@@ -54,6 +54,12 @@ def test_unique_evidence(main: dict[str, list[str]], test: dict[str, list[str]] 
         ({"label": LABELS, "fine_label": THIRDS}, ['"label"', '"fine_label"']),  # a hierarchy
         ({"food": THIRDS, "service": LABELS}, ['"food"', '"service"']),  # aspects
         ({"score": ["1", "2", "3", "4"] * 10, "verdict": LABELS}, ['"score"', '"verdict"']),
+        ({"topic": THIRDS, "nli_judgment": LABELS}, ['"topic"', '"nli_judgment"']),
+        ({"Target": THIRDS, "Stance": LABELS}, ['"Target"', '"Stance"']),
+        ({"target_group": THIRDS, "hate": LABELS}, ['"target_group"', '"hate"']),
+        ({"class": LABELS, "score": ["1", "2", "3", "4"] * 10}, ['"class"', '"score"']),
+        ({"x_label": LABELS, "tone": THIRDS}, ['"x_label"', '"tone"']),
+        ({"emotions": ["anger;fear", "joy;fear", "joy;anger", "fear;joy"] * 10}, ['"emotions"', "several of 3 labels"]),
         ({"dataset": LABELS}, ['"dataset"', "say where the rows come from"]),
         (
             {"toxic": ["0", "1"] * 20, "threat": ["0", "0", "0", "1"] * 10, "insult": ["1", "0", "0", "0", "1"] * 8},
