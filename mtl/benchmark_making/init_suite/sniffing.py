@@ -196,19 +196,20 @@ def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str 
     if list(line) == [str(number) for number in range(len(line))] and len(line) > 1:
         listed = ", ".join(line)
         return True, f"header: {name} begins with {listed}: names that pandas gives to columns without one, or a row?"
-    if len(lines) > 1 and len(set(lines)) == 1:
-        return True, None
     columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))
-    recurring = {cells[0] for cells in columns if cells[0] and cells.count(cells[0]) > 1}
+    recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
+    has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
+    if len(lines) > 1 and len(set(lines)) == 1 and not has_numbers:  # files with a header have the same one
+        return True, None
     above_numbers = any(
         len(cells) > 2 and not NUMBER.fullmatch(cells[0]) and all(map(NUMBER.fullmatch, cells[1:])) for cells in columns
     )
-    shared = set.intersection(*map(set, lines)) - recurring if len(lines) > 1 else set[str]()
-    are_named = bool(above_numbers or shared or {*LABEL_NAMES, *TEXT_WORDS} & {word.strip().lower() for word in line})
-    has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
-    if are_named != has_numbers and (are_named or has_numbers):
+    shared = set.intersection(*map(set, lines)) - recurring if len(set(lines)) > 1 else set[str]()
+    words = {word.strip().lower() for word in line}
+    are_named = bool(above_numbers or shared or {*LABEL_NAMES, *TEXT_WORDS} & words)
+    if are_named != has_numbers and (are_named or len(set(lines)) == len(lines)):
         return are_named, None
-    if recurring and len(lines) > 1 and not are_named:  # files with a header have the same one
+    if recurring and len(set(lines)) > 1 and not are_named:
         return False, None
     are_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
     if are_names and not recurring and not has_numbers:
