@@ -186,7 +186,11 @@ def settings() -> Iterator[str]:
     )
     for name, embedder in EMBEDDERS.items():
         path = ROOT / f"configs/embeddings/{name}.yaml"
+        if not path.exists():
+            raise SystemExit(f"{path}: no such file; it has the defaults of embeddings={name}, and what its keys mean")
         content, comments = yaml.safe_load(path.read_text(encoding="utf-8")), meanings_in(path)
+        if missing := [key for key in field_types(embedder.options) if key not in content or key not in comments]:
+            raise SystemExit(f"{path}: has no line for {missing[0]}")
         yield from ("", f"### {embedder.title}", "", "| key | default | values | meaning |", "|---|---|---|---|")
         for key, hint in field_types(embedder.options).items():
             if key != "name":

@@ -173,7 +173,11 @@ class TokenizedTexts:
         return bounded
 
     def words(self, text: int) -> list[str]:
-        """The tokens of one text."""
+        """The tokens of one text.
+
+        Args:
+            text: its number in `mtl.data.dataset.Dataset.texts`, if these are the texts of a dataset: what `Split.texts` holds.
+        """
         return [self.types[token] for token in self.tokens[self.starts[text] : self.starts[text + 1]]]
 
     def counts(self, texts: np.ndarray) -> np.ndarray:

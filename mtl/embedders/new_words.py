@@ -23,8 +23,12 @@ logger = logging.getLogger("mtl")
 MOST_NEW = 200_000  # words beside the vocabulary that a reader keeps; with 300 numbers each, 240 MB
 
 
-def run_words(request: RunReaderRequest, file: Path | None = None, ngrams: bool = True) -> "WordReader":
-    """The vocabulary of a finished run; new words get their vectors from the file, if there is one, as `FileSource` reads it.
+def run_words(
+    request: RunReaderRequest, file: Path | None = None, ngrams: bool = True, source: "WordSource | None" = None
+) -> "WordReader":
+    """The vocabulary of a finished run. New words get their vectors from the source, or from the file, as `FileSource` reads it.
+
+    With neither, they are unknown.
 
     Raises InputError if the run has no vectors, or another number of them than of words.
     """
@@ -38,7 +42,9 @@ def run_words(request: RunReaderRequest, file: Path | None = None, ngrams: bool 
         message = f"has {words} words, the run has vectors of {vectors}; restore the file"
         raise InputError(message, path=request.folder / VOCABULARY)
     embedder = WordEmbedder(len(weight), weight.shape[1], trainable=False, mapped="map.weight" in request.weights)
-    return WordReader(vocabulary, embedder, None if file is None else FileSource(file, weight.shape[1], ngrams))
+    if file is not None:
+        source = FileSource(file, weight.shape[1], ngrams)
+    return WordReader(vocabulary, embedder, source)
 
 
 def source_words(source: "WordSource", dim: int, parameters: int) -> "WordReader":

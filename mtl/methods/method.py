@@ -183,7 +183,8 @@ class MethodKind(ABC):
             None: it trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
         loads: what makes the `Model` of a `LoadRequest`, by such a name; None if the models of finished runs are not kept.
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
-        computes: whether torch computes anything in its runs.
+        computes: whether its runs compute anything, with torch or without it. Runs of other methods record no machine, use no threads of torch
+            and do not import it.
     """
 
     family: str

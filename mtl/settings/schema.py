@@ -41,7 +41,7 @@ class EmbedderOptions:
     """The keys that all kinds of embeddings have; each kind adds its own keys (`mtl.embedders.interface.EmbedderKind`)."""
 
     name: str
-    dropout: Annotated[float, SHARE]
+    dropout: Annotated[float, SHARE] = 0.2
 
 
 @dataclass

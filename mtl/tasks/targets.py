@@ -29,3 +29,8 @@ def names_of_kind(name: str) -> list[str]:
     while (base := TARGET_KINDS[names[-1]].derived_from) is not None:
         names.append(base)
     return names
+
+
+def first_kind(name: str) -> str:
+    """The name of the kind that a kind is derived from in the end: what its targets are; the name itself if it is derived from none."""
+    return names_of_kind(name)[-1]

@@ -10,7 +10,7 @@ from input_errors import raises_input_error
 
 from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.interface import RunReaderRequest
-from mtl.embedders.new_words import FileSource, WordReader, run_words, source_words
+from mtl.embedders.new_words import FileSource, WordReader, WordSource, run_words, source_words
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.embedders.words import WordEmbeddings, coverage
 
@@ -25,12 +25,12 @@ def embeddings() -> WordEmbeddings:
     return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, known, True)
 
 
-def reader(folder: Path, file: Path | None = None) -> WordReader:
+def reader(folder: Path, file: Path | None = None, source: WordSource | None = None) -> WordReader:
     """Of a run whose stage 1 has doubled the vectors of `embeddings`."""
     embeddings().save(folder)
     weights = {"table.weight": 2 * torch.from_numpy(VECTORS)}
     request = RunReaderRequest(None, folder, weights, embeddings().fingerprint(), file, torch.device("cpu"))
-    made = run_words(request, file)
+    made = run_words(request, file, source=source)
     made.embedder.load_state_dict(weights)
     return made
 
@@ -72,6 +72,8 @@ def test_new_words_get_their_vectors_from_the_file(tmp_path: Path, monkeypatch: 
     for _ in range(2):
         assert vectors_of(made, "kot ryba nic") == [[6, 12], [7, 8], [4, 8]]
     assert asked == [["ryba", "nic"]]  # no word is looked up twice
+    other = reader(tmp_path, source=FileSource(tmp_path / "v.vec", 2, ngrams=True))
+    assert vectors_of(other, "kot ryba nic") == vectors_of(made, "kot ryba nic")
 
 
 def test_words_that_are_learnt_at_once_read_the_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,9 @@ class OrderedHead(LabelHead):
     """What is new in a target kind of its own: labels in an order, predicted by their expected place."""
 
     def loss(self, outputs: Tensor, codes: Tensor, sizes: Tensor | None) -> Tensor:
-        return (self._place(outputs) - codes).square().mean()
+        errors = (self._place(outputs) - codes).square()
+        weights = torch.ones_like(errors) if self.weights is None else errors.new_tensor(self.weights)[codes.long()]
+        return (weights * errors).sum() / weights.sum()
 
     def predict(self, outputs: Tensor, sizes: Tensor | None) -> Tensor:
         return self._place(outputs).round()
@@ -145,18 +147,17 @@ class FirstRow(Method):
     """A method of its own: the target of the first training row, for every row."""
 
     def __init__(self, request: BuildRequest) -> None:
-        self.dataset = request.dataset
-        self.fingerprints: dict[str, str] = {}
-        self.facts: dict[str, Any] = {"first_rows": len(self.dataset.trained_tasks)}
+        super().__init__(request)
+        self.facts["first_rows"] = len(self.dataset.trained_tasks)
 
     def save(self, folder: Path) -> None:
         (folder / "first.txt").write_text("1", encoding="utf-8")
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        for task in self.dataset.tasks:
-            first = self.dataset.splits[task.answered_by or task.id]["train"].targets[:1]
-            splits = self.dataset.splits[task.id]
-            yield task, {name: first.repeat(len(split)) for name, split in splits.items() if name != "train"}
+        for task in self.dataset.trained_tasks:
+            first = self.dataset.splits[task.id]["train"].targets[:1]
+            for answered in self.dataset.answered(task):
+                yield answered, {name: first.repeat(len(split)) for name, split in self.to_predict(answered).items()}
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         keys = ("parameters", "parameters_without_embeddings", "pretrain_seconds", "finetune_seconds", "peak_memory")
@@ -234,6 +235,13 @@ def test_entries_of_this_file_take_part_in_runs_tables_and_reports(suite: Path, 
         lines = [line for line in csv.DictReader(file) if line["task"] == "mood"]
     assert {(line["family"], line["metric"]) for line in lines} == {("lstm", "within"), ("rule", "within")}
     assert all(float(line["interval_low"]) <= float(line["interval_high"]) for line in lines)
+
+
+def test_class_weights_count_in_the_loss_of_the_new_kind() -> None:
+    head = OrderedHead(Task("t", kind="ordered", text=["x"], target="y", labels=["bad", "good"], metric="within"))
+    codes, outputs = torch.tensor([0.0, 1, 1, 1]), torch.tensor([[0.0, 9], [0, 9], [0, 9], [0, 9]])
+    equal, weighted = (kind.loss(outputs, codes, None).item() for kind in (head, head.balanced(codes.numpy(), 1)))
+    assert (equal, weighted) == pytest.approx((1 / 4, 1 / 2), abs=1e-3)  # only the first row is wrong
 
 
 def test_settings_that_a_new_embedder_or_method_does_not_have_are_refused(suite: Path) -> None:

@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 
 from mtl.base.files import listed
 from mtl.tasks.metrics import MEAN
+from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
 
 MOST_PAIRS = 10  # that are named; the others are counted
@@ -30,7 +31,7 @@ class Level(Enum):
 
 def level_of(task: Task) -> Level:
     """Nominal for labels and choices; for numbers interval, or ordinal where the task's metric, Spearman's correlation, reads ranks alone."""
-    if task.kind != "number":
+    if first_kind(task.kind) != "number":
         return Level.NOMINAL
     return Level.ORDINAL if set(task.metric.split(MEAN)) == {"spearman"} else Level.INTERVAL
 
@@ -100,7 +101,7 @@ def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> st
 
 def majority_text(task: Task, tied: int, people: int) -> str:
     """How the majority of a task was made, in one sentence."""
-    if task.kind == "number":
+    if first_kind(task.kind) == "number":
         return f"The majority on {task.id} is the mean of the numbers of {people} people."
     ties = f"; of the {tied} tied rows, that of the person who agrees most with the others" if tied else ""
     return f"The majority on {task.id} is each row's most frequent answer of {people} people{ties}."

@@ -19,9 +19,10 @@ from mtl.data.files import read_text
 from mtl.data.sampled import Key, TaskKey, sample_id, scored_file
 from mtl.data.splits import missing_tasks, read_task
 from mtl.jobs.job import Job
+from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
 
-KINDS = ("labels", "number", "choice")  # of target, that a form can ask for
+KINDS = ("labels", "number", "choice")  # of target, that a form can ask for, and kinds that are derived from them
 KEY = "key.json"
 
 
@@ -78,7 +79,7 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             "language": job.suite.language,
             "task": task.id,
             "title": task.title,
-            "kind": task.kind,
+            "kind": first_kind(task.kind),
             "labels": task.labels,
             "range": task.range,
             "columns": task.text,
@@ -95,7 +96,7 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
 
 def _check_task(task: Task, wanted: Wanted) -> None:
     """Raise InputError for a task that no form can ask for."""
-    if task.kind not in KINDS:
+    if first_kind(task.kind) not in KINDS:
         raise InputError(f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}", key=task.id)
     if not task.is_scored:
         raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
@@ -141,11 +142,12 @@ def _parts(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]
 
 def default_instructions(task: Task) -> str:
     """Instructions of a task whose suite file has none: what an answer is."""
+    kind = first_kind(task.kind)
     what = f"Choose the label that fits: {', '.join(task.labels or ())}."
-    if task.kind != "labels":
+    if kind != "labels":
         ends = task.range or (0, 0)
         numbers = f"Answer with a number from {ends[0]:g} to {ends[1]:g}."
-        what = numbers if task.kind == "number" else "Choose the candidate that is right."
+        what = numbers if kind == "number" else "Choose the candidate that is right."
     return f"Read each row and answer it by yourself. {what}"
 
 

@@ -16,25 +16,24 @@ from mtl.base.terminal import escaped, markdown_table
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
 from mtl.methods.transformer.pretrained import ExactLinear
+from mtl.tasks.kinds.labels import LabelHead
 from mtl.tasks.kinds.number import NumberHead
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import HeadTargets
+from mtl.tasks.targets import first_kind, target_kind
 from mtl.tasks.task import Task
 from mtl.vectors.export.format import TaskExport, check_difference
 from mtl.vectors.export.model_card import NOT_STATED, card, code_block, score_cells, task_title
 
+HEADS: dict[str, type[HeadTargets]] = {"labels": LabelHead, "number": NumberHead}  # that transformers has, by kind
 PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input
 
 
 def write(export: TaskExport, folder: Path) -> None:
     """Write model, tokenizer and card. Raises InputError for a task whose inputs or head transformers does not have, and if the written
     model gives other outputs than the run."""
-    task, problem = export.task, None
-    if task.kind not in ("labels", "number"):
-        problem = f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
-    elif task.marked:
-        problem = "its inputs hold marked words behind the texts, which no tokenizer writes there"
-    if problem:
+    task = export.task
+    if problem := unsupported(task):
         message = f"{problem}, so transformers cannot hold its model; mtl predict uses it"
         raise InputError(message, key="task", value=task.id)
     network = export.model.network(task)
@@ -47,6 +46,18 @@ def write(export: TaskExport, folder: Path) -> None:
     write_text(folder / "README.md", _card(export, type(model).__name__))
 
 
+def unsupported(task: Task) -> str | None:
+    """Why transformers cannot hold a model of the task, or None."""
+    head = HEADS.get(first_kind(task.kind))
+    if head is None:
+        return f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
+    if type(target_kind(task).head).predict is not head.predict:
+        return f"a target of kind {task.kind} follows from the outputs in a way of its own"
+    if task.marked:
+        return "its inputs hold marked words behind the texts, which no tokenizer writes there"
+    return None
+
+
 def _ends(kind: HeadTargets) -> tuple[float, float]:
     """The numbers that the outputs 0 and 1 of a head mean: those of the range, unless the head has learnt the numbers themselves."""
     return kind.ends if isinstance(kind, NumberHead) else (0.0, 1.0)
@@ -56,7 +67,7 @@ def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
     """Write the labels into the configuration; let the head of a number, whose ends these are, give the number itself."""
     config = model.config
     config._name_or_path = ""  # a path of this machine
-    if task.labels is not None and task.kind == "labels":
+    if task.labels is not None and first_kind(task.kind) == "labels":
         config.id2label = dict(enumerate(task.labels))
         config.label2id = {label: number for number, label in enumerate(task.labels)}
         config.problem_type = "single_label_classification"
@@ -123,7 +134,7 @@ def _card(export: TaskExport, architecture: str) -> str:
     task, suite, summary = export.task, export.suite, export.summary
     front = {"library_name": "transformers", "pipeline_tag": "text-classification"}
     texts = ", ".join(f'"Text {number}."' for number in ("one", "two")[: len(task.text)])
-    if task.kind == "labels":
+    if first_kind(task.kind) == "labels":
         means = ["scores = model(**inputs).logits[0].softmax(dim=0)", "model.config.id2label[int(scores.argmax())]"]
         answer = f"one of the labels {', '.join(map(escaped, task.labels or ()))}"
     else:
@@ -181,7 +192,7 @@ def _limits(export: TaskExport) -> list[str]:
     limits = [
         f"Inputs are cut after {export.model.length} tokens, the longer text of a pair first (`truncation=True`)."
     ]
-    if export.task.kind == "number":
+    if first_kind(export.task.kind) == "number":
         limits.append("The run clips numbers to the range of the target, and the model does not: clip them as above.")
     if export.license is None:
         decides = "that of the data and of the pretrained transformer decides"

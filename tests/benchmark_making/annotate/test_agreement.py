@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import combinations, permutations
 
 import numpy as np
@@ -12,7 +13,9 @@ from mtl.benchmark_making.annotate.agreement import (
     majority_text,
     pair_agreement,
 )
+from mtl.tasks.kinds.number import Number
 from mtl.tasks.metrics import score
+from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import ScoredRows, Task
 
 LABELS = Task(id="t", text=["a"], target="t", kind="labels", labels=["x", "y", "z"], metric="alpha_nominal")
@@ -48,6 +51,12 @@ def test_alpha_of_two_people_is_that_of_the_metrics_at_the_level_of_the_metric()
     levels = {metric: level_of(NUMBER.measured_by(metric)) for metric in ("spearman", "pearson", "pearson+spearman")}
     assert levels == {"spearman": Level.ORDINAL, "pearson": Level.INTERVAL, "pearson+spearman": Level.INTERVAL}
     assert level_of(LABELS) is Level.NOMINAL
+
+
+def test_a_kind_that_is_derived_from_numbers_has_their_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TARGET_KINDS, "stars", type("Stars", (Number,), {"derived_from": "number"}))
+    stars = replace(NUMBER, kind="stars")
+    assert level_of(stars) is Level.INTERVAL and "is the mean of the numbers" in majority_text(stars, 0, 3)
 
 
 def test_ties_go_to_the_person_who_agrees_most_and_pairs_and_alpha_in_words() -> None:
