@@ -6,12 +6,10 @@ texts (`candidate_answers[]`). Parquet needs pyarrow.
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
@@ -117,7 +115,7 @@ def listed(names: list[str]) -> str:
 
 def parquet_names(path: Path) -> list[str]:
     """The names of a parquet file's columns that hold texts, numbers or lists of texts. Raises InputError."""
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         return list(_names(file.schema_arrow))
 
 
@@ -126,7 +124,7 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
 
     Raises InputError for a missing column, a damaged file, and one that decodes to more than DECODED_LIMIT bytes.
     """
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         names = list(_names(file.schema_arrow))
         for column in columns:
             if column not in names:
@@ -147,7 +145,7 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
 def parquet_labels(path: Path, column: str) -> list[str]:
     """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata; none if it
     names none. Raises InputError as `parquet_names`."""
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         metadata = file.schema_arrow.metadata or {}
     try:
         labels = json.loads(metadata[b"huggingface"])["info"]["features"][column]["names"]
@@ -158,33 +156,8 @@ def parquet_labels(path: Path, column: str) -> list[str]:
 
 def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Write nested rows to a parquet file. Raises InputError where a column's values differ in type."""
-    with _errors(path, "cannot be written", "give each column values of one type") as (pyarrow, parquet):
+    with parquet_errors(path, "cannot be written", "give each column values of one type") as (pyarrow, parquet):
         parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-
-
-def copy_parquet(path: Path, copy: Path, rows: Sequence[int]) -> None:
-    """Write the rows with these numbers, from 0, to a new parquet file with all columns. Raises InputError."""
-    with (
-        _opened(path) as file,
-        _errors(path, "cannot be copied", "check that it is a whole parquet file") as (_, parquet),
-    ):
-        parquet.write_table(file.read().take(rows), copy)
-
-
-@contextmanager
-def parquet_vectors(path: Path, name: Path, dim: int) -> Iterator[Callable[[Sequence[str], np.ndarray], None]]:
-    """A function that appends texts and their vectors, float32 (texts, dim), to a new parquet file with the columns text
-    and vector. Raises InputError, with this name, where it cannot be written."""
-    with _errors(name, "cannot be written", "write .npy") as (pyarrow, parquet):
-        column = pyarrow.list_(pyarrow.float32(), dim)
-        schema = pyarrow.schema([("text", pyarrow.string()), ("vector", column)])
-        with parquet.ParquetWriter(path, schema) as writer:
-
-            def write(texts: Sequence[str], vectors: np.ndarray) -> None:
-                numbers = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.ravel()), dim)
-                writer.write_table(pyarrow.table([pyarrow.array(texts, pyarrow.string()), numbers], schema=schema))
-
-            yield write
 
 
 def _names(fields: Any, prefix: str = "") -> Iterator[str]:
@@ -207,10 +180,10 @@ def _names(fields: Any, prefix: str = "") -> Iterator[str]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def opened_parquet(path: Path) -> Iterator[Any]:
     """A parquet file; whatever fails while it is open becomes an InputError."""
     with (
-        _errors(path, "cannot be read", "check that it is a whole parquet file") as (_, parquet),
+        parquet_errors(path, "cannot be read", "check that it is a whole parquet file") as (_, parquet),
         open_regular(path) as content,
         parquet.ParquetFile(content) as file,
     ):
@@ -218,7 +191,7 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 @contextmanager
-def _errors(path: Path, what: str, remedy: str) -> Iterator[tuple[Any, Any]]:
+def parquet_errors(path: Path, what: str, remedy: str) -> Iterator[tuple[Any, Any]]:
     """The modules pyarrow and pyarrow.parquet. An error in them, or that they are not installed, becomes an InputError."""
     check_installed("parquet", path=path)
     import pyarrow

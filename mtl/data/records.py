@@ -3,10 +3,9 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from io import BytesIO
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from mtl.base.errors import InputError
 from mtl.data.columns import (
     LIST,
     Value,
-    copy_parquet,
     listed,
     names_in,
     nested,
@@ -24,8 +22,7 @@ from mtl.data.columns import (
     value_of,
     write_parquet,
 )
-from mtl.data.files import read_bytes
-from mtl.data.rows import PACKED, PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
+from mtl.data.rows import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
 from mtl.tasks.task import Layout
 
 FIRST_ROWS = 100  # of a file of objects are read for its columns' names
@@ -107,29 +104,6 @@ def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Va
         return write(path, columns, rows)
     except ValueError as error:
         raise InputError(f"cannot be written: {error}", path=path) from None
-
-
-def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout = PLAIN) -> None:
-    """Copy a file without some of its rows. All others keep their bytes, but for those of a parquet file, which is written anew.
-
-    Raises InputError for an unknown suffix, a file that cannot be read, and one whose rows are not lines of it.
-
-    Args:
-        lines: where the rows of the file begin, as `Record.line` says, in their order.
-        left_out: those of the rows that are left out.
-    """
-    form = form_of(path, layout)
-    if form == "parquet":
-        copy_parquet(path, copy, [line - 1 for line in lines if line not in left_out])
-        return
-    if form == "json" or layout.part or layout.beside or path.suffix.lower() in PACKED:
-        raise InputError(
-            "rows can be left out of plain files with a row a line only; write the rows as .jsonl", path=path
-        )
-    content = BytesIO(read_bytes(path)).readlines()  # a line feed ends a line, and nothing else
-    ends = [*lines[1:], len(content) + 1]
-    kept = [content[line - 1 : end - 1] for line, end in zip(lines, ends, strict=True) if line not in left_out]
-    copy.write_bytes(b"".join([*content[: lines[0] - 1], *chain.from_iterable(kept)]))
 
 
 def _read(path: Path, columns: Sequence[str], lookup: Lookup, layout: Layout) -> list[Record]:

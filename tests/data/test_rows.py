@@ -12,9 +12,8 @@ import pyarrow
 import pytest
 from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
 from mtl.data import files, rows
-from mtl.data.records import column_names, copy_rows, read_records
+from mtl.data.records import column_names, read_records
 from mtl.data.rows import parts_of, stream_rows
 from mtl.tasks.task import Layout, Reading
 
@@ -180,12 +179,3 @@ def test_the_parts_of_a_file(tmp_path: Path) -> None:
     content = {"train": [{"n": 1}], "info": "x", "by id": {"a": {}}}
     assert parts_of(write(tmp_path / "a.json", json.dumps(content))) == ["train", "by id"]
     assert parts_of(write(tmp_path / "b.json", "[]")) == [] == parts_of(tmp_path / "c.csv")
-
-
-def test_only_plain_files_with_a_row_a_line_are_copied_without_rows(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "n;m\n1;1\n2;2\n")
-    copy_rows(path, tmp_path / "copy.csv", [2, 3], {2}, SEMICOLONS)
-    assert (tmp_path / "copy.csv").read_text() == "n;m\n2;2\n"
-    for name, layout in (("a.json", Layout()), ("a.csv", Layout(part="n=1")), ("a.csv.gz", Layout())):
-        with pytest.raises(InputError, match="plain files"):
-            copy_rows(tmp_path / name, tmp_path / "x", [2, 3], {2}, layout)

@@ -2,6 +2,9 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Container, Sequence
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +15,13 @@ from mtl.base.files import check_new_folder, new_folder, write_text
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.audit import TaskFiles
 from mtl.benchmark_making.audits.near import NGRAM, Near, find_near
-from mtl.data.records import copy_rows
+from mtl.data.columns import opened_parquet, parquet_errors
+from mtl.data.files import read_bytes
+from mtl.data.rows import PACKED, form_of
 from mtl.jobs.job import Job
 from mtl.settings.layers import find_suite
 from mtl.tasks.suite import load_suite
+from mtl.tasks.task import Layout
 
 REMOVED = "removed.jsonl"
 SHOWN = 200  # characters of a removed row's text
@@ -93,3 +99,29 @@ def _suite_file(job: Job, what: str) -> str:
         for key in OUTDATED:
             task.pop(key, None)
     return yaml.safe_dump(raw, sort_keys=False, allow_unicode=True, width=120)
+
+
+def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout) -> None:
+    """Copy a file without some of its rows. All others keep their bytes, but for those of a parquet file, which is written anew.
+
+    Raises InputError for an unknown suffix, a file that cannot be read, and one whose rows are not lines of it.
+
+    Args:
+        lines: where the rows of the file begin, as `Record.line` says, in their order.
+        left_out: those of the rows that are left out.
+    """
+    form = form_of(path, layout)
+    if form == "parquet":
+        kept_rows = [line - 1 for line in lines if line not in left_out]
+        problem, remedy = "cannot be copied", "check that it is a whole parquet file"
+        with opened_parquet(path) as file, parquet_errors(path, problem, remedy) as (_, parquet):
+            parquet.write_table(file.read().take(kept_rows), copy)
+        return
+    if form == "json" or layout.part or layout.beside or path.suffix.lower() in PACKED:
+        raise InputError(
+            "rows can be left out of plain files with a row a line only; write the rows as .jsonl", path=path
+        )
+    content = BytesIO(read_bytes(path)).readlines()  # a line feed ends a line, and nothing else
+    ends = [*lines[1:], len(content) + 1]
+    kept = [content[line - 1 : end - 1] for line, end in zip(lines, ends, strict=True) if line not in left_out]
+    copy.write_bytes(b"".join([*content[: lines[0] - 1], *chain.from_iterable(kept)]))

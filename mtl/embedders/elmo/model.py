@@ -14,7 +14,6 @@ from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.base.files import replacing
 from mtl.base.untrusted import UNPACKED_RATIO, open_regular
 from mtl.embedders.elmo.options import Options, read_options
 from mtl.model.projected_lstm import ProjectedLSTMLayer, reorder_gates
@@ -269,18 +268,6 @@ def _dataset(path: Path, file: h5py.File, name: str) -> h5py.Dataset:
     if item.external or item.is_virtual:
         raise InputError(f"{name} is stored in other files, which are not read; write the dataset itself", path=path)
     return item
-
-
-def write_weights(path: Path, model: BiLM) -> None:
-    """Write the network's weights to a file, atomically."""
-    # In memory first: with a full disk, HDF5 would end the process by a segmentation fault.
-    with h5py.File(path, "w", driver="core", backing_store=False) as file:
-        for name, value in to_file(model).items():
-            file[name] = value.cpu().numpy()
-        file.flush()
-        content = file.id.get_file_image()
-    with replacing(path) as partial:
-        partial.write_bytes(content)
 
 
 def to_file(model: BiLM) -> dict[str, Tensor]:

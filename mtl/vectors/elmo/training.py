@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
+import h5py
 import numpy as np
 import torch
 from msgspec import Meta
@@ -14,11 +15,11 @@ from torch import Tensor, nn
 
 from mtl.base.device import exact_arithmetic, threads_of_torch
 from mtl.base.errors import InputError
-from mtl.base.files import write_text
+from mtl.base.files import replacing, write_text
 from mtl.base.locks import waiting_lock
 from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
-from mtl.embedders.elmo.model import BiLM, write_weights
+from mtl.embedders.elmo.model import BiLM, to_file
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
 from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, claim_of, split_held_out
@@ -212,3 +213,15 @@ class ElmoTrainer(ResumableTraining):
             forward, backward = np.exp(sums / count)
         row = {"step": self.step, "forward": float(forward), "backward": float(backward)}
         return row, f"held-out perplexity {forward:.1f} forward, {backward:.1f} backward"
+
+
+def write_weights(path: Path, model: BiLM) -> None:
+    """Write the network's weights to a file, atomically."""
+    # In memory first: with a full disk, HDF5 would end the process by a segmentation fault.
+    with h5py.File(path, "w", driver="core", backing_store=False) as file:
+        for name, value in to_file(model).items():
+            file[name] = value.cpu().numpy()
+        file.flush()
+        content = file.id.get_file_image()
+    with replacing(path) as partial:
+        partial.write_bytes(content)

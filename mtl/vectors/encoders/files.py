@@ -12,7 +12,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress, hidden_progress
 from mtl.data.blocks import BLOCK
-from mtl.data.columns import parquet_vectors
+from mtl.data.columns import parquet_errors
 from mtl.data.files import line_blocks
 from mtl.vectors.encoders.encoder import SentenceEncoder
 
@@ -92,8 +92,24 @@ def _npy(path: Path, name: Path, dim: int) -> Iterator[Write]:
         assert file.tell() == begin
 
 
+@contextmanager
+def _parquet(path: Path, name: Path, dim: int) -> Iterator[Write]:
+    """A function that appends texts and their vectors, float32 (texts, dim), to a new parquet file with the columns text
+    and vector. Raises InputError, with this name, where it cannot be written."""
+    with parquet_errors(name, "cannot be written", "write .npy") as (pyarrow, parquet):
+        column = pyarrow.list_(pyarrow.float32(), dim)
+        schema = pyarrow.schema([("text", pyarrow.string()), ("vector", column)])
+        with parquet.ParquetWriter(path, schema) as writer:
+
+            def write(texts: Sequence[str], vectors: np.ndarray) -> None:
+                numbers = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.ravel()), dim)
+                writer.write_table(pyarrow.table([pyarrow.array(texts, pyarrow.string()), numbers], schema=schema))
+
+            yield write
+
+
 # By the suffix of the file that is written: a writer for the path to write to, the file's name in messages, and the vectors' size.
 WRITERS: Mapping[str, Callable[[Path, Path, int], AbstractContextManager[Write]]] = {
     ".npy": _npy,
-    ".parquet": parquet_vectors,
+    ".parquet": _parquet,
 }

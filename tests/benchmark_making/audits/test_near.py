@@ -9,11 +9,13 @@ from input_errors import raises_input_error
 from small_suite import write_tsv
 
 from mtl.api.cli import main
-from mtl.benchmark_making.audits.clean import write_clean
+from mtl.base.errors import InputError
+from mtl.benchmark_making.audits.clean import copy_rows, write_clean
 from mtl.benchmark_making.audits.near import Near, find_near, near_findings
 from mtl.benchmark_making.similarity.comparison import ngrams
 from mtl.data.records import write_records
 from mtl.jobs.job import Job
+from mtl.tasks.task import Layout, Reading
 
 SUITE = """\
 name: lik
@@ -150,3 +152,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "| ton  | dev   |    2 |                   1 |                 0 |" in printed and "3 findings" in printed
     assert main(["audit", *settings, "--write-clean", str(tmp_path / "clean")]) == 0
     assert "removed.jsonl" in capsys.readouterr().out
+
+
+def test_only_plain_files_with_a_row_a_line_are_copied_without_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("n;m\n1;1\n2;2\n")
+    copy_rows(path, tmp_path / "copy.csv", [2, 3], {2}, Layout(reading=Reading(separator=";")))
+    assert (tmp_path / "copy.csv").read_text() == "n;m\n2;2\n"
+    for name, layout in (("a.json", Layout()), ("a.csv", Layout(part="n=1")), ("a.csv.gz", Layout())):
+        with pytest.raises(InputError, match="plain files"):
+            copy_rows(tmp_path / name, tmp_path / "x", [2, 3], {2}, layout)

@@ -2,6 +2,7 @@ import logging
 import math
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 import torch
@@ -10,8 +11,10 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import DivergedError, InputError
 from mtl.embedders.elmo import ELMo
+from mtl.embedders.elmo.model import read_weights
+from mtl.embedders.elmo.options import read_options
 from mtl.vectors.elmo import training as module
-from mtl.vectors.elmo.training import ELMoTraining
+from mtl.vectors.elmo.training import ELMoTraining, write_weights
 from mtl.vectors.words.training import TrainingRequest, train_embeddings, training_settings
 
 SMALL = {
@@ -154,3 +157,17 @@ def test_the_accelerator_must_exist(tmp_path: Path) -> None:
     request = TrainingRequest(["a.txt"], "sv", out=str(tmp_path / "elmo"), accelerator="warp")
     with raises_input_error(key="accelerator"):
         train_embeddings("elmo", request, {})
+
+
+def test_written_weights_equal_those_read(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+    options, weights = elmo_files
+    write_weights(tmp_path / "again.hdf5", read_weights(weights, read_options(options)))
+    with h5py.File(weights) as first, h5py.File(tmp_path / "again.hdf5") as again:
+        names: dict[h5py.File, list[str]] = {first: [], again: []}
+        for file in names:
+            file.visit(names[file].append)
+        assert sorted(names[first]) == sorted(names[again])
+        for name in names[first]:
+            if isinstance(first[name], h5py.Dataset):
+                np.testing.assert_allclose(first[name][...], again[name][...], atol=2e-7, rtol=0, err_msg=name)
+                assert again[name].dtype == np.float32
