@@ -40,7 +40,7 @@ def test_written_options_are_read_back_also_without_a_clip(tmp_path: Path) -> No
             "char_cnn.max_characters_per_token: must be a whole number <= 4096",
         ),
         ({"char_cnn": {"filters": [[60, 3]]}}, "up to 60 wide, but max_characters_per_token is only 50"),
-        ({"char_cnn": {"activation": "gelu"}}, r"char_cnn.activation: .* \'\^\(relu\|tanh\)\$\'"),
+        ({"char_cnn": {"activation": "gelu"}}, "char_cnn.activation: Invalid enum value 'gelu'"),
         ({"char_cnn": {"n_characters": 300}}, "char_cnn.n_characters: must be a whole number <= 262"),
         ({"char_cnn": {"embedding": {}}}, "char_cnn.embedding: has no dim"),
     ],
