@@ -62,9 +62,9 @@ def _train_embeddings(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
     from mtl.vectors.words.text_training import TrainingText, string, train_embeddings
 
-    settings = parse_settings(arguments.settings)
-    text = TrainingText.take(settings)
-    out, accelerator = string(settings.pop("out", None)), str(settings.pop("accelerator", "auto"))
+    text, settings = TrainingText.split_settings(parse_settings(arguments.settings))
+    out = string(settings.pop("out", None))
+    accelerator = str(settings.pop("accelerator", "auto"))
     print(train_embeddings(arguments.embeddings, text, settings, out, accelerator))
 
 
@@ -75,9 +75,9 @@ def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.vectors.pretraining.settings import read_settings
     from mtl.vectors.words.text_training import TrainingText, string
 
-    settings = parse_settings(arguments.settings)
-    text = TrainingText.take(settings)
-    out, config = string(settings.pop("out", None)), str(settings.pop("config", "small"))
+    text, settings = TrainingText.split_settings(parse_settings(arguments.settings))
+    out = string(settings.pop("out", None))
+    config = str(settings.pop("config", "small"))
     accelerator = str(settings.pop("accelerator", "auto"))
     text.check("pretrain transformer")
     if out is None:

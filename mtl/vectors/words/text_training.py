@@ -20,6 +20,10 @@ class TrainingText:
     """What is trained on: text files in a language, the training text of a suite, or both.
 
     Args:
+        texts: the path of a text file, or several.
+        language: the code of the texts' language; None with a suite, whose language it is.
+        suite: the name or path of the suite.
+        data_dir: the folder of the suite's data; None: its usual one.
         held_out: the share of training rows that the runs that use the result hold out; None: that of
             configs/baseline.yaml.
     """
@@ -31,14 +35,22 @@ class TrainingText:
     held_out: float | None = None
 
     @classmethod
-    def take(cls, settings: dict[str, Any]) -> "TrainingText":
-        """The text that settings of a command name; they are removed from `settings`."""
-        keys = ("texts", "language", "suite", "data_dir", "suite_held_out")
-        texts, language, suite, data_dir, held_out = (settings.pop(key, None) for key in keys)
-        texts = list(map(str, texts)) if isinstance(texts, list) else string(texts)
-        if not isinstance(language, bool):  # which `check` refuses
-            language = string(language)
-        return cls(texts, language, string(suite), string(data_dir), held_out)
+    def split_settings(cls, settings: Mapping[str, Any]) -> tuple["TrainingText", dict[str, Any]]:
+        """The text that settings of a command name, and the other settings. Raises InputError for a language that is a truth value."""
+        others = dict(settings)
+        texts = others.pop("texts", None)
+        language = others.pop("language", None)
+        if isinstance(language, bool):
+            message = "YAML reads no, on and off as truth values; put the code in quotes"
+            raise InputError(message, key="language", value=language)
+        text = cls(
+            list(map(str, texts)) if isinstance(texts, list) else string(texts),
+            string(language),
+            string(others.pop("suite", None)),
+            string(others.pop("data_dir", None)),
+            others.pop("suite_held_out", None),
+        )
+        return text, others
 
     def check(self, command: str) -> None:
         """Raise InputError, which names the command, if there is no text, or a setting makes no sense with the others."""
@@ -49,9 +61,6 @@ class TrainingText:
                 raise InputError("name the suite that it belongs to, suite=NAME, or drop it", key=key, value=value)
         if self.language is not None and self.suite is not None:
             raise InputError("is that of the suite; drop it", key="language")
-        if not isinstance(self.language, str | None):
-            message = "YAML reads no, on and off as truth values; put the code in quotes"
-            raise InputError(message, key="language", value=self.language)
 
     @property
     def files(self) -> list[Path]:
@@ -82,8 +91,11 @@ def train_embeddings(
     """Train vectors of the kind `name` and return their path. Raises InputError if it cannot be done.
 
     Args:
+        name: a key of `mtl.vectors.words.TRAININGS`.
+        text: what they are trained on.
         settings: fields of the kind's `mtl.vectors.words.VectorTraining.settings`.
         out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the suite.
+        accelerator: the device to train on, as in `mtl.base.device.device_of`.
     """
     text.check("embeddings train")
     if text.texts is not None and out is None:
@@ -95,16 +107,20 @@ def train_embeddings(
     files = EMBEDDERS[name].files
     assert files is not None
     job = text.job()
-    if out is not None:
-        path = Path(out)
-    elif job is not None:
-        path = trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
+    path = _target_path(name, job) if out is None else Path(out)
     if path.is_dir() and files.exists(path):
         message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
         raise InputError(message, path=path)
     device = device_of(accelerator, "accelerator")
     if job is None:
-        train_on_files(training, text.files, text.language or "", path, device)
+        assert text.language is not None
+        train_on_files(training, text.files, text.language, path, device)
     else:
         train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device, text.files)
     return path
+
+
+def _target_path(name: str, job: Job | None) -> Path:
+    """The path below embeddings/ of vectors of the kind `name` that are trained on a suite."""
+    assert job is not None
+    return trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
