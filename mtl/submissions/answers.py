@@ -92,11 +92,13 @@ def answer_targets(
         gold: (rows,), NaN or None where it is not known.
         candidates: int64 (rows,), the number of candidates of each row of a choice.
     """
-    cells, labels = target_kind(task), task.labels or []
+    cells = target_kind(task)
+    labels = task.labels or []
     # Of labels that differ in letter case alone, only the exact spelling counts.
     counts = Counter(map(_folded, labels))
     meanings = {_folded(label): label for label in labels if counts[_folded(label)] == 1} | dict(spellings)
-    targets, unfit = list[Target | None](), 0
+    targets: list[Target | None] = []
+    unfit = 0
     for row, answer in enumerate(answers):
         count = None if candidates is None else int(candidates[row])
         try:

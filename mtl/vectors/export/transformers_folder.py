@@ -29,7 +29,8 @@ PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the
 def write(export: TaskExport, folder: Path) -> None:
     """Write model, tokenizer and card. Raises InputError for a task whose inputs or head transformers does not have, and if the written
     model gives other outputs than the run."""
-    task, problem = export.task, None
+    task = export.task
+    problem = None
     if task.kind not in ("labels", "number"):
         problem = f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
     elif task.marked:
