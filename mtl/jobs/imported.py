@@ -17,7 +17,7 @@ from mtl.submissions.answers import Labels, check_labels
 from mtl.submissions.files import SPLITS, prediction_names, read_files
 from mtl.submissions.lines import DataRows
 from mtl.submissions.predictions import Predicted, Rows, Unfit, put_to_rows, read_sources
-from mtl.tasks.target_kind import Target
+from mtl.tasks.target_kind import is_unknown
 from mtl.tasks.task import Task
 
 UNKNOWN = "not stated"
@@ -148,11 +148,6 @@ def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str
             f"{'; '.join(counted[False])}."
         )
     return notes
-
-
-def is_unknown(target: Target | None) -> bool:
-    """Whether a target is that of a row without one: None, or NaN, which is unequal to itself."""
-    return target is None or target != target
 
 
 def _name_and_fingerprint(source: Source) -> tuple[str, str]:
