@@ -118,7 +118,8 @@ class Terminal:
         done = sum(len(self._finished[run]) for run in self._runs)
         first = next(iter(self._runs.values()))
         title = first.title if len(self._runs) == 1 else counted(len(self._runs), "run")
-        now, left = time.monotonic(), ""
+        now = time.monotonic()
+        left = ""
         if self._trained:
             expected = (self._last - self._begin) / self._trained * (asked - done)
             left = f", about {format_duration(max(0.0, expected - (now - self._last)))} left"

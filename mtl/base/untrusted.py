@@ -255,7 +255,8 @@ def _form_problem(content: Any, form: type, reason: str) -> str:
     problem = problem.replace("Object missing required field", "has no").replace("Expected", "must be")
     kinds = re.compile("`([a-z |]+)`")
     problem = kinds.sub(lambda match: " or ".join(TYPES.get(name, name) for name in match[1].split(" | ")), problem)
-    keys, node = list[str](), content
+    keys: list[str] = []
+    node = content
     for key in re.findall(r"\.([^.\[\]]+)|\[([0-9]+|\.\.\.)\]", location.strip("`").removeprefix("$")):
         name: Any = key[0] or (int(key[1]) if key[1].isdigit() else _wrong_key(content, node, form))
         keys.append(str(name))
@@ -309,7 +310,8 @@ def _check_tensors(content: object, device: "torch.device") -> None:
     """Raise ValueError for a tensor that is sparse, or larger than its numbers in the file: a few bytes can describe one of any size."""
     import torch
 
-    known, left = set[int](), [content]
+    known: set[int] = set()
+    left = [content]
     while left:
         value = left.pop()
         if isinstance(value, torch.Tensor):

@@ -67,7 +67,7 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     api = HfApi(library_name="mtl")
     with (
         TemporaryDirectory(prefix="mtl-hub-") as temporary,
-        _errors(hub.dataset, Path(temporary)),
+        _naming_the_dataset(hub.dataset, Path(temporary)),
         ExitStack() as stack,
     ):
         commit, listed_files = _repository(api, hub)
@@ -154,7 +154,9 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
     """Write the rows of a split's copies (by path on the Hub) to `path`, and check that a run can read them."""
     targets = task.has_targets(split)
     columns = list(dict.fromkeys(task.read_columns(targets)))
-    rows = [values for copy in copies.items() for values in _rows(task, hub, columns, *copy, typed=is_typed(path))]
+    rows: list[Sequence[Value]] = []
+    for path_on_hub, copy in copies.items():
+        rows += _rows(task, hub, columns, path_on_hub, copy, typed=is_typed(path))
     if changed := write_records(path, columns, rows):
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
     read_examples(task, path, targets)
@@ -167,8 +169,8 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
 def _rows(
     task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path, typed: bool
 ) -> Iterator[Sequence[Value]]:
-    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels. For a typed file,
-    targets and spans from a file without types get one."""
+    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels. If the written file
+    has types and the copy has none, targets and spans are converted to their types."""
     names = [hub.columns.get(column, column) for column in columns]
     try:
         records = read_records(copy, names)
@@ -202,7 +204,7 @@ def _with_type(task: Task, cell: str) -> Value:
 
 
 @contextmanager
-def _errors(dataset: str, folder: Path) -> Iterator[None]:
+def _naming_the_dataset(dataset: str, folder: Path) -> Iterator[None]:
     """Within the block, an error is one line that names the dataset, and a file in the temporary folder by its name."""
     try:
         yield

@@ -187,7 +187,8 @@ def load_dataset(
         InputError: for files that are missing or not valid.
     """
     check_present(suite, tasks, data_dir)
-    read, samples = [read_task(task, data_dir, held_out) for task in tasks], dict[str, RowSample]()
+    read = [read_task(task, data_dir, held_out) for task in tasks]
+    samples: dict[str, RowSample] = {}
     for number, part in enumerate(read):
         if lines and (id := part.task.id) in lines:
             read[number], samples[id] = take_sample(part, lines[id])

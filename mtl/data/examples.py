@@ -134,7 +134,8 @@ def read_predicted(task: Task, path: Path) -> np.ndarray:
 
 
 def _read_column(task: Task, path: Path, parse: Callable[[str], Target]) -> np.ndarray:
-    cells, values = target_kind(task), []
+    cells = target_kind(task)
+    values = []
     for number, line in enumerate(read_lines(path)[1:], start=2):
         try:
             values.append(parse(cells.line_cell(line)))

@@ -137,7 +137,9 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
     total = np.sum(list(groups.values()), axis=0)
     wanted = share * total
     most = max(1, round(share * total.sum()))
-    held, taken, left = np.zeros_like(total), list[str](), list(groups)
+    held = np.zeros_like(total)
+    taken: list[str] = []
+    left = list(groups)
     tolerance = 1
     while left and held.sum() < most and tolerance < 2 * total.sum():
         rejected = []

@@ -177,7 +177,10 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
 def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
     """Train, write the predictions, and score them. Returns those entries of scores.json."""
     config, folder = job.config, job.folder
-    by_task, on_dev, on_choosing, further = {}, {}, {}, dict[str, dict[str, float]]()
+    by_task = {}
+    on_dev = {}
+    on_choosing = {}
+    further: dict[str, dict[str, float]] = {}
     same_answer = list[str]()
     for task, predictions in method.predictions(seed, folder.seed(seed)):
         if task.is_scored:

@@ -64,8 +64,9 @@ class Ensemble(Method):
 
     def __init__(self, job: Job, request: BuildRequest) -> None:
         """Raises InputError unless all runs were trained on the training rows of the ensemble's tasks and, by seed, with its seeds."""
-        config, dataset = job.config, request.dataset
-        self.dataset, self.accelerator = dataset, config.trainer.accelerator
+        super().__init__(request)
+        config, dataset = self.config, self.dataset
+        self.accelerator = config.trainer.accelerator
         self.members = [Member.open(run, RUNS) for run in config.ensemble.runs]
         self.by_seed = config.ensemble.by_seed
         for member in self.members:

@@ -13,13 +13,17 @@ from mtl.data.sampled import sample_text
 from mtl.jobs.given import GivenPredictions
 from mtl.jobs.job import Job
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.submissions.answers import check_labels
+from mtl.submissions.answers import Labels, check_labels
 from mtl.submissions.files import SPLITS, prediction_names, read_files
 from mtl.submissions.lines import DataRows
-from mtl.submissions.predictions import Rows, Unfit, put_to_rows, read_sources
+from mtl.submissions.predictions import Predicted, Rows, Unfit, put_to_rows, read_sources
+from mtl.tasks.target_kind import is_unknown
 from mtl.tasks.task import Task
 
 UNKNOWN = "not stated"
+
+# The predictions of a seed: a zip or a folder, or values that Python code has at hand.
+Source = Path | GivenPredictions
 
 
 def fingerprint_name(seed: int) -> str:
@@ -32,53 +36,31 @@ class Imported(Method):
 
     def __init__(self, job: Job, request: BuildRequest) -> None:
         """Puts all predictions to their rows, so that nothing is written if a file is wrong. Raises InputError."""
-        config, suite, system = job.config, job.suite, job.config.imported
-        self.dataset, self.system = request.dataset, system
-        seeds: Sequence[Path | GivenPredictions] = job.predictions or [Path(path) for path in system.predictions]
-        if len(seeds) != len(config.seeds):
-            problem = f"needs predictions for each of the {len(config.seeds)} seeds, and has {len(seeds)}"
+        super().__init__(request)
+        self.system = self.config.imported
+        seeds: Sequence[Source] = job.predictions or [Path(path) for path in self.system.predictions]
+        if len(seeds) != len(self.config.seeds):
+            problem = f"needs predictions for each of the {len(self.config.seeds)} seeds, and has {len(seeds)}"
             raise InputError(problem, key="imported.predictions")
-        labels, rows = check_labels(system.labels, suite), _data_rows(request)
-        names = {name for name, (id, _) in prediction_names(suite).items() if id in rows}
+        labels = check_labels(self.system.labels, self.suite)
+        rows = _data_rows(request)
         self._predictions: dict[int, dict[str, Predictions]] = {}
-        self.fingerprints = {}
         unfit: dict[int, Unfit] = {}
-        sums = []
-        for seed, source in zip(config.seeds, seeds, strict=True):
-            if isinstance(source, Path):
-                sources = read_sources(source, read_files(source, names.__contains__)[0], suite, rows)
-                name, digest = source.resolve().name, _fingerprint(source)
-            else:
-                sources, name, digest = source.lines, source.name, source.fingerprint
-            self._predictions[seed], unfit[seed] = put_to_rows(sources, suite, rows, labels)
-            for task in self.dataset.tasks:
-                if task.scored_split not in self._predictions[seed][task.id]:
-                    problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it; name other tasks with tasks="
-                    from_file = isinstance(source, Path)
-                    where: dict[str, Any] = {"path": source} if from_file else {"key": "predictions"}
-                    raise InputError(f"has {problem}" if from_file else problem, **where)
+        sums: list[str] = []
+        for seed, source in zip(self.config.seeds, seeds, strict=True):
+            self._predictions[seed], unfit[seed] = self._read_seed(source, rows, labels)
+            self._check_complete(source, self._predictions[seed])
+            name, digest = _name_and_fingerprint(source)
             self.fingerprints[fingerprint_name(seed)] = digest
             sums.append(f"{name} ({digest})")
-        sizes = sample_text(self.dataset.samples, {task.id: task.scored_split for task in self.dataset.tasks})
-        about = {"training text": system.text, "link": system.link, "licence": system.license}
-        self.facts = {
-            "notes": [
-                *(system.notes or ()),
-                *([f"Scored on a sample of the rows alone: {sizes}."] if sizes else []),
-                f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with these SHA-256 sums: {'; '.join(sums)}.",
-                "; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".",
-                *_notes_of_answers(rows, unfit, system.labels_sha256),
-            ],
-            "machine": [system.hardware or UNKNOWN],
-            "versions": [{"mtl": VERSION}],
-        }
+        self.facts = self._facts(sums, _notes_of_answers(rows, unfit, self.system.labels_sha256))
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:
             yield task, self._predictions[seed][task.id]
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """What is said of the system; None where nothing is."""
+        """What the system's makers say of it; None for what they do not say."""
         return {
             "parameters": self.system.parameters,
             "parameters_without_embeddings": None,
@@ -86,6 +68,42 @@ class Imported(Method):
             "finetune_seconds": self.system.seconds,
             "peak_memory": None,
             "sentences_per_second": None,
+        }
+
+    def _read_seed(self, source: Source, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
+        """The predictions of a seed, put to the rows, and how many answers fit no label."""
+        if isinstance(source, Path):
+            names = {name for name, (id, _) in prediction_names(self.suite).items() if id in rows}
+            contents, _ = read_files(source, names.__contains__)
+            lines = read_sources(source, contents, self.suite, rows)
+        else:
+            lines = source.lines
+        return put_to_rows(lines, self.suite, rows, labels)
+
+    def _check_complete(self, source: Source, predicted: Predicted) -> None:
+        """Raise InputError for a task without predictions for the split that scores it."""
+        for task in self.dataset.tasks:
+            if task.scored_split not in predicted[task.id]:
+                problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it; name other tasks with tasks="
+                if isinstance(source, Path):
+                    raise InputError(f"has {problem}", path=source)
+                raise InputError(problem, key="predictions")
+
+    def _facts(self, sums: Sequence[str], notes_of_answers: Sequence[str]) -> dict[str, Any]:
+        """What the summary says of the system. `sums` has the name and the SHA-256 sum of each seed's predictions."""
+        system = self.system
+        sizes = sample_text(self.dataset.samples, {task.id: task.scored_split for task in self.dataset.tasks})
+        about = {"training text": system.text, "link": system.link, "licence": system.license}
+        return {
+            "notes": [
+                *(system.notes or ()),
+                *([f"Scored on a sample of the rows alone: {sizes}."] if sizes else []),
+                f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with these SHA-256 sums: {'; '.join(sums)}.",
+                "; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".",
+                *notes_of_answers,
+            ],
+            "machine": [system.hardware or UNKNOWN],
+            "versions": [{"mtl": VERSION}],
         }
 
 
@@ -117,7 +135,7 @@ def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str
             if any(counts.values()):
                 seeds = f" (seeds {', '.join(map(str, counts))})" if len(unfit) > 1 else ""
                 shares = ", ".join(f"{count:,}" for count in counts.values())
-                known = not any(target is None or target != target for target in part.targets)
+                known = not any(is_unknown(target) for target in part.targets)
                 counted[known].append(f"{id} {split} {shares} of {len(part):,}{seeds}")
     file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
     notes = [
@@ -130,6 +148,12 @@ def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str
             f"{'; '.join(counted[False])}."
         )
     return notes
+
+
+def _name_and_fingerprint(source: Source) -> tuple[str, str]:
+    return (
+        (source.resolve().name, _fingerprint(source)) if isinstance(source, Path) else (source.name, source.fingerprint)
+    )
 
 
 def _fingerprint(path: Path) -> str:

@@ -163,7 +163,8 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
 
 def _outline(run: FinishedRun, scale: Scale) -> dict[str, Any]:
     """The details that the page holds of every run."""
-    summary, seeds = run.summary, []
+    summary = run.summary
+    seeds = []
     for seed in summary["seeds"]:
         scores = {id: record["scores"][str(seed)] for id, record in summary["tasks"].items()}
         shown = {id: _short(score, scale) for id, score in scores.items()}

@@ -34,7 +34,8 @@ def scores_and_tests(board: Leaderboard) -> str:
 
 def group_section(board: Leaderboard, group: Group) -> str:
     """A table of one group: a row for each row of the leaderboard, a column for each task, and the mean of several."""
-    show, body = board.scale.show, []
+    show = board.scale.show
+    body = []
     for line in group.lines:
         row = line.row
         scores = [(id, line.scores.get(id)) for id in group.columns]
@@ -62,7 +63,8 @@ def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
 def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> str:
     """A table of the standard deviations: a row for each model, a column for each task, and their average."""
     show = board.scale.show
-    body, keys = [["", "settings", *_titles(board.columns)]], []
+    body = [["", "settings", *_titles(board.columns)]]
+    keys = []
     for spread in spreads:
         title = escaped(spread.title)
         cells = [spread.average, *(spread.deviations.get(id) for id in board.columns if id != AVERAGE)]
@@ -122,7 +124,8 @@ def _titles(columns: Mapping[str, Column]) -> list[str]:
 
 
 def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
-    body, show = [], board.scale.show
+    body = []
+    show = board.scale.show
     for row in ours:
         scores = [row.score(column) for column in board.columns]
         ranges = [(s.min, s.max) if s else None for s in scores]

@@ -29,11 +29,12 @@ def finetune_folder(seed_folder: Path, task: str) -> Path:
 
 
 class MethodFacts(TypedDict):
-    """What summary.json says of the method of a run. The last four are missing in runs of earlier versions.
+    """What summary.json says of the method of a run. Runs of earlier versions may lack is_constant, is_one_system and reads.
 
     Args:
+        embeddings, variant, architecture, preset: the names of the settings that it was chosen with; None where it has no such setting.
         family: the group of its row in tables.
-        title: of its row.
+        title: the title of its row.
         folder: the default name of its folder, below the suite's.
         chosen_on_dev: what was chosen on dev, as tables name it; empty: nothing.
         is_constant: whether it is the best constant answer itself, with which tables compare other methods.
@@ -57,10 +58,12 @@ class MethodFacts(TypedDict):
 
 
 class StageRecord(TypedDict):
-    """The content of a finished stage's done.json: seconds, peak_memory (bytes), and a row of the learning curve for
-    each validation, with scores × 100 by `dev/TASK`.
+    """The content of a finished stage's done.json.
 
     Args:
+        seconds: how long the stage took.
+        peak_memory: in bytes.
+        curve: the learning curve, a row for each validation, with scores × 100 by `dev/TASK`.
         key, trained_in: see `mtl.methods.lstm.stage1`.
     """
 
@@ -85,7 +88,13 @@ def chosen_file(seed_folder: Path, task: str) -> Path:
 
 
 class Chosen(TypedDict):
-    """The settings that were best, and the seconds and the bytes of memory that it took to choose them."""
+    """What a floor has chosen for a task.
+
+    Args:
+        settings: those that were best on dev.
+        seconds: how long the choice took.
+        peak_memory: in bytes.
+    """
 
     settings: dict[str, Any]
     seconds: Amount

@@ -39,8 +39,8 @@ FREEDOM = 5.8  # where t(f) ∜f, the 97.5 % quantile by the degrees of freedom,
 NEGLIGIBLE = 1e-6  # a difference × 100 that may come from rounding
 SAME = 0.01  # a standard deviation × 100 of seeds that give the same answers but for a few rows, as of an SVM's solver
 
+# What tasks contribute to a score × 100 of each seed on each resample, (seeds, RESAMPLES), by their set of scored rows.
 Resampled = Mapping[RowSet, np.ndarray]
-"""For each set of scored rows, what its tasks contribute to a score × 100 of each seed on each resample, (seeds, RESAMPLES)."""
 
 
 @dataclass(frozen=True, eq=False)

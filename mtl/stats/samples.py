@@ -42,7 +42,9 @@ class Reduced:
 
 def reduce_run(run: FinishedRun, groups: Sequence[RowGroups]) -> Reduced:
     """Resample a run, with the groups of each task's scored rows. Raises InputError for predictions that cannot be read."""
-    means, counted, averaged = [], [], []
+    means = []
+    counted = []
+    averaged = []
     for task, group in zip(run.tasks, groups, strict=True):
         predictions, rows, part = run.predictions(task), run.rows(task), group.in_average
         scores = resampled_scores(task, predictions, rows, group)

@@ -14,14 +14,14 @@ from mtl.base.errors import InputError
 from mtl.base.untrusted_yaml import read_yaml_texts
 from mtl.data.columns import text
 from mtl.tasks.suite import Suite
-from mtl.tasks.target_kind import Target
+from mtl.tasks.target_kind import Target, is_unknown
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 MOST_SPELLINGS = 5000  # of all tasks
 
+# The cell of the label that an answer means, by task id and spelling.
 Labels = dict[str, dict[str, str]]
-"""By task id, the cell of the label that each spelling of an answer means."""
 
 
 def read_labels(path: Path, suite: Suite) -> Labels:
@@ -92,17 +92,18 @@ def answer_targets(
         gold: (rows,), NaN or None where it is not known.
         candidates: int64 (rows,), the number of candidates of each row of a choice.
     """
-    cells, labels = target_kind(task), task.labels or []
+    kind = target_kind(task)
+    labels = task.labels or []
     # Of labels that differ in letter case alone, only the exact spelling counts.
     counts = Counter(map(_folded, labels))
     meanings = {_folded(label): label for label in labels if counts[_folded(label)] == 1} | dict(spellings)
-    targets, unfit = list[Target | None](), 0
+    targets: list[Target | None] = []
+    unfit = 0
     for row, answer in enumerate(answers):
         count = None if candidates is None else int(candidates[row])
         try:
-            targets.append(cells.parse(meanings.get(_folded(answer), answer.strip()), count))
+            targets.append(kind.parse(meanings.get(_folded(answer), answer.strip()), count))
         except ValueError:  # it fits no label
             unfit += 1
-            known = gold[row] is not None and gold[row] == gold[row]  # NaN is not
-            targets.append(cells.wrong(gold[row] if known else None, count))
-    return np.array(targets, dtype=cells.dtype), unfit
+            targets.append(kind.wrong(None if is_unknown(gold[row]) else gold[row], count))
+    return np.array(targets, dtype=kind.dtype), unfit

@@ -69,7 +69,8 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         for name, content in contents.items()
         if content.startswith(codecs.BOM_UTF8)
     ]
-    compared, notes = [], list[str]()
+    compared = []
+    notes: list[str] = []
     figures: Figures = {}
     for task in suite.tasks.values():
         if not (files := submitted_rows(task, contents, path)):

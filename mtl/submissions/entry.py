@@ -34,8 +34,8 @@ ROWS = "rows"  # the measure that is the number of rows
 LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
 TASKS = "tasks"
 
+# The entry's figures by task id, split and name.
 Figures = dict[str, dict[str, dict[str, float]]]
-"""By task id, split and name in the entry."""
 
 
 class EntryKeys(TypedDict, total=False):
@@ -50,7 +50,9 @@ class RowFile:
     """The lines of a task's file of rows, without line ends.
 
     Args:
+        task: the task that the rows are of.
         name: the path of the file, for messages and for reading its examples.
+        lines: a JSON object each.
         changed: whether the suite names another checksum for the file.
     """
 
@@ -81,18 +83,20 @@ class RowFile:
     @cached_property
     def read(self) -> tuple[np.ndarray, list[InputError]]:
         """The targets that the rows' predictions mean, (rows,), and what is wrong with predictions. The targets are whole if nothing is."""
-        targets, errors, cells = list[Target](), list[InputError](), target_kind(self.task)
+        kind = target_kind(self.task)
+        targets: list[Target] = []
+        errors: list[InputError] = []
         for number, (row, label) in enumerate(zip(self.rows, self.labels, strict=True), start=1):
             try:
                 if PREDICTION not in row:
                     raise ValueError(f"no key {PREDICTION!r}")
                 value = row[PREDICTION]
-                if label is not None and cells.has_type(value) and _form(value) != _form(label):
+                if label is not None and kind.has_type(value) and _json_type(value) != _json_type(label):
                     raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
                 targets.append(value_target(self.task, value, _candidates(self.task, row)))
             except ValueError as error:
                 errors.append(InputError(str(error), path=self.name, line=number))
-        return np.array(targets, dtype=cells.dtype), errors
+        return np.array(targets, dtype=kind.dtype), errors
 
     @property
     def predictions(self) -> np.ndarray:
@@ -120,7 +124,7 @@ class RowFile:
                 problem = f"has a key {PREDICTION!r} already; take it out of the data"
                 raise InputError(problem, path=self.name, line=number)
         lines = []
-        for line, row, value in zip(self.lines, self.rows, predictions, strict=False):
+        for line, row, value in zip(self.lines, self.rows, predictions, strict=True):
             start = line.rstrip().removesuffix("}").rstrip() + (", " if row else "")
             lines.append(f"{start}{json.dumps(PREDICTION)}: {json.dumps(value, ensure_ascii=False)}}}\n")
         return "".join(lines)
@@ -175,13 +179,15 @@ def value_target(task: Task, value: Any, candidates: int | None) -> Target:
     """The target that a prediction with a type means. Raises ValueError, which says what is wrong with it.
 
     Args:
+        task: the task that the prediction is of.
+        value: the prediction as a JSON value.
         candidates: how many the row has; None: unknown.
     """
-    cells = target_kind(task)
-    if not cells.has_type(value):
-        raise ValueError(f"{PREDICTION} {show(value)} must be {cells.types_name}")
+    kind = target_kind(task)
+    if not kind.has_type(value):
+        raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")
     try:
-        return cells.parse_prediction(text(value), candidates)
+        return kind.parse_prediction(text(value), candidates)
     except ValueError as error:
         raise ValueError(f"{PREDICTION}: {error}") from None
 
@@ -193,7 +199,7 @@ def show(value: Any) -> str:
     return shown if len(shown) <= 60 else f"{shown[:60]}…"
 
 
-def _form(value: Any) -> tuple[bool, bool]:
+def _json_type(value: Any) -> tuple[bool, bool]:
     """Equal for two texts, for two truth values, and for two numbers."""
     return isinstance(value, str), isinstance(value, bool)
 
@@ -229,7 +235,7 @@ def parse_entry(path: str, content: bytes) -> dict[str, Any]:
 
 def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
     """The entry's figures for a data file, by name: those of the measures that its task has, on the scale `suite.scale`; none if the rows are
-    not the official ones or have no targets."""
+    not the official ones or have no targets. A task that lacks the measure's first metric counts only if its own metric is a substitute."""
     if file.changed or not file.has_official_size(split) or not file.labelled:
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
@@ -240,7 +246,6 @@ def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Targe
         if first == ROWS:
             figures[name] = len(predicted)
         elif first in (task.metric, *(task.also or ())) or task.metric in substitutes:
-            # Without its first metric, a measure is only the task's own `metric`.
             metric = first if first in (task.also or ()) else task.metric
             figures[name] = score(task.measured_by(metric), predicted, rows) * suite.scale / 100
     return figures
@@ -251,6 +256,8 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
 
     Args:
         entry: the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept.
+        suite: names the keys to fill and the tasks.
+        facts: by name, as `FACTS` names them; None for one that is not known.
         figures: for each task of the submission its splits, with no figures where none are known.
     """
     filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
@@ -266,7 +273,8 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
     tasks = filled[TASKS]
     for id, splits in figures.items():
         for split, values in splits.items():
-            if block := tasks.get(id, {}).get(split) or dict.fromkeys(values):
+            block = tasks.get(id, {}).get(split) or dict.fromkeys(values)
+            if block:
                 tasks.setdefault(id, {})[split] = {name: values.get(name, empty) for name, empty in block.items()}
     filled.pop(LEFT_OUT, None)
     if left_out := [id for id in dict.fromkeys([*suite.tasks, *tasks]) if id not in figures]:

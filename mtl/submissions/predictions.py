@@ -14,17 +14,17 @@ from mtl.submissions.lines import DataRows, PredictionLines, read_json_lines, re
 from mtl.submissions.rejoin import joined_predictions
 from mtl.tasks.suite import Suite
 
+# The rows that predictions are put to, by task id and split.
 Rows = Mapping[str, Mapping[str, DataRows]]
-"""By task id and split."""
 
+# Predictions as they stand in a file or a list, by task id and split.
 Sources = Mapping[tuple[str, str], PredictionLines | RowFile]
-"""Predictions as they stand in a file or a list, by task id and split."""
 
+# Predicted targets (rows,), by task id and split.
 Predicted = dict[str, dict[str, np.ndarray]]
-"""By task id and split, targets (rows,)."""
 
+# The numbers of answers that fit no label, by task id and split. Only of tasks whose predictions are read as answers.
 Unfit = dict[str, dict[str, int]]
-"""By task id and split, how many answers fit no label. Only of tasks whose predictions are read as answers."""
 
 
 def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:

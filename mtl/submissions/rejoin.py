@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from mtl.base.files import write_json, write_text
 from mtl.base.typed import typed
 from mtl.settings.schema import SubmissionConfig
 from mtl.submissions.check import read_entry, read_submission, submitted_rows
-from mtl.submissions.entry import PREDICTION, Figures, RowFile, data_files, file_name, fill_entry, measure
+from mtl.submissions.entry import PREDICTION, RowFile, data_files, file_name, fill_entry, measure
 from mtl.submissions.files import rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.rows import data_remarks
@@ -19,10 +20,27 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.task import Task
 
-MOST_PROBLEMS = 3  # of one file that are listed
+MOST_PROBLEMS = 3  # of one file that are listed; a fourth is listed, too, if it is the last: a line on it is as long
 
+# A prediction as it stands in a file, and the target that it means.
 Prediction = tuple[Any, Target]
-"""As it stands in a file, and what it means."""
+
+
+@dataclass
+class RejoinedTask:
+    """A task's data files with the submission's predictions.
+
+    Attributes:
+        files: the data files, by split.
+        texts: the content of each file to write, by its path in the submission.
+        figures: the entry's figures, by split and name.
+        problems: the rows without one prediction, as "file:line: message".
+    """
+
+    files: dict[str, RowFile]
+    texts: dict[str, str] = field(default_factory=dict)
+    figures: dict[str, dict[str, float]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
 
 
 def rejoin(
@@ -31,10 +49,13 @@ def rejoin(
     """Write to `out` the submission in `path` with the rows of `data_dir`'s files, unless there are problems.
 
     A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand in
-    another split's file of the submission: there, dev may be a part of the official test. A file with the same rows in the same order gets
-    their predictions one by one. A row without such a prediction, or with several different ones, is a problem.
+    another split's file: in a submission, rows of our dev may be in its test file. A file with the same rows in the same order gets their
+    predictions one by one. A row without such a prediction, or with several different ones, is a problem.
 
     Args:
+        path: the submission, a zip or a folder.
+        data_dir: the folder of the data whose rows are written.
+        out: a folder that does not exist, or is empty.
         tasks: those to write, as far as the submission and the data folder have them.
         name: the name of the system; else the entry stays as it is.
 
@@ -49,62 +70,71 @@ def rejoin(
         raise InputError("exists already; name another folder with --out", path=out)
     contents, _ = read_submission(path, suite)
     entry_name, entry = read_entry(path, contents)
-    texts: dict[str, str] = {}
-    figures: Figures = {}
-    data: list[dict[str, RowFile]] = []
-    problems: list[str] = []
+    rejoined: dict[str, RejoinedTask] = {}
     lacking: list[str] = []
     for task in tasks:
-        if not (ours := submitted_rows(task, contents, path)):
-            continue
-        if not (files := data_files(task, data_dir)):
-            lacking.append(task.id)
-            continue
-        data.append(files)
-        figures[task.id] = {}
-        for split, file in files.items():
-            joined, wrong = joined_predictions(suite, split, ours, file)
-            if wrong:
-                problems += [f"{file.name}{problem}" for problem in wrong]
-                continue
-            texts[rows_name(task, split)] = file.with_predictions([value for value, _ in joined])
-            figures[task.id][split] = measure(suite, split, file, [target for _, target in joined])
-    if not data:
+        if submitted := submitted_rows(task, contents, path):
+            if files := data_files(task, data_dir):
+                rejoined[task.id] = _rejoined_task(suite, task, submitted, files)
+            else:
+                lacking.append(task.id)
+    if not rejoined:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
+    problems = [problem for part in rejoined.values() for problem in part.problems]
     if not problems:
-        for file_path, text in texts.items():
-            write_text(out / file_path, text)
+        for part in rejoined.values():
+            for file_path, text in part.texts.items():
+                write_text(out / file_path, text)
+        figures = {id: part.figures for id, part in rejoined.items()}
         entry_name = entry_name if name is None else file_name(name)
         write_json(out / entry_name, fill_entry(entry, suite, {"name": name}, figures))
     remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
-    return Checked(problems, remarks + data_remarks(data, data_dir))
+    return Checked(problems, remarks + data_remarks([part.files for part in rejoined.values()], data_dir))
+
+
+def _rejoined_task(
+    suite: Suite, task: Task, submitted: Mapping[str, RowFile], files: dict[str, RowFile]
+) -> RejoinedTask:
+    """A task's data files with the predictions of the submission's files; both are by split."""
+    rejoined = RejoinedTask(files)
+    for split, file in files.items():
+        joined, problems = joined_predictions(suite, split, submitted, file)
+        if problems:
+            rejoined.problems += [f"{file.name}{problem}" for problem in problems]
+        else:
+            rejoined.texts[rows_name(task, split)] = file.with_predictions([value for value, _ in joined])
+            rejoined.figures[split] = measure(suite, split, file, [target for _, target in joined])
+    return rejoined
 
 
 def joined_predictions(
-    suite: Suite, split: str, ours: Mapping[str, RowFile], file: RowFile
+    suite: Suite, split: str, submitted: Mapping[str, RowFile], file: RowFile
 ) -> tuple[list[Prediction], list[str]]:
     """The submission's prediction for each row of a data file, and the problems, as ":line: message".
 
     Args:
-        ours: the submission's files by split.
+        suite: names the keys that may be ids.
+        split: that of the data file.
+        submitted: the submission's files by split.
+        file: the data file.
 
     Raises:
         InputError: for a prediction that is not valid.
     """
-    rows = [row for rows_file in (file, *ours.values()) for row in rows_file.rows]
+    rows = [row for rows_file in (file, *submitted.values()) for row in rows_file.rows]
     id = next((id for id in suite.submission.ids if all(row.get(id) is not None for row in rows)), None)
-    wanted, same, by_key = file.keys(id), None, dict[str, dict[str, list[Prediction]]]()
-    for name, submitted in ours.items():
-        keys, targets = submitted.keys(id), submitted.predictions.tolist()
-        predictions = [(row[PREDICTION], target) for row, target in zip(submitted.rows, targets, strict=True)]
-        same = predictions if name == split and keys == wanted else same
-        by_key[name] = defaultdict(list)
-        for key, prediction in zip(keys, predictions, strict=True):
-            by_key[name][key].append(prediction)
-    if same is not None:
-        return same, []
+    wanted = file.keys(id)
+    keys = {name: part.keys(id) for name, part in submitted.items()}
+    predictions = {name: _predictions(part) for name, part in submitted.items()}
+    if keys.get(split) == wanted:
+        return predictions[split], []
+    by_key: dict[str, dict[str, list[Prediction]]] = {name: defaultdict(list) for name in submitted}
+    for name, matches in by_key.items():
+        for key, prediction in zip(keys[name], predictions[name], strict=True):
+            matches[key].append(prediction)
     parts = "texts" if id is None else f"{id} and texts"
-    joined, problems = [], []
+    joined: list[Prediction] = []
+    problems: list[str] = []
     for number, key in enumerate(wanted, start=1):
         elsewhere = [match for matches in by_key.values() for match in matches.get(key, ())]
         candidates = by_key.get(split, {}).get(key) or elsewhere
@@ -118,3 +148,8 @@ def joined_predictions(
     if (further := len(problems) - MOST_PROBLEMS) > 1:
         problems = [*problems[:MOST_PROBLEMS], f": {further} further rows of this kind"]
     return joined, problems
+
+
+def _predictions(file: RowFile) -> list[Prediction]:
+    """The prediction of each row. Raises InputError for one that is not valid."""
+    return [(row[PREDICTION], target) for row, target in zip(file.rows, file.predictions.tolist(), strict=True)]

@@ -22,8 +22,11 @@ from mtl.tasks.task import ScoredRows, Task
 
 SCORED = ("test", "dev")  # the first split that has predictions and gold targets is scored
 
+# What is scored, by task id: the split, the predictions (rows,) and the rows with gold targets.
 Pairs = dict[str, tuple[str, np.ndarray, ScoredRows]]
-"""By task id, the split, the predictions (rows,) and the rows with gold targets."""
+
+# Rows as predictions are put to them, and the same rows with gold targets.
+Gold = tuple[DataRows, ScoredRows]
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
@@ -35,6 +38,8 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
 
     Args:
         path: prediction files, or a submission of rows.
+        suite: the suite that the predictions are of.
+        tasks: those to score, as far as there are predictions and gold targets.
         gold_dir: a data folder whose files have the target column (a test file may also be named test.tsv), or the `gold` folder of a run.
         held_out: the share of training rows that is held out.
 
@@ -43,7 +48,9 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     """
     pairs = _pairs(path, suite, tasks, gold_dir, held_out)
     show = suite.shown.show
-    lines, scores, remarks = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], {}, []
+    lines = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
+    scores: dict[str, float] = {}
+    remarks: list[str] = []
     for id, (split, predictions, rows) in pairs.items():
         task = suite.tasks[id]
         scores[id] = score(task, predictions, rows)
@@ -72,10 +79,11 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
             gold = _gold(task, split, gold_dir, held_out) if (task.id, split) in predicted else None
             if gold is None:
                 continue
-            rows = {task.id: {split: gold[0]}}
+            data_rows, scored = gold
+            rows = {task.id: {split: data_rows}}
             by_task, _ = put_to_rows(read_sources(path, contents, suite, rows), suite, rows, labels={})
             if split in by_task[task.id]:
-                pairs[task.id] = split, by_task[task.id][split], gold[1]
+                pairs[task.id] = split, by_task[task.id][split], scored
                 break
     if not pairs:
         example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
@@ -88,23 +96,39 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
     return pairs
 
 
-def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[DataRows, ScoredRows] | None:
+def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> Gold | None:
     """The rows of a split with their gold targets, or None if there are none."""
     task = replace(task, breakdown=None)  # a score needs no such columns
-    recorded, train, lines = gold_dir / f"{split}_{task.id}.tsv", task.path("train", gold_dir), None
-    if recorded.is_file():
-        file, rows = recorded, recorded_rows(task, read_targets(task, recorded), RunFolder(gold_dir.parent))
-    elif (labelled := labelled_file(task, split, gold_dir)) is not None:
-        file, rows = (
-            labelled,
-            scored_rows(
-                task,
-                read_examples(replace(task, group=None), labelled, True, layout_of(task, split, labelled, gold_dir)),
-            ),
-        )
-    elif split == "dev" and task.files["dev"] is None and train is not None and train.is_file():
-        part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
-        file, rows, lines = train, scored_rows(task, part.rows["dev"]), part.held_out
-    else:
+    return (
+        _recorded_gold(task, split, gold_dir)
+        or _labelled_gold(task, split, gold_dir)
+        or (_held_out_gold(task, gold_dir, held_out) if split == "dev" else None)
+    )
+
+
+def _recorded_gold(task: Task, split: str, gold_dir: Path) -> Gold | None:
+    """The rows that a run recorded in its `gold` folder."""
+    file = gold_dir / f"{split}_{task.id}.tsv"
+    if not file.is_file():
         return None
-    return DataRows(task, split, file, rows.targets, rows.candidates, lines), rows
+    rows = recorded_rows(task, read_targets(task, file), RunFolder(gold_dir.parent))
+    return DataRows(task, split, file, rows.targets, rows.candidates), rows
+
+
+def _labelled_gold(task: Task, split: str, gold_dir: Path) -> Gold | None:
+    """The rows of a data file in which every row has its target."""
+    if (file := labelled_file(task, split, gold_dir)) is None:
+        return None
+    layout = layout_of(task, split, file, gold_dir)
+    rows = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))
+    return DataRows(task, split, file, rows.targets, rows.candidates), rows
+
+
+def _held_out_gold(task: Task, gold_dir: Path, held_out: float) -> Gold | None:
+    """The training rows that are held out as the dev rows of a task without a dev file."""
+    file = task.path("train", gold_dir)
+    if task.files["dev"] is not None or file is None or not file.is_file():
+        return None
+    part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
+    rows = scored_rows(task, part.rows["dev"])
+    return DataRows(task, "dev", file, rows.targets, rows.candidates, part.held_out), rows

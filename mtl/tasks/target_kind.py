@@ -24,6 +24,11 @@ LEAST_PROBABILITY = 1e-6  # of a class, as floors' probabilities are taken: thei
 MOST_CONSTANTS = 20  # how many of the most frequent targets are tried as the best constant answer
 
 
+def is_unknown(target: Target | None) -> bool:
+    """Whether a target is that of a row without one: None, or NaN, which is unequal to itself."""
+    return target is None or target != target
+
+
 class HeadTargets(ABC):
     """What a head needs of the targets of a task.
 

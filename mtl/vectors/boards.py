@@ -58,7 +58,8 @@ def find_boards(folder: Path) -> list[Leaderboard]:
     for evaluation in find_evaluations(folder):
         benchmark = evaluation.benchmark
         by_benchmark.setdefault((benchmark.name, repr(benchmark.types)), []).append(evaluation)
-    boards, numbers = [], Counter[str]()
+    boards = []
+    numbers = Counter[str]()
     for (name, _), group in by_benchmark.items():
         numbers[name] += 1
         id = f"{name}-{numbers[name]}" if numbers[name] > 1 else name
@@ -100,7 +101,8 @@ def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
 def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
     """All scores of ours. A task whose rows differ between evaluations has a column for each version."""
     ids: dict[tuple[Path, str], str] = {}
-    columns, facts = {}, ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
+    columns = {}
+    facts = ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
     for task in benchmark.tasks:
         versions: dict[str, list[Evaluation]] = {}
         for evaluation in evaluations:

@@ -59,7 +59,8 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
     if lacking := [task.id for task in tasks if task.id in missing]:
         get = f"get it with mtl data {job.suite.name}, set data_dir=, or leave {lacking[0]} out of task="
         raise InputError(f"no such file; {get}", path=missing[lacking[0]])
-    key, forms = Key(suite=job.suite.name, tasks={}), dict[str, str]()
+    key = Key(suite=job.suite.name, tasks={})
+    forms: dict[str, str] = {}
     for task in tasks:
         examples = read_task(task, job.data_dir, job.config.held_out).rows[task.scored_split]
         rng = np.random.default_rng(wanted.seed)

@@ -38,49 +38,68 @@ UNUSED = {
 
 @contextmanager
 def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Iterator[tuple[list[Job], list[str]]]:
-    """The runs of files of answers, and how far the people agree, one line each. Within the block, the runs can be made.
+    """The runs of files of answers, and how far the people agree, one line each.
+
+    The predictions lie in a temporary folder that exists only within the block.
 
     A person's run is called NAME-PERSON. For tasks that three or more people answered, NAME-majority has each row's most frequent answer,
     or the mean of its numbers.
 
     Args:
+        name: how names of the runs begin.
+        paths: the files of answers.
         settings: as in `mtl.jobs.imports.import_job`, with `rows`.
 
     Raises:
         InputError: which names the file and the line, for answers that are not those of the sample's rows. No run is made then.
     """
+    _check_settings(paths, settings)
+    job = load_job({key: value for key, value in settings.items() if key != "rows"})
+    write_generated(job.suite, job.data_dir)
+    people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
+    answered = {id: [person for person in people if id in person.answers] for id in job.suite.tasks}
+    groups = {id: group for id, group in answered.items() if len(group) > 1}
+    majority_person = Person(MAJORITY)
+    majority_notes: list[str] = []
+    agreement_notes: list[str] = []
+    for id, group in groups.items():
+        task = job.suite.tasks[id]
+        answers = np.array([person.answers[id] for person in group])
+        agreement_notes.append(agreement_text(task, [person.name for person in group], answers))
+        if len(group) >= LEAST_FOR_MAJORITY:
+            majority_person.answers[id], tied = majority(answers, level_of(task))
+            majority_notes.append(majority_text(task, tied, len(group)))
+    with TemporaryDirectory(prefix="mtl-people-") as folder:
+        jobs = []
+        for person in [*people, majority_person] if majority_person.answers else people:
+            if person is majority_person:
+                title = f"majority of {len(people)} people"
+                notes = majority_notes
+            else:
+                sums = ", ".join(sha256(file) for file in person.files.values())
+                title = person.name
+                notes = [f"Answers of a person, in files with these SHA-256 sums: {sums}."]
+            own = Path(folder, slug_of(person.name))
+            own.mkdir()
+            for id, answers in person.answers.items():
+                task = job.suite.tasks[id]
+                write_predictions(own / FILE.format(split=task.scored_split, task=id), task, answers, "task")
+            imported_settings = {
+                "imported.title": title,
+                "imported.family": FAMILY,
+                "imported.notes": [*notes, *agreement_notes],
+            }
+            jobs.append(import_job(f"{name}-{own.name}", [own], {**settings, **imported_settings}))
+        for person_job in jobs:
+            person_job.folder.check(person_job.config)
+        yield jobs, [*agreement_notes, *majority_notes]
+
+
+def _check_settings(paths: Sequence[Path], settings: Mapping[str, Any]) -> None:
+    """Raise InputError for a file that is not of a form, without `rows`, and for a setting that answers of people cannot have."""
     if foreign := [path for path in paths if not is_answers(path)]:
         raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
     if settings.get("rows") is None:
         raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
     if unused := [key for key in UNUSED if key in settings]:
         raise InputError(UNUSED[unused[0]], key=unused[0], value=settings[unused[0]])
-    job = load_job({key: value for key, value in settings.items() if key != "rows"})
-    write_generated(job.suite, job.data_dir)
-    people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
-    answered = {id: [person for person in people if id in person.answers] for id in job.suite.tasks}
-    groups = {id: group for id, group in answered.items() if len(group) > 1}
-    together, made, agreement = Person(MAJORITY), list[str](), list[str]()
-    for id, group in groups.items():
-        task, answers = job.suite.tasks[id], np.array([person.answers[id] for person in group])
-        agreement.append(agreement_text(task, [person.name for person in group], answers))
-        if len(group) >= LEAST_FOR_MAJORITY:
-            together.answers[id], tied = majority(answers, level_of(task))
-            made.append(majority_text(task, tied, len(group)))
-    with TemporaryDirectory(prefix="mtl-people-") as folder:
-        jobs = []
-        for person in [*people, together] if together.answers else people:
-            sums = ", ".join(sha256(file) for file in person.files.values())
-            title, notes = person.name, [f"Answers of a person, in files with these SHA-256 sums: {sums}."]
-            if person is together:
-                title, notes = f"majority of {len(people)} people", made
-            own = Path(folder, slug_of(person.name))
-            own.mkdir()
-            for id, answers in person.answers.items():
-                task = job.suite.tasks[id]
-                write_predictions(own / FILE.format(split=task.scored_split, task=id), task, answers, "task")
-            said = {"imported.title": title, "imported.family": FAMILY, "imported.notes": [*notes, *agreement]}
-            jobs.append(import_job(f"{name}-{own.name}", [own], {**settings, **said}))
-        for person_job in jobs:
-            person_job.folder.check(person_job.config)
-        yield jobs, [*agreement, *made]

@@ -298,7 +298,8 @@ def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray
 
 def _predictions(audited: Audited, part: str, floor: str, task: Task, dataset: Dataset) -> dict[str, np.ndarray]:
     """The targets that a floor predicts, by split, (rows,) each."""
-    job, vectors = audited.job, None
+    job = audited.job
+    vectors = None
     if part in OTHERS:
         build, settings = OTHERS[part]
         config = _config(job, settings)

@@ -175,7 +175,9 @@ def _without_split(stem: str, rest: Sequence[str]) -> str:
 
 
 def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitFiles:
-    chosen, twice, questions = {}, [], []
+    chosen = {}
+    twice = []
+    questions = []
     for split in SPLITS:
         named = files.get(split, [])
         texts, labels = ([file for file in named if file.role == role] for role in ("text", "label"))

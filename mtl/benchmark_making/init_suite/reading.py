@@ -50,7 +50,8 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     The only data file of all, if it is neither, holds training rows, if the user agrees.
     """
     found = find_tasks(data_dir)
-    tasks, unused = list(found.tasks), []
+    tasks = list(found.tasks)
+    unused = []
     for name in found.unused:
         folder, _, file = name.rpartition("/")
         parts = _splits_within(data_dir / name)

@@ -83,7 +83,9 @@ class Scorer:
         (2, tasks, RESAMPLES), and `digest`."""
         predicted = read_predictions(submission, self._suite, self._split, self._tasks)
         ids = [id for id in self._tasks if id in predicted]
-        scores, means, means_in_average = [], [], []
+        scores = []
+        means = []
+        means_in_average = []
         for id in ids:
             task, rows, groups = self._tasks[id].task, self._tasks[id].rows, self._tasks[id].groups
             scores.append(score(task, predicted[id], rows))

@@ -99,7 +99,8 @@ def _data_dir(recipe: TaskRecipe, data_dir: Path | None) -> Path:
 
 def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
     """Do all steps; `tables` gets their tables."""
-    done, last = list[Done](), ""
+    done: list[Done] = []
+    last = ""
     for place, use in enumerate(recipe.uses):
         taken = [tables[name] for name in use.tables]
         if len(taken) == 1 and use.tables[0] in recipe.form.sources and use.tables[0] != last:

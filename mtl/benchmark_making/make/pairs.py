@@ -192,7 +192,9 @@ class Cut(SimilarityOptions):
         work.check_columns(table, "column", self.column, lists=False)
         work.check_columns(table, "like", self.like, lists=False)
         units = units_of([*table.texts(self.like), *table.texts(self.column)], self)
-        rows, before, after = [], list[int](), list[int]()
+        rows = []
+        before: list[int] = []
+        after: list[int] = []
         for row in table.rows:
             text = row.cell(self.column)
             short = _best_run(sentences(text), set(units(row.cell(self.like))), units, self)

@@ -152,7 +152,8 @@ def _section(given: Any, key: str) -> dict[str, Any]:
 
 def _uses(form: Form) -> list[Use]:
     """The steps, whose options are checked."""
-    uses, known = list[Use](), list(form.sources)
+    uses: list[Use] = []
+    known = list(form.sources)
     last = known[0] if len(known) == 1 else None  # the table of the step before
     for number, raw in enumerate(form.steps, start=1):
         key = f"steps.{number}"

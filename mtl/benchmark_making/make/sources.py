@@ -91,7 +91,13 @@ def _sentences(path: Path, tokens: TokenColumns) -> Iterator[tuple[int, Values]]
     The sentence's text stands in a line `# text = …`; without it, the text is the tokens with spaces between them, but for those
     after a token with SpaceAfter=No. A new document begins with `# newdoc id = …` or with the token -DOCSTART-.
     """
-    first, forms, tags, text, document, documents, glue = 0, list[str](), list[str](), "", "", 0, ""
+    first = 0
+    forms: list[str] = []
+    tags: list[str] = []
+    text = ""
+    document = ""
+    documents = 0
+    glue = ""
     lines = read_lines(path)
     has_tabs = any("\t" in line for line in lines)
     for number, line in enumerate([*lines, ""], start=1):

@@ -98,7 +98,9 @@ def _asked(work: Work, options: SplitRows, table: Table) -> dict[str, int]:
     """The numbers of rows asked for, by split, and the rest."""
     total = len(table.rows)
     if options.shares is not None:
-        ends, asked, share = 0, dict[str, int](), 0.0
+        ends = 0
+        asked: dict[str, int] = {}
+        share = 0.0
         for name in [name for name in SPLITS if name in options.shares]:
             share += options.shares[name]
             asked[name] = round(share * total) - ends

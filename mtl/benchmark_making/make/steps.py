@@ -4,6 +4,7 @@ from typing import Any
 
 from mtl.benchmark_making.make import filtering, labels, pairs, splitting
 
+# The steps by name, in the order of docs/how-to/making-tasks.md.
 STEPS: dict[str, type[Any]] = {
     "keep": filtering.Keep,
     "duplicates": filtering.Duplicates,
@@ -24,7 +25,6 @@ STEPS: dict[str, type[Any]] = {
     "split": splitting.SplitRows,
     "split_by_value": splitting.SplitByValue,
 }
-"""By name, in the order of docs/how-to/making-tasks.md."""
 
+# The number of tables that a step takes, where it is not one; None: two or more.
 TABLES = {"stack": None, "pairs": 2}
-"""How many tables a step takes, where it is not one; None: two or more."""

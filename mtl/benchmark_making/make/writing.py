@@ -162,7 +162,8 @@ def _value(row: SourceRow, column: str) -> Value:
 
 def _sheet(recipe: TaskRecipe, id: str, done: Sequence[Done], sources: Mapping[str, Any], folder: Path) -> str:
     """The draft of a task's documentation sheet, with the sources and the steps of the recipe."""
-    tables, steps = {recipe.written[id].table}, list[Done]()
+    tables = {recipe.written[id].table}
+    steps: list[Done] = []
     for each in reversed(done):
         if each.use.into in tables:
             steps.insert(0, each)

@@ -33,7 +33,8 @@ Units = Callable[[str], list[str]]
 
 @dataclass
 class SimilarityOptions:
-    """
+    """How texts are compared.
+
     Args:
         units: what texts are made of, in lower case: bpe (byte pairs, learned from the texts of the step), words, or characters (n-grams).
         measure: of the sets of units A and B of the first and the second text: containment, |A ∩ B| / |A|; dice, 2 |A ∩ B| / (|A| + |B|);
@@ -81,38 +82,8 @@ class BytePairs:
 
     def __init__(self, counts: Counter[str], merges: int) -> None:
         """Learn at most `merges` pairs from words with these counts; pairs that occur once are not merged."""
-        self.ranks: dict[tuple[str, str], int] = {}
+        self.ranks = _learn_merges(counts, merges)
         self._known: dict[str, list[str]] = {}
-        spelled = [([*word[:-1], word[-1] + WORD_END], count) for word, count in sorted(counts.items())]
-        frequency, where = Counter[tuple[str, str]](), defaultdict[tuple[str, str], set[int]](set)
-        for number, (symbols, count) in enumerate(spelled):
-            for pair in pairwise(symbols):
-                frequency[pair] += count
-                where[pair].add(number)
-        heap = [(-count, pair) for pair, count in frequency.items()]
-        heapq.heapify(heap)
-        while heap and len(self.ranks) < merges:
-            count, pair = heapq.heappop(heap)
-            if -count != frequency[pair]:
-                continue  # an entry from before the pair's frequency changed
-            if -count < 2:
-                break
-            self.ranks[pair] = len(self.ranks)
-            changed = set[tuple[str, str]]()
-            for number in where[pair]:
-                old, times = spelled[number]
-                new = _merged(old, pair)
-                for neighbours in pairwise(old):
-                    frequency[neighbours] -= times
-                    changed.add(neighbours)
-                for neighbours in pairwise(new):
-                    frequency[neighbours] += times
-                    where[neighbours].add(number)
-                    changed.add(neighbours)
-                spelled[number] = (new, times)
-            for neighbours in changed:
-                if frequency[neighbours] > 0:
-                    heapq.heappush(heap, (-frequency[neighbours], neighbours))
 
     def __call__(self, text: str) -> list[str]:
         """The byte pairs of a text's words."""
@@ -120,16 +91,59 @@ class BytePairs:
 
     def _word(self, word: str) -> list[str]:
         if word not in self._known:
-            symbols = [*word[:-1], word[-1] + WORD_END]
+            symbols = _characters(word)
             while pairs := [pair for pair in pairwise(symbols) if pair in self.ranks]:
                 symbols = _merged(symbols, min(pairs, key=self.ranks.__getitem__))
             self._known[word] = symbols
         return self._known[word]
 
 
+def _learn_merges(counts: Counter[str], merges: int) -> dict[tuple[str, str], int]:
+    """The learned pairs with their ranks; the first one learned has rank 0."""
+    spelled = [(_characters(word), count) for word, count in sorted(counts.items())]
+    frequency: Counter[tuple[str, str]] = Counter()
+    words_with_pair: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for number, (symbols, count) in enumerate(spelled):
+        for pair in pairwise(symbols):
+            frequency[pair] += count
+            words_with_pair[pair].add(number)
+    heap = [(-count, pair) for pair, count in frequency.items()]
+    heapq.heapify(heap)
+    ranks: dict[tuple[str, str], int] = {}
+    while heap and len(ranks) < merges:
+        count, pair = heapq.heappop(heap)
+        if -count != frequency[pair]:
+            continue  # an entry from before the pair's frequency changed
+        if -count < 2:
+            break
+        ranks[pair] = len(ranks)
+        changed: set[tuple[str, str]] = set()
+        for number in words_with_pair[pair]:
+            old, times = spelled[number]
+            new = _merged(old, pair)
+            for neighbours in pairwise(old):
+                frequency[neighbours] -= times
+                changed.add(neighbours)
+            for neighbours in pairwise(new):
+                frequency[neighbours] += times
+                words_with_pair[neighbours].add(number)
+                changed.add(neighbours)
+            spelled[number] = (new, times)
+        for neighbours in changed:
+            if frequency[neighbours] > 0:
+                heapq.heappush(heap, (-frequency[neighbours], neighbours))
+    return ranks
+
+
+def _characters(word: str) -> list[str]:
+    """The symbols of a word before any merge."""
+    return [*word[:-1], word[-1] + WORD_END]
+
+
 def _merged(symbols: Sequence[str], pair: tuple[str, str]) -> list[str]:
     """The symbols with each occurrence of the pair as one symbol."""
-    merged, place = list[str](), 0
+    merged: list[str] = []
+    place = 0
     while place < len(symbols):
         both = tuple(symbols[place : place + 2]) == pair
         merged.append("".join(pair) if both else symbols[place])
@@ -138,11 +152,13 @@ def _merged(symbols: Sequence[str], pair: tuple[str, str]) -> list[str]:
 
 
 class TextComparison:
-    """The similarity of each of some texts to each of some others.
+    """The similarity of each text of one list to each text of another.
 
     Attributes:
+        measure: see `SimilarityOptions`.
         left, right: float32 (texts, units), whole numbers: 1 for each unit of a text, or its TF-IDF weight × SCALE.
         sizes: the numbers of units of the texts of both sides.
+        penalties: what the similarities to each text of the second list are divided by, float64 (second texts,).
     """
 
     def __init__(self, lefts: Sequence[str], rights: Sequence[str], options: SimilarityOptions, title: str) -> None:
@@ -162,17 +178,23 @@ class TextComparison:
         self.penalties = np.array(powers)[counts]
 
     def values(self, shared: np.ndarray, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
-        """The similarities, float64, of pairs with these products of their rows in `left` and `right`.
+        """The similarities of pairs, float64, of the shape of `shared`.
 
-        The numbers of the texts are in shapes that broadcast to that of the products.
+        Args:
+            shared: the products of the pairs' rows in `left` and `right`.
+            lefts, rights: indices of the texts; broadcast against `shared`.
         """
         ours, theirs = self.sizes[0][lefts], self.sizes[1][rights]
-        size = {
-            "containment": lambda: ours,
-            "dice": lambda: (ours + theirs) / 2,
-            "jaccard": lambda: ours + theirs - shared,
-            "tfidf": lambda: SCALE**2,
-        }[self.measure]()
+        size: np.ndarray | int
+        match self.measure:
+            case "containment":
+                size = ours
+            case "dice":
+                size = (ours + theirs) / 2
+            case "jaccard":
+                size = ours + theirs - shared
+            case "tfidf":
+                size = SCALE**2
         return shared / (np.maximum(size, 1) * self.penalties[rights])
 
     def pairs(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
@@ -191,7 +213,8 @@ class TextComparison:
         frequent = np.sort(np.argsort(-counts, kind="stable")[:DENSE_UNITS])
         rare = np.setdiff1d(np.arange(len(counts)), frequent)
         dense, sparse = self.right[:, frequent].T.toarray(), self.right[:, rare].T.tocsr()
-        ours, size = self.left.shape[0], max(1, BLOCK // max(1, self.right.shape[0]))
+        ours = self.left.shape[0]
+        size = max(1, BLOCK // max(1, self.right.shape[0]))
         for start in progress(range(0, ours, size), title, "blocks"):
             rows = self.left[start : start + size]
             shared = rows[:, frequent].toarray() @ dense
@@ -202,7 +225,8 @@ class TextComparison:
 def _sets(units: Units, texts: Sequence[str], title: str) -> csr_matrix:
     """A row for each text with 1 for each of its units, float32 (texts, units)."""
     ids: dict[str, int] = {}
-    indptr, indices = [0], []
+    indptr = [0]
+    indices: list[np.ndarray] = []
     for text in progress(texts, title, "texts"):
         numbers = {ids.setdefault(unit, len(ids)) for unit in units(text)}
         indices.append(np.fromiter(sorted(numbers), np.int32, len(numbers)))

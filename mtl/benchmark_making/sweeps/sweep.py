@@ -123,7 +123,8 @@ def _make_in_turn(waiting: Sequence[Job], make: Callable[[Job], Any], runs: int)
     """Make runs one after another, and return the names of those that other processes are at work on. `runs` counts the finished ones too."""
     import torch
 
-    threads, busy = torch.get_num_threads(), list[str]()
+    threads = torch.get_num_threads()
+    busy: list[str] = []
     failures = Failures(len(waiting))
     for number, run in enumerate(waiting, start=runs - len(waiting) + 1):
         logger.info("run %d of %d: %s", number, runs, run.name)

@@ -17,9 +17,10 @@ from mtl.embedders.vector_files.text import LARGEST_DIM
 from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex, first_vectors
 
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})\r?\n")
-_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # among the bytes of a few numbers, there is nearly always one of these
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # the bytes of a few numbers nearly always include one of these
 _REST_OF_WORD = re.compile(rb"[^\x00-\x20\x7f]{1,200} ")  # what follows the first space of a word with two parts
-_USUAL = 1e-15, 1e6  # the absolute values of numbers of vectors; bytes of text, or of two numbers, mean others
+# The absolute values of numbers of vectors. Read at a wrong offset, bytes give numbers outside this range.
+_USUAL = 1e-15, 1e6
 _LONGEST_WORD = 2**16  # bytes
 _FLOAT = 4  # bytes
 _ROWS_PER_UPDATE = 4096  # of the progress bar
@@ -27,7 +28,7 @@ AGAIN = "download or copy it again"
 
 
 def is_word2vec_binary(path: Path) -> bool:
-    """Whether a file begins as word2vec's binary format does: with `count dimension`, and then bytes that no text has."""
+    """Whether a file begins as word2vec's binary format does: a line `count dimension`, and then bytes that no text has."""
     with open_regular(path) as file:
         start = file.read(_LONGEST_WORD)
     header = _HEADER.match(start)
@@ -35,7 +36,7 @@ def is_word2vec_binary(path: Path) -> bool:
 
 
 class IndexedWord2Vec:
-    """An `OpenVectors`. Raises InputError for a damaged file."""
+    """The vectors of a file in word2vec's binary format, as `OpenVectors` describes its methods."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -66,7 +67,15 @@ class IndexedWord2Vec:
 
 
 class OpenBinary(NamedTuple):
-    """An open file of so many words, of which the first one begins at this offset."""
+    """An open file and what its first line says.
+
+    Attributes:
+        content: the whole file.
+        version: tells whether the file has changed since it was indexed.
+        words: the number of words.
+        dim: the size of a vector.
+        start: the offset of the first word.
+    """
 
     content: mmap.mmap
     version: FileVersion
@@ -82,6 +91,7 @@ class OpenBinary(NamedTuple):
 
 @contextmanager
 def _open(path: Path) -> Iterator[OpenBinary]:
+    """Within the block, the file is open. Raises InputError if its first line is wrong or the file is too short for it."""
     with open_regular(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         header = _HEADER.match(content[:64])
         if header is None:
@@ -116,7 +126,7 @@ def _rows(path: Path, opened: OpenBinary, activity: str) -> Iterator[tuple[bytes
 
 
 def _is_unusual(vector: np.ndarray) -> bool:
-    """Whether numbers are far larger or smaller than those of vectors, or not finite, as where they are read from a wrong place."""
+    """Whether a number is outside the usual range or not finite, as where bytes are read at a wrong offset."""
     low, high = _USUAL
     sizes = np.abs(vector)
     return not bool(np.all((sizes == 0) | ((sizes >= low) & (sizes <= high))))

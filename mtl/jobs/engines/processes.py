@@ -51,7 +51,8 @@ class Processes:
         context = multiprocessing.get_context("spawn")
         shares = {unit.name: _places(unit, at_a_time) for unit in units}
         slots = list(range(min([len(units), *shares.values()])))
-        waiting, ended = list(units), set[str]()
+        waiting = list(units)
+        ended: set[str] = set()
         running: dict[Any, Running] = {}  # by the end of the pipe on which the process reports
         try:
             while waiting or running:

@@ -61,7 +61,8 @@ class RayCluster:
             self._check_needs(units, nodes)
             for folder in sorted({unit.folder for unit in units if unit.folder is not None}):
                 self._check_folder(folder, nodes)
-            waiting, ended = list(units), set[str]()
+            waiting = list(units)
+            ended: set[str] = set()
             while waiting or running:
                 while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
                     waiting.remove(unit)
@@ -190,7 +191,8 @@ def _describe(probe: str) -> dict[str, str | None]:
     """What a node has: the content of a file in the folder of the results, and versions."""
     import torch
 
-    content, file = None, Path(probe)
+    content = None
+    file = Path(probe)
     for _ in range(10):  # a network file system may show a new file late
         if file.exists():
             content = file.read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 import logging
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,12 @@ VECTORIZER = "vectorizer"  # the setting, beside those of the estimator, that is
 
 
 class Floor(Method):
-    """`mtl.methods.method.Method` of the methods that read no embeddings."""
+    """A method without an encoder: it guesses, or trains an estimator on features of the texts.
+
+    Attributes:
+        embedding_parameters: the parameters of the word vectors that features are made of; here, 0.
+        joined: whether the texts of a row are joined to one text, from which a vectorizer makes the features.
+    """
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a setting in `floor.grid` that the method's estimators do not have."""
@@ -106,35 +111,46 @@ class Floor(Method):
         }
 
     def _learn(self, task: Task, seed: int, folder: Path) -> Kept:
-        """Train with each combination of settings. Return the estimator that is best on dev (among equals, the first one)."""
-        rows = self.dataset.choosing_rows(task)
-        dev = self.dataset.splits[task.id]["dev"].take(rows)
+        """Train with each combination of settings, unless an earlier run has chosen one. The estimator that is best on dev (among equals,
+        the first one)."""
         start = time.monotonic()
-        candidates, done = self._candidates(task), chosen_file(folder, task.id)
+        candidates = self._candidates(task)
+        done = chosen_file(folder, task.id)
         # Before the trials, since n-grams have their own progress bars.
         self._task_features(task, candidates[0].get(VECTORIZER))
         if done.exists():
             recorded = read_json(done, Chosen)["settings"]
             if recorded not in candidates:
                 raise InputError("are none of those to try; delete it, and run this again", path=done, key="settings")
-            trial = self._trial(task, recorded, seed)
+            trained = self._trained_with(task, recorded, seed)
         else:
-            trials: list[dict[str, Any]] = []
-            best, values = -np.inf, dict[str, Any]()
-            for candidate in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
-                trained = self._trial(task, candidate, seed)
-                value = score(task, self._predicted(task, task, trained, "dev")[rows], dev.scored)
-                trials.append({"settings": candidate, "score": value})
-                if value > best + TIE:
-                    best, trial, values = value, trained, {"settings": candidate, "score": value}
+            trained, best, trials = self._best_trial(task, candidates, seed)
             seconds = time.monotonic() - start
-            write_json(done, {**values, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
-            chosen = ", ".join(f"{key}={value}" for key, value in values["settings"].items()) or "the defaults"
-            logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.suite.shown.show(best), chosen)
-        self._trained[task.id] = trial
+            write_json(done, {**best, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
+            chosen = ", ".join(f"{key}={value}" for key, value in best["settings"].items()) or "the defaults"
+            logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.suite.shown.show(best["score"]), chosen)
+        self._trained[task.id] = trained
         if self.config.floor.keep:
-            write_kept(kept_file(folder, task.id), trial)
-        return trial
+            write_kept(kept_file(folder, task.id), trained)
+        return trained
+
+    def _best_trial(
+        self, task: Task, candidates: Sequence[dict[str, Any]], seed: int
+    ) -> tuple[Kept, dict[str, Any], list[dict[str, Any]]]:
+        """The best trained estimator, its settings and score, and those of all trials. Of the others, no estimator stays in memory."""
+        rows = self.dataset.choosing_rows(task)
+        dev = self.dataset.splits[task.id]["dev"].take(rows)
+        best: tuple[Kept, dict[str, Any]] | None = None
+        trials: list[dict[str, Any]] = []
+        for candidate in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
+            trained = self._trained_with(task, candidate, seed)
+            value = score(task, self._predicted(task, task, trained, "dev")[rows], dev.scored)
+            trial = {"settings": candidate, "score": value}
+            trials.append(trial)
+            if best is None or value > best[1]["score"] + TIE:
+                best = trained, trial
+        assert best is not None
+        return *best, trials
 
     def _candidates(self, task: Task) -> list[dict[str, Any]]:
         """The settings to try: of the vectorizer, if there are several, and of the estimator."""
@@ -143,16 +159,18 @@ class Floor(Method):
         estimators = list(settings(self.config.method, target_kind(task).estimator, floor.grid))
         return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
 
-    def _trial(self, task: Task, values: Mapping[str, Any], seed: int) -> Kept:
+    def _trained_with(self, task: Task, values: Mapping[str, Any], seed: int) -> Kept:
+        """An estimator that is trained with these settings, among which that of the vectorizer may be."""
         of_estimator = {key: value for key, value in values.items() if key != VECTORIZER}
         vectorizer = values.get(VECTORIZER)
         features, of_splits = self._task_features(task, vectorizer)
         return Kept(self.fit_estimator(task, of_estimator, seed, of_splits["train"]), features, vectorizer)
 
     def fit_estimator(self, task: Task, values: dict[str, Any], seed: int, features: Matrix) -> Any:
+        """An estimator that is trained on the features of the inputs to train on. Raises InputError if all have one target."""
         estimator = new_estimator(self.config.method, task, values, seed, torch.get_num_threads())
-        kind, targets = target_kind(task), self._training(task).targets
-        if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
+        targets = self._training(task).targets
+        if target_kind(task).estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
         trained = quiet_fit(estimator, features, targets)
         return YesOrNo(trained) if self._in_pairs(task) else trained
@@ -189,7 +207,7 @@ class Floor(Method):
         return self._features[task.id, vectorizer]
 
     def new_features(self, task: Task, vectorizer: str | None) -> RowFeatures:
-        """What turns the rows of a task into features. Joined texts have a vectorizer."""
+        """What makes features of a task's rows, before it is fitted. `vectorizer` is the one for joined texts; None: they are not joined."""
         if self.config.method == "fasttext":
             return TokenLines()
         if vectorizer:

@@ -42,7 +42,8 @@ def sentences(text: str, language: str) -> list[str]:
     A full stop ends no sentence after an abbreviation of the language (Moses's list; none for other languages), after
     a single letter, and before a small letter.
     """
-    parts, start = [], 0
+    parts = []
+    start = 0
     for end in _END.finditer(text):
         if not end[0].startswith(".") or _is_end(text, start, end, language):
             parts.append(text[start : end.end()].strip())
@@ -90,7 +91,8 @@ class Lead(Method):
         done = chosen_file(folder, task.id)
         if not done.exists():
             start = time.monotonic()
-            count, trials = self.config.lead.sentences or 1, dict[int, float]()
+            count = self.config.lead.sentences or 1
+            trials: dict[int, float] = {}
             if self.config.lead.sentences is None:
                 train = self.dataset.splits[task.id]["train"]
                 for number in progress(range(1, MOST_SENTENCES + 1), f"seed {seed} · {task.id} · sentences", "numbers"):

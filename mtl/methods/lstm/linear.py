@@ -112,7 +112,9 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
     Args:
         texts: those of the dataset, without boundary words.
     """
-    kept, outputs, seconds = dict[str, Kept](), dict[str, dict[str, np.ndarray]](), 0.0
+    kept: dict[str, Kept] = {}
+    outputs: dict[str, dict[str, np.ndarray]] = {}
+    seconds = 0.0
     tasks = [task for task in dataset.trained_tasks if task.id not in dataset.answers]
     with Progress("linear models", sum(map(_fits, tasks)), "fits") as bar:
         for task in tasks:

@@ -184,7 +184,8 @@ class FineTuned(Method):
 
     def _warmup_notes(self) -> list[str]:
         """A note that names the tasks whose training ends before the warm-up does."""
-        settings, short = self.config.transformer, []
+        settings = self.config.transformer
+        short = []
         for task in self.dataset.trained_tasks:
             rows = self.data.train(task, self.config.loss, self.config.seeds[0])
             steps = settings.epochs * pass_batches(rows, settings.batch_size)

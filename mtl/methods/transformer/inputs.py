@@ -40,7 +40,8 @@ class InputReader:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
         text), int32. Counts those that are cut. Raises InputError if `max_length` leaves no token for a text."""
         self.seen += len(inputs)
-        rows, lengths = list[np.ndarray](), np.zeros(len(inputs), dtype=np.int64)
+        rows: list[np.ndarray] = []
+        lengths = np.zeros(len(inputs), dtype=np.int64)
         with Progress("tokenizing", len(inputs), "rows") as bar:
             for start in range(0, len(inputs), CHUNK):
                 chunk = inputs[start : start + CHUNK]

@@ -117,7 +117,8 @@ def parameter_groups(network: TransformerNetwork, settings: TransformerConfig) -
     Biases and layer norms, which are vectors, have no weight decay, as usual for BERT. Of L layers, layer l (from 0) has the factor
     `layer_decay` ** (L - l), embeddings have that of a layer below layer 0, and what stands above the layers has the factor 1.
     """
-    layers, groups = int(network.body.config.num_hidden_layers), dict[tuple[int, bool], list[nn.Parameter]]()
+    layers = int(network.body.config.num_hidden_layers)
+    groups: dict[tuple[int, bool], list[nn.Parameter]] = {}
     for level, parameter in leveled(network):
         if parameter.requires_grad:
             groups.setdefault((level, parameter.ndim > 1), []).append(parameter)

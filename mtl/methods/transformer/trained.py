@@ -48,8 +48,8 @@ FAR = -(10**9)  # where tokens are that stand for no character
 
 logger = logging.getLogger("mtl")
 
+# A marked span: the number of its text, and its start and stop in characters.
 Mark = tuple[int, int, int]
-"""A marked span: the number of its text, and its start and stop in characters."""
 
 
 def encode_texts(

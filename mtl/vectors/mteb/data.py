@@ -95,7 +95,8 @@ def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path
 
     Raises InputError if none is left, and for rows that cannot be read.
     """
-    usable, missing = [], list[MissingSplit]()
+    usable = []
+    missing: list[MissingSplit] = []
     for name in names:
         try:
             if data_dir is not None and (data_dir / name).is_dir():
@@ -245,7 +246,8 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])
-    differences, fewer = [], False
+    differences = []
+    fewer = False
     for name in _read_splits(task, [split]):
         if name not in described:
             differences.append(f"{name}: mteb does not describe it")

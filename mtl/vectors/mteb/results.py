@@ -170,7 +170,8 @@ def summarize(
 
 def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
     """The table of one evaluation in Markdown: a line for each task, the means of types and both averages, and notes."""
-    tasks, body = summary["tasks"], []
+    tasks = summary["tasks"]
+    body = []
     for type_name, type_ in benchmark.types.items():
         scored = [name for name in type_.tasks if name in tasks]
         for name in scored:
@@ -202,7 +203,9 @@ def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str
 
 def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
     """What was scored (the settings in words, and the size), and what the marks mean, in sentences."""
-    settings, cost, notes = summary["encoder"]["settings"], summary["cost"], []
+    settings = summary["encoder"]["settings"]
+    cost = summary["cost"]
+    notes = []
     if settings:
         notes.append(f"{settings[0].upper()}{settings[1:]}.")
     notes.append(

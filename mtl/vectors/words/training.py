@@ -75,8 +75,12 @@ class TrainingRequest:
 
     Args:
         texts: the text files, plain or gzipped.
+        language: of the text files, for the tokenizer; a suite has its own.
+        suite: a name or a path.
+        data_dir: the folder of the suite's data; None: that of the suite.
         suite_held_out: the share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
         out: the file or the folder to write.
+        accelerator: where to compute, as in `mtl.base.device.device_of`.
     """
 
     texts: list[str] | None = None

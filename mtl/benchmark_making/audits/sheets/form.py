@@ -26,6 +26,7 @@ SHOWN = 40  # characters of an unknown field's name that a message quotes
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 LAST_HEADING = "VI. OTHER"
+# The fields of the template by heading.
 TEMPLATE: dict[str, tuple[str, ...]] = {
     "I. IDENTIFYING INFORMATION": (
         *("Title*", "Subtitle", "Created by*", "Publisher(s)*", "Link(s) / permanent identifier(s)*", "License(s)*"),
@@ -48,7 +49,6 @@ TEMPLATE: dict[str, tuple[str, ...]] = {
     ),
     LAST_HEADING: ("Related projects", "References"),
 }
-"""The fields of the template by heading."""
 
 ORDER = [name for heading, fields in TEMPLATE.items() for name in (heading, *fields)]
 
