@@ -28,12 +28,13 @@ from huggingface_hub.errors import (
 from mtl.base.errors import InputError, resource_problem
 from mtl.base.files import replacing
 from mtl.base.untrusted import is_inside
+from mtl.benchmark_making.data_files import WRITERS, write_records
 from mtl.data.columns import Value, listed, parquet_labels
 from mtl.data.examples import read_examples, span_end
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.fetching.download import checksum_problem
 from mtl.data.files import GIT
-from mtl.data.records import WRITERS, is_typed, read_records, write_records
+from mtl.data.records import is_typed, read_records
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, HubSource, Task
 

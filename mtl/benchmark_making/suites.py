@@ -20,8 +20,8 @@ from mtl.base.files import new_folder, without_empty_folders, write_text
 from mtl.base.lazy import lazy
 from mtl.base.terminal import inert, markdown_table
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.benchmark_making.data_files import write_records
 from mtl.data.files import read_bytes
-from mtl.data.records import write_records
 from mtl.settings.layers import find_suite
 from mtl.tasks import suite as tasks_suite
 from mtl.tasks.task import SPLITS

@@ -94,20 +94,6 @@ def names_in(row: Any, prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{key}"
 
 
-def nested(columns: Sequence[str], values: Sequence[Value]) -> dict[str, Any]:
-    """The nested row in which each of these columns has its value. Raises ValueError where one column is inside another."""
-    row: dict[str, Any] = {}
-    for column, value in zip(columns, values, strict=True):
-        *outer, last = column.removesuffix(LIST).split(".")
-        inner = row
-        for key in outer:
-            inner = inner.setdefault(key, {})
-        if not isinstance(inner, dict) or last in inner:
-            raise ValueError(f"column {column!r} is inside another column")
-        inner[last] = value
-    return row
-
-
 def listed(names: list[str]) -> str:
     """Names in one line of an error message, whatever characters an untrusted file puts into them."""
     return ", ".join(name if name.isprintable() else ascii(name) for name in names) or "nothing"
@@ -152,12 +138,6 @@ def parquet_labels(path: Path, column: str) -> list[str]:
     except (KeyError, TypeError, ValueError, RecursionError):
         return []
     return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
-
-
-def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write nested rows to a parquet file. Raises InputError where a column's values differ in type."""
-    with parquet_errors(path, "cannot be written", "give each column values of one type") as (pyarrow, parquet):
-        parquet.write_table(pyarrow.Table.from_pylist(rows), path)
 
 
 def _names(fields: Any, prefix: str = "") -> Iterator[str]:

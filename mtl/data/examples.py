@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.data.columns import text
 from mtl.data.files import read_lines
-from mtl.data.records import Value, column_names, is_typed, read_records, text
+from mtl.data.records import Value, column_names, is_typed, read_records
 from mtl.tasks.target_kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Layout, Task

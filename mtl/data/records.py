@@ -1,8 +1,6 @@
 """Rows of data files as records, with the values of the columns that a task reads; and files of rows. `mtl.data.rows` describes the forms."""
 
-import csv
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,12 +13,9 @@ from mtl.data.columns import (
     Value,
     listed,
     names_in,
-    nested,
     optional_value,
     parquet_names,
-    text,
     value_of,
-    write_parquet,
 )
 from mtl.data.rows import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
 from mtl.tasks.task import Layout
@@ -92,20 +87,6 @@ def column_names(path: Path, layout: Layout = PLAIN) -> list[str]:
     return list(dict.fromkeys(name for _, row in rows for name in names_in(row)))
 
 
-def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
-    """Write rows of these columns' values to a file, in the form that its suffix names: tsv, csv, jsonl or parquet.
-
-    Returns the number of values that were changed: in a tsv file, each tab and each line end becomes a space.
-    Raises InputError for another suffix, and for a list in a tsv or csv file.
-    """
-    if (write := WRITERS.get(path.suffix.lower())) is None:
-        raise InputError(f"unknown format; a data file's name ends in {', '.join(WRITERS)}", path=path)
-    try:
-        return write(path, columns, rows)
-    except ValueError as error:
-        raise InputError(f"cannot be written: {error}", path=path) from None
-
-
 def _read(path: Path, columns: Sequence[str], lookup: Lookup, layout: Layout) -> list[Record]:
     if form_of(path, layout) in TABLES and layout.beside is None:
         return _cell_records(path, columns, layout)
@@ -155,33 +136,3 @@ def _no_column(path: Path, column: str, header: Sequence[str], layout: Layout) -
             if other != separator and column in [name.strip() for name in header[0].split(other)]:
                 return f"{problem}; if {SEPARATORS[other]} set the cells apart, write reading: {{separator: {json.dumps(other)}}}"
     return problem
-
-
-def _write_tsv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
-    cells = [[text(value) for value in values] for values in rows]
-    kept = [[re.sub("\r\n|[\t\r\n]", " ", cell) for cell in row] for row in cells]
-    path.write_text("".join("\t".join(row) + "\n" for row in [columns, *kept]), encoding="utf-8", newline="")
-    return sum(
-        old != new for before, after in zip(cells, kept, strict=True) for old, new in zip(before, after, strict=True)
-    )
-
-
-def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
-    cells = [[text(value) for value in values] for values in rows]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([columns, *cells])
-    return 0
-
-
-def _write_jsonl(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
-    lines = [json.dumps(nested(columns, values), ensure_ascii=False) + "\n" for values in rows]
-    path.write_text("".join(lines), encoding="utf-8", newline="")
-    return 0
-
-
-def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
-    write_parquet(path, [nested(columns, values) for values in rows])
-    return 0
-
-
-WRITERS = {".tsv": _write_tsv, ".csv": _write_csv, ".jsonl": _write_jsonl, ".parquet": _write_parquet}  # by suffix

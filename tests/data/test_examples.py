@@ -3,12 +3,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from data_files import write_jsonl, write_table
+from data_files import write_jsonl, write_rows, write_table
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.data.examples import Example, make_example, make_inputs, read_examples, read_rows, read_targets, span_texts
-from mtl.data.records import write_records
 from mtl.tasks.task import Task
 
 LABELS = Task(id="t", kind="labels", text=["sentence"], target="target", labels=["0", "1"], metric="accuracy")
@@ -186,9 +185,9 @@ def test_targets_of_another_type_name_the_line(
 ) -> None:
     columns = [*task.text_columns, *([task.group] if task.group else []), task.target]
     path = tmp_path / f"x{suffix}"
-    write_records(path, columns, [[*("x" for _ in columns[1:]), good]])
+    write_rows(path, columns, [[*("x" for _ in columns[1:]), good]])
     assert len(read_examples(task, path)) == 1
-    write_records(path, columns, [[*("x" for _ in columns[1:]), bad]])
+    write_rows(path, columns, [[*("x" for _ in columns[1:]), bad]])
     with pytest.raises(InputError) as caught:
         read_examples(task, path)
     assert str(caught.value) == f"{path}:1: column {task.target!r}: {problem}"

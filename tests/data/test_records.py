@@ -9,13 +9,15 @@ from typing import Any
 
 import pyarrow
 import pytest
+from data_files import write_rows
 from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes
 from pyarrow import parquet
 
 from mtl.base.errors import InputError
 from mtl.data import columns as parquet_module
-from mtl.data.records import Record, column_names, read_fields, read_records, text, write_records
+from mtl.data.columns import text
+from mtl.data.records import Record, column_names, read_fields, read_records
 from mtl.tasks.task import Layout
 
 NESTED = [
@@ -285,47 +287,6 @@ def test_values_as_text() -> None:
             text(value)
 
 
-@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
-def test_written_rows_read_back(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"x{suffix}"
-    rows = [("Zażółć", "\"a\", 'b' \\n", "\u2028"), ("", "NA", "null")]
-    assert write_records(path, ["a", "b", "c"], rows) == 0
-    assert values(path, "a", "b", "c") == rows
-
-
-def test_tsv_cannot_hold_tabs_and_line_ends(tmp_path: Path) -> None:
-    rows = [("a\tb", 1), ("c\r\nd\n\ne\r", 2.5), ("f", True)]
-    assert write_records(tmp_path / "x.tsv", ["t", "n"], rows) == 2
-    assert values(tmp_path / "x.tsv", "t", "n") == [("a b", "1"), ("c d  e ", "2.5"), ("f", "true")]
-    assert write_records(tmp_path / "x.csv", ["t"], [row[:1] for row in rows]) == 0
-    assert values(tmp_path / "x.csv", "t") == [row[:1] for row in rows]
-
-
-@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
-def test_nested_columns_are_written_nested(tmp_path: Path, suffix: str) -> None:
-    path, columns, rows = tmp_path / f"x{suffix}", ["a.b", "c[]", "a.d.e"], [(1, ["x", "y"], 0.5), (2, ["z"], 1.5)]
-    write_records(path, columns, rows)
-    assert values(path, *columns) == rows
-    assert column_names(path) == ["a.b", "a.d.e", "c[]"]
-    for clash in (["a", "a.b"], ["a.b", "a"], ["a.b", "a.b.c"]):
-        with raises_input_error():
-            write_records(path, clash, [("x", "y")])
-
-
-@pytest.mark.parametrize(
-    ("suffix", "rows", "expected"),
-    [
-        (".tsv", [(["a"],)], "cannot be written: a text or a number is expected here, not a list"),
-        (".csv", [(["a"],)], "cannot be written: a text or a number is expected here, not a list"),
-        (".parquet", [("a",), (1,)], "cannot be written: .*; give each column values of one type"),
-        (".txt", [("a",)], "unknown format"),
-    ],
-)
-def test_values_that_a_format_cannot_hold(tmp_path: Path, suffix: str, rows: list[Any], expected: str) -> None:
-    with pytest.raises(InputError, match=expected):
-        write_records(tmp_path / f"x{suffix}", ["c"], rows)
-
-
 def test_all_fields_of_rows_that_lack_some(tmp_path: Path) -> None:
     path = write(tmp_path / "rows.jsonl", "".join(json.dumps(row) + "\n" for row in NESTED))
     assert read_fields(path) == {
@@ -344,7 +305,7 @@ def test_all_fields_of_rows_that_lack_some(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
 def test_a_damaged_data_file_is_read_or_one_line(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"
-    write_records(path, ["a", "b"], [[f"text {number}", number] for number in range(9)])
+    write_rows(path, ["a", "b"], [[f"text {number}", number] for number in range(9)])
     for what, content in mutated_bytes(path.read_bytes(), 60):
         path.write_bytes(content)
         message_of(lambda: (column_names(path), read_records(path, ["a", "b"]), read_fields(path)), what)

@@ -14,11 +14,11 @@ from mtl.base.files import sha256, write_json, write_text
 from mtl.base.version import VERSION
 from mtl.benchmark_making.audits.sheets.draft import draft_sheet
 from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE
+from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table
 from mtl.data.columns import LIST, Value, listed
 from mtl.data.examples import read_examples
-from mtl.data.records import write_records
 from mtl.jobs.job import load_job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import SPLITS, Task

@@ -10,7 +10,7 @@ from sklearn.model_selection import PredefinedSplit
 
 from mtl.benchmark_making.audits.fields import FOLDS, field_findings, guess, non_inputs
 from mtl.benchmark_making.audits.findings import Finding
-from mtl.data.records import write_records
+from mtl.benchmark_making.data_files import write_records
 from mtl.tasks.target_kind import Target
 from mtl.tasks.task import PERCENT, SCALES, Scale, Task
 
