@@ -22,17 +22,6 @@ def keep_memory() -> None:
             mallopt(option, value)
 
 
-def release_memory() -> None:
-    """Return freed memory to the system, also where blocks that are in use stand between it.
-
-    Between batches of changing length, freed blocks of one size are too small for the next, and a process grows without need. Only glibc
-    has this; with other C libraries this does nothing.
-    """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        trim(0)
-
-
 class _MemoryCounters(ctypes.Structure):
     """PROCESS_MEMORY_COUNTERS of psapi.h."""
 

@@ -26,17 +26,6 @@ def encode_blocks(texts: Sequence[str], encode: Encode, dim: int, progress: bool
     return vectors
 
 
-def mean_vector(texts: Sequence[str], encode: Encode, title: str) -> np.ndarray:
-    """The mean of the vectors of at least one text, float32 (dim,), which centred vectors lack. The progress has the title."""
-    total = np.zeros(1)  # grows to (dim,)
-    with Progress(title, len(texts), "texts") as bar:
-        for _, block in text_blocks(texts):
-            total = total + encode(block).sum(axis=0, dtype=np.float64)
-            bar.advance(len(block))
-    mean: np.ndarray = (total / len(texts)).astype(np.float32)
-    return mean
-
-
 def text_blocks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Blocks of texts, each with the number of its first one. Raises InputError as `encode_blocks`."""
     if isinstance(texts, str):

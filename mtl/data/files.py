@@ -6,9 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count, islice
 from pathlib import Path
-from typing import IO
 
 from mtl.base.errors import InputError
 from mtl.base.files import git_blob_id, sha256
@@ -32,16 +30,6 @@ def read_lines(path: Path) -> list[str]:
     A line ends with a line feed, or with a carriage return and a line feed; no other character ends one.
     """
     return split_lines(read_bytes(path), str(path))
-
-
-def first_bytes(path: Path, size: int, member: str | None = None) -> bytes:
-    """About the first `size` bytes of a data file, unpacked: whole lines, unless the first one is longer. Raises InputError."""
-    head = bytearray()
-    for line in unpacked_lines(path, member):
-        head += line
-        if len(head) >= size:
-            break
-    return bytes(head[:size])
 
 
 def unpacked_lines(path: Path, member: str | None = None) -> Iterator[bytes]:
@@ -106,33 +94,6 @@ def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
         remedy = "save the file as UTF-8, or say what it is: reading: {encoding: …}"
         byte = f" (byte {error.object[error.start]:#04x})" if isinstance(error, UnicodeDecodeError) else ""
         raise InputError(f"not {encoding.upper()}{byte}; {remedy}", path=path, line=line) from None
-
-
-def line_blocks(file: IO[bytes], name: str, size: int) -> Iterator[tuple[list[str], int]]:
-    """The lines of a UTF-8 file as `read_lines` gives them, in blocks of at most `size` lines, each with its number of bytes.
-
-    Raises InputError with the line that is not UTF-8, or longer than LINE_LIMIT bytes.
-    """
-    done = 0
-    while block := list(islice(limited_lines(file, name, done), size)):
-        content = b"".join(block)
-        yield split_lines(content, name, done), len(content)
-        done += len(block)
-
-
-def limited_lines(file: IO[bytes], name: str, before: int = 0) -> Iterator[bytes]:
-    """The lines of a file with their ends, after `before` lines that were read already.
-
-    Raises InputError for a line of more than LINE_LIMIT bytes: an unpacked file may be one line that no memory holds.
-    """
-    for number in count(before + 1):
-        if not (line := file.readline(LINE_LIMIT + 1)):
-            return
-        if len(line) > LINE_LIMIT:
-            raise InputError(
-                f"the line has more than {LINE_LIMIT // 2**20} MiB; no text is that long", path=name, line=number
-            )
-        yield line
 
 
 def split_lines(content: bytes, name: str, before: int = 0) -> list[str]:

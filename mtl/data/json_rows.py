@@ -86,15 +86,6 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
         yield document.line(position), {ID: key, **_row(document, position)}
 
 
-def json_parts(path: Path, text: str) -> list[str]:
-    """The keys of the object in a .json file whose values are lists; empty if it is another value."""
-    document = JsonText(path, text)
-    start = document.start(0)
-    if text[start : start + 1] != "{" or document.start(document.value(start)[1]) < len(text):
-        return []
-    return [key for key, position in document.members(start) if text[position : position + 1] in "[{"]
-
-
 def _is_list(line: str) -> bool:
     """Whether a line is a whole JSON list."""
     try:

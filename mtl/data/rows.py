@@ -19,7 +19,7 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.data.columns import parquet_names, parquet_rows, text, value_of
 from mtl.data.files import data_lines
-from mtl.data.json_rows import json_parts, json_rows, parse_row
+from mtl.data.json_rows import json_rows, parse_row
 from mtl.tasks.task import Layout
 
 MOST_COLUMNS = 10_000
@@ -67,13 +67,6 @@ def stream_rows(
     if layout.beside is not None:
         rows = _with_lines(path, layout, rows)
     return rows if name is None else _with_value(path, rows, name, value)
-
-
-def parts_of(path: Path) -> list[str]:
-    """The parts of a file that may hold rows: the keys of a JSON object. Empty for other files. Raises InputError."""
-    if form_of(path) != "json":
-        return []
-    return json_parts(path, "".join(data_lines(path, None, None)))
 
 
 def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tuple[int, list[str]]]]:

@@ -14,7 +14,7 @@ from input_errors import raises_input_error
 
 from mtl.data import files, rows
 from mtl.data.records import column_names, read_records
-from mtl.data.rows import parts_of, stream_rows
+from mtl.data.rows import stream_rows
 from mtl.tasks.task import Layout, Reading
 
 SEMICOLONS = Layout(reading=Reading(separator=";"))
@@ -86,7 +86,6 @@ def test_packed_files(tmp_path: Path, suffix: str, pack: Any) -> None:
     content = b"text\tn\n" + b"".join(b"a text\t%d\n" % number for number in range(500))
     path = write(tmp_path / f"a.tsv{suffix}", pack(content))
     assert [row["n"] for _, row in stream_rows(path)] == [str(number) for number in range(500)]
-    assert files.first_bytes(path, 6) == b"text\tn"
     write(path, pack(content)[:-20])
     with raises_input_error(file=path.name):
         list(stream_rows(path))
@@ -173,9 +172,3 @@ def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST_LINES", 3)
     with raises_input_error(file="long.txt"):
         list(stream_rows(write(tmp_path / "long.txt", "a\n" * 4)))
-
-
-def test_the_parts_of_a_file(tmp_path: Path) -> None:
-    content = {"train": [{"n": 1}], "info": "x", "by id": {"a": {}}}
-    assert parts_of(write(tmp_path / "a.json", json.dumps(content))) == ["train", "by id"]
-    assert parts_of(write(tmp_path / "b.json", "[]")) == [] == parts_of(tmp_path / "c.csv")

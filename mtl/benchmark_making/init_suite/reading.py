@@ -11,7 +11,9 @@ from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.init_suite.names import SPLIT_OF, FoundFiles, SplitFiles, find_tasks, suffix_of, task_id
 from mtl.benchmark_making.init_suite.sniffing import TABLES, Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, read_table
-from mtl.data.rows import form_of, parts_of
+from mtl.data.files import data_lines
+from mtl.data.json_rows import JsonText
+from mtl.data.rows import form_of
 from mtl.tasks.task import BESIDE, Layout, Reading, Task
 
 GIVEN = "as given"
@@ -71,11 +73,23 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     return replace(found, tasks=tasks, unused=unused)
 
 
+def _parts_of(path: Path) -> list[str]:
+    """The keys of the object in a .json file whose values may hold rows; empty for other files. Raises InputError."""
+    if form_of(path) != "json":
+        return []
+    text = "".join(data_lines(path, None, None))
+    document = JsonText(path, text)
+    start = document.start(0)
+    if text[start : start + 1] != "{" or document.start(document.value(start)[1]) < len(text):
+        return []
+    return [key for key, position in document.members(start) if text[position : position + 1] in ("[", "{")]
+
+
 def _splits_within(path: Path) -> dict[str, list[str]]:
     """The parts of a file that are splits, by split: keys of a JSON object, or values of a column."""
     parts: dict[str, list[str]] = {}
     try:
-        for part in parts_of(path):
+        for part in _parts_of(path):
             if part.lower() in SPLIT_OF:
                 parts.setdefault(SPLIT_OF[part.lower()], []).append(part)
         if parts:

@@ -12,7 +12,7 @@ from mtl.benchmark_making.init_suite.evidence import LONG
 from mtl.benchmark_making.init_suite.names import TEXT_WORDS
 from mtl.benchmark_making.init_suite.tables import NUMBER, quoted
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES, TOKEN_LABELS
-from mtl.data.files import declared_encoding, first_bytes
+from mtl.data.files import declared_encoding, unpacked_lines
 from mtl.data.rows import form_of, member_of
 from mtl.tasks.task import Layout, Reading
 
@@ -53,7 +53,7 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     form = form_of(path, layout)
     if form == "parquet":
         return Sniffed(layout)
-    head = first_bytes(path, HEAD, member_of(path, layout)[0])
+    head = _first_bytes(path, HEAD, member_of(path, layout)[0])
     encoding, question = _encoding(head, path)
     lines = _lines(head, encoding or declared_encoding(head))
     reading = Reading(encoding=encoding)
@@ -86,6 +86,16 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     whys.append("its cells stand in quotes" if reading.quoted else "")
     marks = b'"' in head, head.isascii()
     return Sniffed(replace(layout, reading=reading), "; ".join(filter(None, whys)), question, rows, *marks)
+
+
+def _first_bytes(path: Path, size: int, member: str | None) -> bytes:
+    """About the first `size` bytes of a data file, unpacked: whole lines, unless the first one is longer. Raises InputError."""
+    head = bytearray()
+    for line in unpacked_lines(path, member):
+        head += line
+        if len(head) >= size:
+            break
+    return bytes(head[:size])
 
 
 def _encoding(head: bytes, path: Path) -> tuple[str | None, str | None]:

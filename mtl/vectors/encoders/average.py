@@ -16,7 +16,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress, hidden_progress
 from mtl.base.typed import AT_LEAST_ONE, PART, check_choice, typed
 from mtl.base.version import VERSION
-from mtl.data.blocks import encode_blocks, mean_vector, text_blocks
+from mtl.data.blocks import encode_blocks, text_blocks
 from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
@@ -30,7 +30,7 @@ from mtl.model.sequences import ArraySequences
 from mtl.settings.layers import find_suite
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import Suite, load_suite
-from mtl.vectors.encoders.encoder import FLOAT, Description, check_language
+from mtl.vectors.encoders.encoder import FLOAT, Description, check_language, mean_vector
 
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
 NAME = "average"

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.progress import Progress
+from mtl.data.blocks import Encode, text_blocks
 
 FLOAT = 4  # bytes of a weight
 # ISO 639-1.
@@ -106,3 +108,14 @@ def check_language(code: str) -> None:
     if code not in TWO_LETTERS.split() and not three_letters:
         message = "no such language; give its code in ISO 639, as in language=pl"
         raise InputError(message, key="language", value=code)
+
+
+def mean_vector(texts: Sequence[str], encode: Encode, title: str) -> np.ndarray:
+    """The mean of the vectors of at least one text, float32 (dim,), which centred vectors lack. The progress has the title."""
+    total = np.zeros(1)  # grows to (dim,)
+    with Progress(title, len(texts), "texts") as bar:
+        for _, block in text_blocks(texts):
+            total = total + encode(block).sum(axis=0, dtype=np.float64)
+            bar.advance(len(block))
+    mean: np.ndarray = (total / len(texts)).astype(np.float32)
+    return mean

@@ -13,8 +13,8 @@ from mtl.base.files import replacing
 from mtl.base.progress import Progress, hidden_progress
 from mtl.data.blocks import BLOCK
 from mtl.data.columns import parquet_errors
-from mtl.data.files import line_blocks
 from mtl.vectors.encoders.encoder import SentenceEncoder
+from mtl.vectors.lines import line_blocks
 
 STANDARD_INPUT = Path("-")
 

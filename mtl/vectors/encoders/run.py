@@ -14,11 +14,10 @@ from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.typed import typed
-from mtl.data.blocks import mean_vector
 from mtl.data.dataset import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
-from mtl.vectors.encoders.encoder import FLOAT, Description
+from mtl.vectors.encoders.encoder import FLOAT, Description, mean_vector
 
 
 @dataclass

@@ -18,8 +18,8 @@ from mteb.abstasks import AbsTask
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
 from mtl.data.blocks import BLOCK
-from mtl.data.files import line_blocks
 from mtl.data.json_rows import parse_row
+from mtl.vectors.lines import line_blocks
 from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
 

@@ -3,8 +3,10 @@
 A file in the folder of an unfinished training, its claim, says of what it is the training, so that no other one continues it.
 """
 
+import ctypes
 import logging
 import math
+import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -20,7 +22,6 @@ from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
 from mtl.base.errors import DivergedError, InputError
-from mtl.base.memory import release_memory
 from mtl.base.progress import Progress
 from mtl.base.untrusted import read_json
 from mtl.training.trainer import ValidatedModule, read_state, train
@@ -175,3 +176,14 @@ class ResumableTraining(ValidatedModule, ABC):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         super().on_load_checkpoint(checkpoint)
         self.step = int(self.curve[-1]["step"])
+
+
+def release_memory() -> None:
+    """Return freed memory to the system, also where blocks that are in use stand between it.
+
+    Between batches of changing length, freed blocks of one size are too small for the next, and a process grows without need. Only glibc
+    has this; with other C libraries this does nothing.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -6,7 +7,7 @@ from data_files import sentences, write_jsonl, write_table
 
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
 from mtl.benchmark_making.init_suite.names import find_tasks
-from mtl.benchmark_making.init_suite.reading import Guess
+from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 
 TEXTS = sentences(12)
 LABELS = ["glad", "sad"] * 6
@@ -74,6 +75,20 @@ def test_what_is_wrong_with_a_file_is_the_task_s_problem(tmp_path: Path) -> None
     write_split(tmp_path, "train", labels=["${oc.env:HOME}", "sad"] * 6)
     assert "holds '${'" in (guess(tmp_path).problem or "")
     assert guess_splits(tmp_path, train="label").problem == 'no column looks like a text: train.tsv has "label"'
+
+
+def test_splits_are_keys_of_an_object_or_values_of_a_column(tmp_path: Path) -> None:
+    content = {"train": [["a", "x"]], "val": [["b", "y"]], "oos": [["c", "z"]], "info": "x"}
+    (tmp_path / "all.json").write_text(json.dumps(content))
+    rows = [(f"text {i}", ("train", "train", "dev", "validation")[i % 4]) for i in range(8)]
+    write_table(tmp_path / "b" / "all.csv", ["text", "split"], rows, ",")
+    write_table(tmp_path / "b" / "other.csv", ["text", "n"], [("a", 1)], ",")
+    found = files_of_tasks(tmp_path)
+    of_object, of_column = found.tasks
+    assert of_object.files == {"train": "all.json#train", "dev": "all.json#val"} and of_object.question is None
+    assert of_column.files == {"train": "all.csv#split=train", "dev": "all.csv#split=dev"}
+    assert "dev may be split=dev or split=validation" in str(of_column.question)
+    assert found.unused == ["b/other.csv"]
 
 
 def test_a_header_that_is_given(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
+import ctypes
 import math
+import subprocess
+import sys
 from itertools import count
 from pathlib import Path
 
@@ -165,3 +168,20 @@ def test_segments_of_every_length_are_left_out_equally_often(segments: int) -> N
     bound = 6 * np.sqrt(expected / third)
     for part in (left_out[:third], left_out[third:-third], left_out[-third:]):
         assert abs(part.mean() - expected) < bound
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="only glibc returns memory on demand")
+def test_freed_memory_between_blocks_in_use_is_returned() -> None:
+    code = """
+from pathlib import Path
+from mtl.vectors.pretraining.resumable import release_memory
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+blocks = [bytearray(60_000) for _ in range(4000)]
+del blocks[::2]
+before = resident()
+release_memory()
+print(before - resident())
+"""
+    released = int(subprocess.check_output([sys.executable, "-c", code]))
+    assert released > 2000 * 60_000 / 2
