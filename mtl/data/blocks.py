@@ -1,4 +1,4 @@
-"""Vectors of a long list of texts, and their mean, block by block, so that memory depends on a block only."""
+"""Vectors of a long list of texts, block by block, so that memory depends on a block only."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext

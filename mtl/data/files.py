@@ -19,13 +19,8 @@ MOST_LINES = 20_000_000  # of a data file
 GIT = "git:"  # before a checksum that is the id of a git blob
 
 
-def read_text(path: Path) -> str:
-    """The text of a UTF-8 file. Raises InputError for a file that cannot be read, and with the line that is not UTF-8."""
-    return decode(read_bytes(path), str(path))
-
-
 def read_lines(path: Path) -> list[str]:
-    """The lines of a UTF-8 file without their ends. Raises InputError as `read_text` does.
+    """The lines of a UTF-8 file without their ends. Raises InputError for a file that cannot be read, and with the line that is not UTF-8.
 
     A line ends with a line feed, or with a carriage return and a line feed; no other character ends one.
     """

@@ -29,10 +29,6 @@ SUFFIXES = {
 }
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 TABLES = {"tsv": ("\t", False), "csv": (",", True)}  # the separator, and whether cells are quoted
-RULES = {
-    False: "one row a line, cells set apart by {}",
-    True: "a cell that holds {} or a quote mark stands in quotes",
-}
 SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 LABEL = "__label__"  # before a label, in files of fastText
 PLAIN = Layout()
@@ -101,13 +97,13 @@ def _checked(
             empty = empty or line
             continue
         if empty:
-            raise InputError(
-                f"an empty line between rows, and the header has {width} cells; delete it", path=path, line=empty
-            )
+            raise InputError(f"an empty line between rows of {width} cells; delete it", path=path, line=empty)
         if len(cells) != width:
             names = SEPARATORS.get(separator, repr(separator))
-            rule = RULES[is_quoted].format(f"a {names.removesuffix('s')}" if is_quoted else names)
-            if not is_quoted and any(cell.startswith('"') for cell in cells):
+            rule = f"one row a line, cells set apart by {names}"
+            if is_quoted:
+                rule = f"a cell that holds a {names.removesuffix('s')} or a quote mark stands in quotes"
+            elif any(cell.startswith('"') for cell in cells):
                 rule += "; if quotes surround the cells, write reading: {quoted: true}"
             raise InputError(f"{len(cells)} cells where the header has {width}; {rule}", path=path, line=line)
         yield line, cells

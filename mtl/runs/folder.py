@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from mtl.base.errors import BusyError, InputError
 from mtl.base.files import write_json
-from mtl.base.locks import Busy, Holder, holder_of, lock, named_lock
+from mtl.base.locks import Busy, lock, named_lock
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import MOST_CANDIDATES
@@ -162,11 +162,6 @@ class RunFolder:
         """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
         if changed := ", ".join(self.changed_inputs(inputs)):
             raise InputError(f"its inputs have changed since it was begun ({changed}); {REMEDY}", path=self.path)
-
-
-def holder(folder: Path) -> Holder | None:
-    """The process that trains the seed in this folder, or the lost process that did; None if there is none."""
-    return holder_of(folder / TRAINING)
 
 
 def seed_lock(folder: Path) -> AbstractContextManager[None]:

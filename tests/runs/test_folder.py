@@ -11,10 +11,10 @@ from input_errors import raises_input_error
 from run_folders import make_run, right
 
 from mtl.base.files import write_json
-from mtl.base.locks import Holder
+from mtl.base.locks import Holder, holder_of
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import load_job
-from mtl.runs.folder import TRAINING, RunFolder, holder, seed_lock
+from mtl.runs.folder import TRAINING, RunFolder, seed_lock
 from mtl.settings.schema import Config
 
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="nobody can write to /proc")
@@ -113,9 +113,9 @@ def test_the_records_of_trainings_and_the_lock_of_a_seed(tmp_path: Path) -> None
     assert stages == ["seed-3/pretrain", "seed-3/finetune/ar", "seed-3/finetune/cbd"]
     assert folder.stages(1) == []
     with seed_lock(tmp_path / "seed-1"):
-        held = holder(tmp_path / "seed-1")
+        held = holder_of(tmp_path / "seed-1" / TRAINING)
         assert held is not None and held.pid == os.getpid()
-    assert holder(tmp_path / "seed-1") is None and list((tmp_path / "seed-1").iterdir()) == []
+    assert holder_of(tmp_path / "seed-1" / TRAINING) is None and list((tmp_path / "seed-1").iterdir()) == []
 
 
 def test_who_waits_for_a_seed_is_told_for_whom(
@@ -126,6 +126,6 @@ def test_who_waits_for_a_seed_is_told_for_whom(
     other = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
     (tmp_path / TRAINING).write_text(json.dumps(vars(other)), encoding="utf-8")
     with caplog.at_level("INFO", logger="mtl"), seed_lock(tmp_path):
-        assert holder(tmp_path) != other
+        assert holder_of(tmp_path / TRAINING) != other
     process = "process 1 on elsewhere since 2026-01-31 12:00:00 UTC"
     assert f"{tmp_path}: another process trains this seed ({process}); wait" in caplog.text

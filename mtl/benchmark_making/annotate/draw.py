@@ -15,7 +15,7 @@ from mtl.base.typed import typed
 from mtl.benchmark_making.annotate.form import render_form
 from mtl.data.examples import Example
 from mtl.data.fetching.fetch import write_generated
-from mtl.data.files import read_text
+from mtl.data.files import decode, read_bytes
 from mtl.data.sampled import Key, TaskKey, sample_id, scored_file
 from mtl.data.splits import missing_tasks, read_task
 from mtl.jobs.job import Job
@@ -53,7 +53,8 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
         _check_task(task, wanted)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
-    instructions = None if wanted.instructions is None else read_text(Path(wanted.instructions))
+    path = wanted.instructions
+    instructions = None if path is None else decode(read_bytes(Path(path)), path)
     write_generated(job.suite, job.data_dir)
     missing = missing_tasks(job.suite, job.data_dir)
     if lacking := [task.id for task in tasks if task.id in missing]:

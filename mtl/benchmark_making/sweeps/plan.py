@@ -7,11 +7,11 @@ from pathlib import Path
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
-from mtl.base.locks import STALE_AFTER, Holder
+from mtl.base.locks import STALE_AFTER, Holder, holder_of
 from mtl.base.untrusted import read_json
 from mtl.jobs.durations import DONE, expected_seconds
 from mtl.jobs.job import Job
-from mtl.runs.folder import TRAINING, holder
+from mtl.runs.folder import TRAINING
 from mtl.runs.layout import pretrain_folder
 from mtl.runs.summary import SeedScores
 
@@ -63,7 +63,7 @@ def _scored(job: Job, seed: int) -> list[str]:
 
 def _begun(job: Job, folder: Path) -> list[str]:
     """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is."""
-    by, reached = holder(folder), _reached(job, folder)
+    by, reached = holder_of(folder / TRAINING), _reached(job, folder)
     if by is not None and not _is_lost(folder, by):
         return ["running", f"{by.host}, {reached or 'beginning'}"]
     return ["interrupted" if reached else "waiting", reached]
