@@ -175,7 +175,7 @@ def test_an_embeddings_file_may_set_keys_of_the_training(tmp_path: Path) -> None
 def test_a_file_of_the_user_must_set_every_key(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("name: random\ndim: 3\n", encoding="utf-8")
-    with raises_input_error(file="own.yaml", key="embeddings.dropout"):
+    with raises_input_error(file="own.yaml", key="embeddings.trainable"):
         load_job({"suite": "klej-sample", "embeddings": str(path)})
     path.write_text("name: random\nglue: 3\n", encoding="utf-8")
     with raises_input_error():

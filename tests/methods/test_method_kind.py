@@ -39,7 +39,6 @@ TRAINED = ["lstm", "transformer"]
 SHARED = {  # keys that other methods read than the rest of their section
     "embeddings_dir": ["lstm", "transformer", "static", "word_vectors"],
     "embeddings.dim": ["lstm", "word_vectors"],
-    "pretrain.sampling": TRAINED,
     "trainer.accelerator": [*TRAINED, "ensemble"],
     **dict.fromkeys(("head.hidden_size", "head.dropout", "head.overlap", "head.pair"), TRAINED),
 }

@@ -55,7 +55,7 @@ def test_only_some_settings_can_be_chosen_and_a_run_reads_its_data_only_for_cent
     assert [values for values, _ in found] == [{"centre": False}, {"centre": True}]
     with raises_input_error():
         combinations({"layer": "choose"}, CHOICES)
-    found = combinations({"centre": "choose", "data_dir": "data"}, encoder_kind(str(tmp_path)).choices())
+    found = combinations({"centre": "choose", "data_dir": "data"}, encoder_kind(str(tmp_path)).choices)
     assert [dict(settings) for _, settings in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
 
 
