@@ -120,7 +120,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
 
 @contextmanager
 def deterministic() -> Iterator[None]:
-    """Within the block, torch computes deterministically. Afterwards it is as before: it may be a user's own session."""
+    """Within the block, torch computes deterministically. Afterwards it is as before: a user may call it in a notebook."""
     before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     memory: Any = torch.utils.deterministic
     filled = memory.fill_uninitialized_memory
