@@ -178,7 +178,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
         for name, value in _flat(row, is_nested):
             values.setdefault(name, {})[number] = value
         if len(values) > MOST_COLUMNS:
-            raise InputError(f"more than {MOST_COLUMNS:,} columns; mtl reads at most so many", path=path)
+            raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=path)
     named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
     table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named))
     lines = [line for line, _ in sample]
