@@ -3,15 +3,19 @@
 A wing is a folder of mtl with a file `wing.py`, whose `WING` is a `Wing`. Without the folder, the core works, and lacks what the wing adds.
 """
 
+from collections import UserDict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from mtl.base.lazy import resolve
 
 PACKAGE = Path(__file__).parent.parent
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class Wing:
         trainings: of word vectors.
         own_body: called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that
             was trained on the texts, after training it if it is not there.
+        target_kinds: further kinds of targets (`mtl.tasks.target_kind.TargetKind`), by name, each as "module:name".
+        metrics: further metrics (`mtl.tasks.metrics.Metric`), as `target_kinds`.
         extras: by extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
     """
 
@@ -86,6 +92,8 @@ class Wing:
     fetch_copy: Callable[..., None] | None = None
     trainings: Trainings | None = None
     own_body: Callable[..., Path] | None = None
+    target_kinds: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, str] = field(default_factory=dict)
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -94,6 +102,20 @@ def wings() -> tuple[Wing, ...]:
     """The wings that are there, in order of their names."""
     names = sorted(file.parent.name for file in PACKAGE.glob("*/wing.py"))
     return tuple(import_module(f"mtl.{name}.wing").WING for name in names)
+
+
+class Registry(UserDict[str, Entry]):
+    """A registry of the core that wings add to. What they add is imported when the registry is first read."""
+
+    def __init__(self, core: Mapping[str, Entry], wing_field: str) -> None:
+        """Args: the core's entries by name, and the name of the field of `Wing` with further ones, each as "module:name"."""
+        self._core, self._wing_field = core, wing_field
+
+    @cached_property
+    def data(self) -> dict[str, Entry]:  # type: ignore[override]
+        """All entries by name, the core's first."""
+        added = {name: resolve(where) for wing in wings() for name, where in getattr(wing, self._wing_field).items()}
+        return {**self._core, **added}
 
 
 def trainings() -> Trainings | None:

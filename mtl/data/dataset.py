@@ -41,6 +41,10 @@ class Split:
     spans: np.ndarray | None = None  # int64 (rows, spans, 2), in characters of their texts, as in `Task.marked`
     token_spans: np.ndarray | None = None  # the same in tokens of what a model reads (`mtl.data.spans`)
     marked: np.ndarray | None = None  # int64 (inputs, spans), the spans' vectors among all vectors that heads read
+    units: np.ndarray | None = None  # int64 (rows,), how many units each row has, if targets depend on it
+    steps: np.ndarray | None = (
+        None  # int64 (rows, most), the first token of each unit that a model reads (`mtl.data.spans`)
+    )
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -49,7 +53,7 @@ class Split:
     @property
     def scored(self) -> ScoredRows:
         """The rows as a metric takes them."""
-        return ScoredRows(self.targets, self.sizes, self.columns)
+        return ScoredRows(self.targets, self.units if self.sizes is None else self.sizes, self.columns)
 
     def inputs(self, rows: np.ndarray) -> np.ndarray:
         """The indices in `texts` of the inputs of rows with these numbers, row after row, int64 (inputs,)."""
@@ -62,7 +66,7 @@ class Split:
         """The split with the rows of these numbers, int64 (rows,), alone."""
         inputs = self.inputs(rows)
         columns = {name: [values[row] for row in rows] if values else [] for name, values in self.columns.items()}
-        by_row = self.arrays(("targets", "sizes", "groups", "spans", "token_spans"), rows)
+        by_row = self.arrays(("targets", "sizes", "groups", "spans", "token_spans", "units", "steps"), rows)
         return replace(self, columns=columns, **by_row, **self.arrays(("texts", *INPUT_ARRAYS, "marked"), inputs))
 
     def arrays(self, names: Sequence[str], numbers: np.ndarray) -> dict[str, Any]:
@@ -269,7 +273,8 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     unknown = None if kind.dtype is object else np.nan
     targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
     texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
-    sizes = None if task.candidates is None else np.array([len(row.inputs) for row in examples], dtype=np.int64)
+    counts = row_sizes(task, examples)
+    sizes, units = (None, counts) if task.candidates is None else (counts, None)
     names = task.further_columns
     columns = {name: [row.columns[number] for row in examples if row.columns] for number, name in enumerate(names)}
     spans = None
@@ -278,7 +283,22 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     numbers: dict[str | None, int] = {None: -1}
     by_row = [numbers.setdefault(row.group, len(numbers) - 1) for row in examples]
     groups = np.array(by_row, dtype=np.int64) if len(numbers) > 1 else None
-    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, groups, spans=spans)
+    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, groups, spans=spans, units=units)
+
+
+def row_sizes(task: Task, examples: Sequence[Example]) -> np.ndarray | None:
+    """The number of candidates, or of units, of each row, int64 (rows,), if targets depend on it."""
+    kind = target_kind(task)
+    counts = [kind.size(row.inputs) for row in examples]
+    return None if None in counts else np.array(counts, dtype=np.int64)
+
+
+def last_texts(task: Task, split: Split, texts: Sequence[str]) -> list[str]:
+    """The last text of each row of a task with units; of other tasks, nothing. The texts are those that the split has the numbers of."""
+    if not TARGET_KINDS[task.kind].by_unit:
+        return []
+    inputs = np.arange(len(split)) if split.sizes is None else np.cumsum(split.sizes) - split.sizes
+    return [texts[number] for number in split.texts[inputs, -1].tolist()]
 
 
 def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
@@ -306,7 +326,7 @@ def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
 
     "texts": SHA-256 of all texts and spans, equal for tasks on the same rows. "groups": the number of each row's group, in order of first
     occurrence (a row without a group counts as a group); None if no two rows share a group. "candidates": the number of candidates
-    in each row of a choice. "columns": the values of the task's `further_columns`. The last two exist only if the task has them.
+    in each row of a choice, or of units. "columns": the values of the task's `further_columns`. The last two exist only if the task has them.
     """
     texts = json.dumps([example.row for example in examples])
     numbers: dict[Any, int] = {}
@@ -318,8 +338,8 @@ def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
         "texts": hashlib.sha256(texts.encode()).hexdigest(),
         "groups": groups if len(numbers) < len(examples) else None,
     }
-    if task.candidates is not None:
-        described["candidates"] = [len(example.inputs) for example in examples]
+    if (counts := row_sizes(task, examples)) is not None:
+        described["candidates"] = counts.tolist()
     if task.further_columns:
         described["columns"] = {
             name: [example.columns[number] for example in examples] for number, name in enumerate(task.further_columns)

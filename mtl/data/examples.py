@@ -163,7 +163,7 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
     try:
         if typed and not kind.has_type(value):
             raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
-        target = kind.parse(text(value), None if task.candidates is None else len(inputs))
+        target = kind.parse(text(value), kind.size(inputs))
     except ValueError as error:
         raise ValueError(f"column {task.target!r}: {error}") from None
     group = _text(values, task.group) if task.group else None

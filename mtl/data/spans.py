@@ -1,10 +1,12 @@
-"""Marked spans of texts: from characters of the raw text to the tokens that an encoder reads.
+"""Marked spans of texts, and units: from characters of the raw text to the tokens that an encoder reads.
 
 A span is the tokens that share at least one character with it. If it shares none, because the tokenizer drops all of its characters
 (white space, control characters), it is the token that is nearest to it, the first of two; a text without tokens has one unknown token.
 
 A text with spans that is longer than `max_length` is not cut at its end: it keeps the `max_length` tokens that are nearest to its
-spans, in their order. So the spans are always read, each with the words around it."""
+spans, in their order. So the spans are always read, each with the words around it.
+
+Of a unit (`mtl.tasks.target_kind`), the first of its tokens counts. A text with units is cut at its end, and the units after that have none."""
 
 import logging
 from collections.abc import Sequence
@@ -14,6 +16,8 @@ import numpy as np
 
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses
+from mtl.tasks.target_kind import PAST, WHOLE, TargetKind
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 logger = logging.getLogger("mtl")
@@ -52,12 +56,15 @@ class SpanPlacer:
         self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
         self.sources: list[int] = []  # for each text that is cut, the text that it is cut from
         self.missed = 0  # spans that share no character with a token
+        self.cut_units = 0
         self._cut: dict[tuple[int, bytes], int] = {}  # numbers of further texts, by source and kept tokens
         self._further: list[list[str]] = []  # their tokens
         self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # of the texts with spans: words and characters
 
     def place(self, task: Task, split: Split) -> Split:
-        """The split with its token spans, and with the numbers of the texts that are cut around them."""
+        """The split with its token spans, and with the numbers of the texts that are cut around them; or with the steps of its units."""
+        if (kind := target_kind(task)).by_unit:
+            return self._with_steps(kind, split)
         if split.spans is None:
             return split
         numbers, places = split.texts.copy(), np.empty_like(split.spans)
@@ -74,25 +81,49 @@ class SpanPlacer:
         return texts.with_boundaries() if self._boundary_words else texts
 
     def warn(self) -> None:
-        """Log warnings, with counts, about texts that are cut around their spans and about spans without a token of their own."""
+        """Log warnings, with counts, about texts that are cut around their spans, units that are cut, and spans without a token of their own."""
         if self._further:
             logger.warning(
                 "%d texts with spans are longer than max_length=%d tokens; they keep the tokens nearest to their spans",
                 *(len(self._further), self._max_length),
+            )
+        if self.cut_units:
+            logger.warning(
+                "%d tokens to predict are after max_length=%d; no model reads them", self.cut_units, self._max_length
             )
         if self.missed:
             logger.warning(
                 "%d spans have no token of their own; the token nearest to them is read instead", self.missed
             )
 
-    def _place(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
-        """The number of the text that is read, and the tokens in it, (spans, 2), of the text's spans, which are in characters."""
+    def _with_steps(self, kind: TargetKind, split: Split) -> Split:
+        texts, rows = np.unique(split.texts[:, -1], return_inverse=True)
+        steps = [self._unit_steps(text, kind.units(self._raw[text])) for text in texts.tolist()]
+        padded = np.full((len(steps), max(map(len, steps), default=0)), PAST)
+        for number, of_text in enumerate(steps):
+            padded[number, : len(of_text)] = of_text
+        return replace(split, steps=padded[rows.ravel()])
+
+    def _unit_steps(self, text: int, units: np.ndarray) -> np.ndarray:
+        """The step of each unit, int64 (units,), as `mtl.model.heads.unit_vectors` takes them; those after a cut are left out."""
+        whole = units[:, 0] == units[:, 1]
+        first = tokens_of(units, self._characters(text)[1])[0][:, 0]
+        self.cut_units += int(((first >= self._max_length) & ~whole).sum())
+        steps = np.where(whole, WHOLE, first + self._boundary_words)
+        return steps[whole | (first < self._max_length)]
+
+    def _characters(self, text: int) -> tuple[list[str], np.ndarray]:
+        """All tokens of a text, also those that are cut, and the characters that each consists of."""
         if text not in self._tokens:
             words = self._texts.words(text)
             if len(words) >= self._max_length:  # it may have been cut
                 words = moses(self._language)(self._raw[text]) or words
             self._tokens[text] = words, token_characters(self._raw[text], words)
-        words, characters = self._tokens[text]
+        return self._tokens[text]
+
+    def _place(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
+        """The number of the text that is read, and the tokens in it, (spans, 2), of the text's spans, which are in characters."""
+        words, characters = self._characters(text)
         tokens, missed = tokens_of(spans, characters)
         self.missed += missed
         if len(words) <= self._max_length:

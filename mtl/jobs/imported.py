@@ -119,7 +119,7 @@ def _data_rows(request: BuildRequest) -> Rows:
             if split in SPLITS and file is not None:
                 sample = dataset.samples.get(task.id) if split == task.scored_split else None
                 lines = held_out if sample is None else sample.lines
-                rows[task.id][split] = DataRows(task, split, file, part.targets, part.sizes, lines, sample)
+                rows[task.id][split] = DataRows(task, split, file, part.targets, part.scored.candidates, lines, sample)
     return rows
 
 

@@ -21,6 +21,7 @@ from mtl.data.examples import Row
 from mtl.jobs.job import Job
 from mtl.jobs.members import Member
 from mtl.methods.method import Teacher
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 FORMAT = 2  # increase it when the same teacher gives other outputs, or when the file changes
@@ -39,9 +40,9 @@ def ask_teacher(job: Job, dataset: Dataset) -> Teacher:
     assert run is not None
     member = Member.open(run, "distill.run")
     summary = member.summary
-    tasks = [task for task in dataset.trained_tasks if task.id in summary["tasks"]]
+    tasks = [task for task in dataset.trained_tasks if task.id in summary["tasks"] and not target_kind(task).several]
     if not tasks:
-        raise InputError("has none of this run's tasks", key="distill.run", value=run)
+        raise InputError("has none of this run's tasks whose targets are single values", key="distill.run", value=run)
     member.check_rows(tasks, dataset, job.data_dir, job.config.held_out)
     labelled_too = [task for task in dataset.trained_tasks if task.id in dataset.unlabelled]
     unlabelled = {task.id: input_rows(dataset, task, dataset.unlabelled[task.id]) for task in labelled_too}

@@ -20,6 +20,7 @@ from mtl.data.dataset import Dataset, make_split
 from mtl.data.examples import make_example
 from mtl.data.text import text_lines
 from mtl.jobs.job import Job
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 LEFT_OUT = 0.1  # the probability of a word to be left out
@@ -32,13 +33,13 @@ Texts = tuple[str, ...]  # of a row
 def with_unlabelled(job: Job, dataset: Dataset) -> Dataset:
     """The dataset with the rows that `distill.texts` and `distill.augment` give its tasks on texts, single or in pairs.
 
-    Tasks with candidates or marked spans get none.
+    Tasks with candidates, marked spans or several values in a target get none.
 
     Raises:
         InputError: for a text file that cannot be read, or whose lines are all texts of the data.
     """
     distill = job.config.distill
-    tasks = [task for task in dataset.trained_tasks if task.candidates is None and task.spans is None]
+    tasks = [task for task in dataset.trained_tasks if not (task.candidates or task.spans or target_kind(task).several)]
     known = {_plain(text) for text in dataset.texts}
     drawn: dict[int, list[Texts]] = {}  # by the number of texts in a row: the same lines for all tasks
     for sides in sorted({task.sides for task in tasks}) if distill.texts else ():

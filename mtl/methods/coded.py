@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.device import device_of
-from mtl.data.dataset import Dataset, Split, with_further, with_one_wrong
+from mtl.data.dataset import Dataset, Split, last_texts, with_further, with_one_wrong
 from mtl.methods.heads import TaskInput, with_overlap
 from mtl.model.network import Distillation, TaskNetwork
 from mtl.settings.schema import Config, DistillConfig, LossConfig
@@ -43,7 +43,7 @@ class Coded:
 
     @cached_property
     def splits(self) -> dict[str, dict[str, Split]]:
-        """The dataset's splits by task id and split name, with codes as targets, float64 (rows,)."""
+        """The dataset's splits by task id and split name, with codes as targets."""
         coded = {}
         for task in self.dataset.tasks:
             kind, answers = target_kind(task), self.answers(task)
@@ -52,7 +52,11 @@ class Coded:
                 splits = {name: with_overlap(split, self.dataset.texts) for name, split in splits.items()}
             base = self.base.get(task.id, {})
             coded[task.id] = {
-                name: replace(split, targets=kind.head.encode(split.targets, answers), base=base.get(name))
+                name: replace(
+                    split,
+                    targets=kind.head.encode(split.targets, answers, last_texts(task, split, self.dataset.texts)),
+                    base=base.get(name),
+                )
                 for name, split in splits.items()
             }
             if task.id in self.teacher:
@@ -114,7 +118,7 @@ class Coded:
     def dev_score(self, task: Task) -> TaskScore:
         """The task's metric on these rows."""
         dev = self.dataset.splits[task.id]["dev"].take(self.dataset.choosing_rows(task))
-        return TaskScore(task, dev.scored, self.answers(task))
+        return TaskScore(task, dev.scored, self.answers(task), last_texts(task, dev, self.dataset.texts))
 
 
 def with_weights(head: HeadTargets, task: Task, codes: np.ndarray, loss: LossConfig) -> HeadTargets:

@@ -100,7 +100,9 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
     head = config.head
     attention_size = head.attention_size if head.attention else None
     sizes = (head.hidden_size, head.dropout, attention_size, head.projection)
-    make = partial(Heads, tasks, outputs, dim, *sizes, len(FEATURES) if head.overlap else 0, head.pair == "cosine")
+    make = partial(
+        Heads, tasks, outputs, dim, *sizes, len(FEATURES) if head.overlap else 0, head.pair == "cosine", head.crf
+    )
     try:
         with torch.device("meta"):  # sizes alone, which draw no random numbers
             weights = sum(weight.numel() for weight in make().parameters())

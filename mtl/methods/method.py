@@ -183,6 +183,7 @@ class MethodKind(ABC):
             None: it trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
         loads: what makes the `Model` of a `LoadRequest`, by such a name; None if the models of finished runs are not kept.
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
+        reads_units: whether it answers tasks with a target for each unit of a text (`mtl.tasks.target_kind`).
         computes: whether its runs compute anything, with torch or without it. Runs of other methods record no machine, use no threads of torch
             and do not import it.
     """
@@ -192,6 +193,7 @@ class MethodKind(ABC):
     builds: str | None = None
     loads: str | None = None
     is_constant: bool = False
+    reads_units: bool = False
     computes: bool = True
 
     @abstractmethod
@@ -229,7 +231,8 @@ class MethodKind(ABC):
 
     def answers(self, task: Task) -> bool:
         """Whether it can answer a task; its runs leave out the others. Most methods read texts, not single words, and have heads or estimators."""
-        return task.level == "text" and TARGET_KINDS[task.kind].head_type is not None
+        kind = TARGET_KINDS[task.kind]
+        return task.level == "text" and kind.head_type is not None and (self.reads_units or not kind.by_unit)
 
     def unread(self, config: Config) -> tuple[str, ...]:
         """The configuration keys in `reads` that only other variants of a configuration read."""

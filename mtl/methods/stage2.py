@@ -13,6 +13,7 @@ from mtl.base.device import device_of
 from mtl.base.files import write_checkpoint
 from mtl.base.progress import detail
 from mtl.base.untrusted import read_checkpoint
+from mtl.data.dataset import last_texts
 from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import Predictions
@@ -63,8 +64,10 @@ class Finetuning:
         """The predictions for `answered`, which is this task or a task that its head answers: (rows,) by split, without train."""
         kind, answers, size = target_kind(self.task), self.data.answers(self.task), self.config.finetune.batch_size
         # The network has only this task's head, so the rows are predicted as rows of this task.
-        codes = self.input.codes(network, self.task.id, self.data.splits[answered.id], size, self.config.trainer)
-        return {name: kind.head.decode(of_split, answers) for name, of_split in codes.items()}
+        splits = self.data.splits[answered.id]
+        codes = self.input.codes(network, self.task.id, splits, size, self.config.trainer)
+        texts = {name: last_texts(answered, splits[name], self.data.dataset.texts) for name in codes}
+        return {name: kind.head.decode(of_split, answers, texts[name]) for name, of_split in codes.items()}
 
     def _choose_threshold(self, network: Network) -> None:
         if recorded_shift(self.folder) is not None:

@@ -43,8 +43,9 @@ class TrainedNetworks:
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """Predicted targets (rows,) of at least one row. Raises ValueError for a row that is not one of this task."""
-        codes = self._compute(predict_rows, task, rows)
-        return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
+        codes, kind = self._compute(predict_rows, task, rows), target_kind(task)
+        texts = [make_example(task, row).inputs[0][-1] for row in rows] if kind.by_unit else []
+        return kind.head.decode(codes, self.answers.get(task.answered_by or task.id, []), texts)
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from mtl.model.encoder import max_pool, max_pool_span, past_end
 from mtl.model.lstm import BiLSTM
+from mtl.tasks.target_kind import PAST, WHOLE
 
 MEAN_WEIGHT = 0.01  # the smallest weight of the mean vector of one step in the moving average over steps
 OVERLAP_SCALE = 4.0  # shares of 0 to 1 become -2 to 2: about the scale of standardized features
@@ -29,6 +30,8 @@ class Head(nn.Module):
         dropout: float,
         overlap: int = 0,
         spans: Sequence[int] = (),
+        by_unit: bool = False,
+        crf: bool = False,
     ) -> None:
         """
         Args:
@@ -38,8 +41,11 @@ class Head(nn.Module):
                 beside the vectors.
             spans: for each marked span that the head reads beside the vectors, the text that it is in: 0, or 1 for a
                 pair's second.
+            by_unit: whether it has outputs for each unit of the last text, read as that text's vector.
+            crf: whether it learns scores of pairs of neighbouring units' outputs, too.
         """
         super().__init__()
+        self.by_unit = by_unit
         self.pair = pair
         self.spans = list(spans)
         self.layers = nn.Sequential(
@@ -51,11 +57,13 @@ class Head(nn.Module):
         )
         # The overlap's few features have their own layer: among thousands of other inputs, their weights would start near 0.
         self.overlap = nn.Linear(overlap, hidden_size, bias=False) if pair and overlap else None
+        # From each output, and from a row's start, to each output; and from each output to a row's end.
+        self.transitions = nn.Parameter(torch.zeros(outputs + 2, outputs)) if by_unit and crf else None
 
     @property
     def reads_tokens(self) -> bool:
         """Whether the head needs the encoder's output for each token."""
-        return bool(self.spans)
+        return self.by_unit or bool(self.spans)
 
     @property
     def last(self) -> nn.Linear:
@@ -81,10 +89,21 @@ class Head(nn.Module):
         return outputs
 
     def read(
-        self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
+        self,
+        states: Tensor,
+        lengths: Tensor,
+        overlap: Tensor | None = None,
+        spans: Tensor | None = None,
+        units: Tensor | None = None,
     ) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features), and start and
-        stop of each span in steps (inputs, spans, 2) -> (inputs, outputs). The vector of a span is the maximum over its steps."""
+        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features), start and stop of
+        each span in steps (inputs, spans, 2), and the units' steps (inputs, most) -> (inputs, outputs), or with units (units, outputs).
+        The vector of a span is the maximum over its steps."""
+        if self.by_unit:
+            assert units is not None
+            vectors, rows = unit_vectors(states, lengths, units)
+            by_unit: Tensor = self(vectors, None if overlap is None else overlap[rows])
+            return by_unit
         marked: list[Tensor] = []
         if self.spans:
             assert spans is not None
@@ -113,11 +132,21 @@ class TokenHead(nn.Module):
     def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
         """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> what the other head reads instead."""
 
+    @property
+    def transitions(self) -> Tensor | None:
+        """As `Head.transitions`."""
+        return self.head.transitions
+
     def read(
-        self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
+        self,
+        states: Tensor,
+        lengths: Tensor,
+        overlap: Tensor | None = None,
+        spans: Tensor | None = None,
+        units: Tensor | None = None,
     ) -> Tensor:
         """As `Head.read`. The vector of a span is the maximum over its changed tokens."""
-        return self.head.read(self.changed(states, lengths), lengths, overlap, spans)
+        return self.head.read(self.changed(states, lengths), lengths, overlap, spans, units)
 
 
 class ProjectingHead(TokenHead):
@@ -150,6 +179,7 @@ class CosineHead(nn.Module):
     """
 
     reads_tokens = False
+    transitions = None
 
     mean: Tensor
     steps: Tensor
@@ -180,7 +210,12 @@ class CosineHead(nn.Module):
         return mean
 
     def read(
-        self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
+        self,
+        states: Tensor,
+        lengths: Tensor,
+        overlap: Tensor | None = None,
+        spans: Tensor | None = None,
+        units: Tensor | None = None,
     ) -> Tensor:
         """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1)."""
         result: Tensor = self(max_pool(states, lengths))
@@ -199,6 +234,25 @@ def span_features(vectors: Sequence[Tensor]) -> Tensor:
     """
     of_pairs = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
     return torch.cat([*vectors, *of_pairs], dim=1)
+
+
+def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
+    """The vectors of the units of all rows, and the row of each unit, int64 (units,).
+
+    Args:
+        states: encoder outputs (sides * inputs, time, dim).
+        lengths: (sides * inputs,).
+        units: the steps of each row's units in its last text, int64 (inputs, most): PAST after the last one, WHOLE for the maximum over time.
+
+    Returns:
+        (sides * units, dim): of a pair, first the vector of the first text for each unit, then that of the unit.
+    """
+    rows, places = (units != PAST).nonzero(as_tuple=True)
+    steps = units[rows, places]
+    whole = max_pool(states, lengths).chunk(len(states) // len(units))
+    read = states[len(states) - len(units) :][rows, steps.clamp(min=0)]
+    read = torch.where((steps == WHOLE)[:, None], whole[-1][rows], read)
+    return torch.cat([*(first[rows] for first in whole[:-1]), read]), rows
 
 
 class AttentionHead(TokenHead):

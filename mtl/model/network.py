@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from mtl.model.encoder import Encoder
 from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead, TokenHead
+from mtl.tasks.target_kind import PAST
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
@@ -30,7 +31,7 @@ class Batch:
 
     task: str
     rows: Tensor  # int64 (rows,), the numbers of the rows in the split
-    targets: Tensor  # float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown
+    targets: Tensor  # float32 (rows,) or (rows, codes), codes (`mtl.tasks.target_kind`), NaN where unknown
     tokens: Tensor | None = None  # word numbers (sides * inputs, time), or (sides * inputs, time, dim), 0 past an end
     lengths: Tensor | None = None  # int64 (sides * inputs,), tokens
     vectors: Tensor | None = None  # (sides * inputs, dim)
@@ -40,9 +41,15 @@ class Batch:
     base: Tensor | None = None  # float32 (inputs, outputs) of a linear model, to which those of the head are added
     spans: Tensor | None = None  # int64 (inputs, spans, 2), the marked spans, half-open, in steps of the tokens
     marked: Tensor | None = None  # (inputs, spans, dim), the vectors of the marked spans, beside vectors of texts
+    units: Tensor | None = None  # int64 (inputs, most), the steps of each row's units (`mtl.model.heads.unit_vectors`)
     firsts: Tensor | None = (
         None  # int64 (inputs,), the first candidate of the row with the same texts, if any are equal
     )
+
+    @property
+    def output_sizes(self) -> Tensor | None:
+        """How many outputs each row has, int64 (rows,) on the CPU; None: one each."""
+        return self.sizes if self.units is None else (self.units != PAST).sum(dim=1).cpu()
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
         """The same batch on a device, but for the tensors that ON_CPU names."""
@@ -74,7 +81,7 @@ class Batch:
             return None if tensor is None else tensor.unflatten(0, (-1, count))[:, begin:end].flatten(0, 1)
 
         by_input: dict[str, Any] = {}
-        for name in ("overlap", "teacher", "base", "spans", "marked"):
+        for name in ("overlap", "teacher", "base", "spans", "marked", "units"):
             tensor = getattr(self, name)
             by_input[name] = None if tensor is None else tensor[begin:end]
         tokens, lengths = of_texts(self.tokens), of_texts(self.lengths)
@@ -124,7 +131,7 @@ class TaskNetwork(nn.Module):
         """
         outputs, kind = self(batch), self.kinds[batch.task]
         if batch.teacher is None:
-            return kind.loss(outputs, batch.targets, batch.sizes)
+            return kind.loss(outputs, batch.targets, batch.output_sizes)
         weight, temperature = self.distillation
         soft = weight * kind.soft_loss(outputs, batch.teacher, batch.sizes, temperature)
         known = ~batch.targets.isnan()
@@ -139,13 +146,13 @@ class TaskNetwork(nn.Module):
         """The divisor of the mean in `loss`, (): a batch's loss is the mean of its parts' losses, weighted with their divisors."""
         if batch.teacher is not None and batch.targets.isnan().any():
             return batch.targets.new_tensor(len(batch.targets))
-        return self.kinds[batch.task].loss_weight(batch.targets, batch.sizes)
+        return self.kinds[batch.task].loss_weight(batch.targets, batch.output_sizes)
 
     def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
-        """The codes (rows,) of outputs (inputs, outputs). Candidates of a row with the same texts get the output of the first."""
+        """The codes (rows,) or (rows, codes) of outputs (inputs, outputs). Candidates of a row with the same texts get the output of the first."""
         if batch.firsts is not None:
             outputs = outputs[batch.firsts]
-        return self.kinds[batch.task].predict(outputs, batch.sizes)
+        return self.kinds[batch.task].predict(outputs, batch.output_sizes)
 
 
 class Network(TaskNetwork):
@@ -159,6 +166,9 @@ class Network(TaskNetwork):
         # The heads are registered before the encoder, because the norm of all gradients is summed in this order.
         self.heads = heads
         self.encoder = encoder
+        for id, kind in self.kinds.items():
+            if (transitions := heads[id].transitions) is not None:
+                self.kinds[id] = kind.with_transitions(transitions)
 
     def forward(self, batch: Batch) -> Tensor:
         """The outputs of the task's head for a batch, added to those of the linear model, if the batch has them: (inputs, outputs)."""
@@ -173,7 +183,7 @@ class Network(TaskNetwork):
                 states = self.encoder.outputs(batch.tokens, batch.lengths)
             else:
                 states = batch.tokens.float()  # token outputs may be kept as float16
-            outputs = head.read(states, batch.lengths, batch.overlap, batch.spans)
+            outputs = head.read(states, batch.lengths, batch.overlap, batch.spans, batch.units)
         return outputs if batch.base is None else outputs + batch.base
 
 
@@ -191,6 +201,7 @@ class Heads(nn.Module):
         projection: int | None = None,
         overlap: int = 0,
         cosine: bool = False,
+        crf: bool = False,
     ) -> None:
         """
         Args:
@@ -202,6 +213,7 @@ class Heads(nn.Module):
             overlap: the number of features of a pair's overlap.
             cosine: whether the head of a pair without marked spans whose target is a number gives the cosine of the
                 two texts' centred vectors.
+            crf: whether heads with outputs for units learn scores of pairs of neighbouring units' outputs.
         """
         super().__init__()
         self.dim = dim
@@ -213,6 +225,7 @@ class Heads(nn.Module):
                 return CosineHead(dim)
             layers: dict[str, Any] = {"outputs": outputs[task.id], "hidden_size": hidden_size, "dropout": dropout}
             layers |= {"overlap": overlap, "spans": [side for side, _ in task.marked]}
+            layers |= {"by_unit": TARGET_KINDS[task.kind].by_unit, "crf": crf}
             if task.is_pair and attention_size is not None:
                 return AttentionHead(dim, attention_size, **layers)
             if projection is not None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.data.dataset import row_sizes
 from mtl.data.examples import Example
 from mtl.runs.folder import RunFolder
 from mtl.tasks.targets import target_kind
@@ -29,7 +30,7 @@ def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredR
 
 def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:
     """These rows, which all have targets, as metrics read them."""
-    targets = np.array([example.target for example in examples], dtype=target_kind(task).dtype)
-    candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
+    kind = target_kind(task)
+    targets = np.array([example.target for example in examples], dtype=kind.dtype)
     columns = {name: [row.columns[number] for row in examples] for number, name in enumerate(task.further_columns)}
-    return ScoredRows(targets, candidates, columns)
+    return ScoredRows(targets, row_sizes(task, examples), columns)

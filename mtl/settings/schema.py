@@ -66,6 +66,7 @@ class HeadConfig:
     overlap: bool
     linear: bool
     pair: Literal["features", "cosine"]
+    crf: bool
 
 
 @dataclass

@@ -27,6 +27,7 @@ from unicodedata import category
 import numpy as np
 
 from mtl.base.extras import check_installed
+from mtl.base.wings import Registry
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Formula, ScoredRows, Task
@@ -341,22 +342,29 @@ def _lowest_pseudo_alpha(task: Task) -> float:
 
 
 # By the value of `metric` in a suite file.
-METRICS: dict[str, Metric] = {
-    "accuracy": Metric("accuracy", _BY_VALUE, accuracy),
-    "f1": Metric("F1", ("labels",), f1, problem=_f1_problem, one_label=True),
-    "macro_f1": Metric("macro F1", ("labels",), macro_f1),
-    "matthews": Metric("Matthews", ("labels",), matthews, lowest=LOWEST),
-    "spearman": Metric("Spearman", ("number",), spearman, lowest=LOWEST),
-    "pearson": Metric("Pearson", ("number",), pearson, lowest=LOWEST),
-    "one_minus_wmae": Metric("1 − wMAE", ("number",), one_minus_wmae),
-    "alpha_nominal": Metric("α nominal", _BY_VALUE, alpha_nominal, lowest=LOWEST),
-    "alpha_interval": Metric("α interval", ("number",), alpha_interval, lowest=LOWEST),
-    "pseudo_alpha": Metric("pseudo-α", _BY_VALUE, pseudo_alpha, lowest=_lowest_pseudo_alpha, problem=_chance_problem),
-    "gender_parity": Metric("gender parity", ("labels",), gender_parity, problem=parity_problem),
-    "gender_parity_by_row": Metric("gender parity by row", ("labels",), gender_parity_by_row, problem=parity_problem),
-    "rouge1": Metric("ROUGE-1", ("text",), rouge1),
-    "rouge1_words": Metric("ROUGE-1, whole words", ("text",), rouge1_words),
-}
+METRICS: Registry[Metric] = Registry(
+    {
+        "accuracy": Metric("accuracy", _BY_VALUE, accuracy),
+        "f1": Metric("F1", ("labels",), f1, problem=_f1_problem, one_label=True),
+        "macro_f1": Metric("macro F1", ("labels",), macro_f1),
+        "matthews": Metric("Matthews", ("labels",), matthews, lowest=LOWEST),
+        "spearman": Metric("Spearman", ("number",), spearman, lowest=LOWEST),
+        "pearson": Metric("Pearson", ("number",), pearson, lowest=LOWEST),
+        "one_minus_wmae": Metric("1 − wMAE", ("number",), one_minus_wmae),
+        "alpha_nominal": Metric("α nominal", _BY_VALUE, alpha_nominal, lowest=LOWEST),
+        "alpha_interval": Metric("α interval", ("number",), alpha_interval, lowest=LOWEST),
+        "pseudo_alpha": Metric(
+            "pseudo-α", _BY_VALUE, pseudo_alpha, lowest=_lowest_pseudo_alpha, problem=_chance_problem
+        ),
+        "gender_parity": Metric("gender parity", ("labels",), gender_parity, problem=parity_problem),
+        "gender_parity_by_row": Metric(
+            "gender parity by row", ("labels",), gender_parity_by_row, problem=parity_problem
+        ),
+        "rouge1": Metric("ROUGE-1", ("text",), rouge1),
+        "rouge1_words": Metric("ROUGE-1, whole words", ("text",), rouge1_words),
+    },
+    "metrics",
+)
 
 
 @cache

@@ -1,7 +1,10 @@
 """What a target kind is: `TargetKind`, how targets are read, written, answered by floors and described; `HeadTargets`, what a head needs.
 
-A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word or a text). Arrays of targets
-have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings.
+A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word, a text, or several values in one
+cell). Arrays of targets have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for
+strings.
+
+A unit is a part of a row's last text that a head has outputs for: a token of a sentence, or a word of a passage (`TargetKind.by_unit`).
 """
 
 import math
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 Target = float | str
 
+PAST = -1  # in place of a code, or of a unit's step: after the last one of the row
+WHOLE = -2  # in place of a unit's step: the whole text
 LEAST_PROBABILITY = 1e-6  # of a class, as floors' probabilities are taken: their logarithms are finite
 MOST_CONSTANTS = 20  # how many of the most frequent targets are tried as the best constant answer
 
@@ -32,10 +37,12 @@ def is_unknown(target: Target | None) -> bool:
 class HeadTargets(ABC):
     """What a head needs of the targets of a task.
 
-    Head outputs have the shape (inputs, outputs). A row has one input; in a choice, it has one for each candidate. `sizes`, int64
-    (rows,), is the number of inputs of each row, or None if each row has one. A head is trained on codes, float (rows,): a code is
-    the index of an output, or a number. `answers` are the words that the outputs of a head mean; they come from the training rows.
-    Kinds without words have no answers.
+    Head outputs have the shape (inputs, outputs). A row has one input; in a choice, it has one for each candidate. Kinds with units have
+    outputs for each unit, (units, outputs), those of units that a model does not read, because it cuts the text, left out. `sizes`,
+    int64 (rows,), is the number of inputs, or of units, of each row, or None if each row has one. A head is trained on codes, float
+    (rows,) or (rows, codes): a code is the index of an output, a number, or PAST after the last code of a row. `answers` are the words that
+    the outputs of a head mean; they come from the training rows. Kinds without words have no answers. `texts` are the last texts of the
+    rows, which only kinds with units read.
     """
 
     def __init__(self, task: Task) -> None:
@@ -50,12 +57,12 @@ class HeadTargets(ABC):
     def outputs(self, answers: Sequence[str]) -> int:
         """The number of outputs that a head has for one input."""
 
-    def encode(self, targets: np.ndarray, answers: Sequence[str]) -> np.ndarray:
-        """Targets (rows,) as codes, float64 (rows,)."""
+    def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        """Targets (rows,) as codes, float64 (rows,) or (rows, codes)."""
         return targets
 
-    def decode(self, codes: np.ndarray, answers: Sequence[str]) -> np.ndarray:
-        """Codes, float64 (rows,), as targets (rows,)."""
+    def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        """Codes, float64 (rows,) or (rows, codes), as targets (rows,)."""
         return codes
 
     @abstractmethod
@@ -90,6 +97,10 @@ class HeadTargets(ABC):
         """The outputs (inputs, outputs) of a head as those of a head of this task that `unscaled` did not change."""
         return outputs
 
+    def with_transitions(self, transitions: "Tensor") -> Self:
+        """The same with the scores of pairs of neighbouring units, (outputs + 2, outputs), that a head learns (`head.crf`)."""
+        return self
+
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         """The outputs of an ensemble: the mean; for kinds with probabilities, the logarithm of their mean."""
         return sum(outputs[1:], outputs[0]) / len(outputs)
@@ -110,6 +121,10 @@ class ClassesHead(HeadTargets):
 
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
         return soft_cross_entropy(outputs.float(), teacher, temperature)
+
+    def with_transitions(self, transitions: "Tensor") -> Self:
+        """The same with the scores of pairs of neighbouring units, (outputs + 2, outputs), that a head learns (`head.crf`)."""
+        return self
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         return log_mean(outputs)
@@ -142,6 +157,10 @@ class TargetKind(ABC):
 
     # What a head needs; None if no head on text vectors, and no estimator, can predict it.
     head_type: ClassVar[type[HeadTargets] | None] = None
+    several: ClassVar[bool] = (
+        False  # whether a target has several codes; then no other model's outputs are added or learned from
+    )
+    by_unit: ClassVar[bool] = False  # whether a head has outputs for each unit of a row's last text
     by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
     declared_by: ClassVar[str | None] = (
         None  # the key that declares it: labels, range or candidates; None: only `kind` does
@@ -166,6 +185,20 @@ class TargetKind(ABC):
         assert self.head_type is not None, f"no head predicts {self.task.kind}"
         return self.head_type(self.task)
 
+    # The parts of a row.
+
+    def size(self, inputs: Sequence[Sequence[str]]) -> int | None:
+        """How many candidates, or how many units, a row with these model inputs has, if its target depends on it."""
+        return None
+
+    def units(self, text: str) -> np.ndarray:
+        """First character and end of each unit of a last text, int64 (units, 2); only kinds with units. An empty one is the whole text."""
+        raise NotImplementedError
+
+    def unit_features(self, texts: Sequence[str]) -> list[list[str]]:
+        """What a linear model reads of each unit of a row with these texts: names of binary features. Only kinds with units."""
+        raise NotImplementedError
+
     # How a target is read and written.
 
     @classmethod
@@ -179,7 +212,10 @@ class TargetKind(ABC):
 
     @abstractmethod
     def parse(self, cell: str, candidates: int | None = None) -> Target:
-        """The target in a cell; `candidates` is how many the row has, if known. Raises ValueError, which says what is wrong."""
+        """The target in a cell; `candidates` is how many candidates or units the row has (`size`), if known.
+
+        Raises ValueError, which says what is wrong.
+        """
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> Target:
         """The prediction in a cell, of a trained model or of another system. candidates and errors: as in `parse`."""
@@ -214,8 +250,10 @@ class TargetKind(ABC):
         """The targets (inputs,) that a scikit-learn estimator is trained on."""
         return targets
 
-    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
-        """The targets (rows,) that a trained scikit-learn estimator predicts."""
+    def from_estimator(
+        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
+    ) -> np.ndarray:
+        """The targets (rows,) that a trained scikit-learn estimator predicts. `texts`: as in `HeadTargets`."""
         return np.asarray(estimator.predict(features), dtype=self.dtype)
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
@@ -242,6 +280,11 @@ class TargetKind(ABC):
         """The most frequent target of the training rows; among equally frequent ones, the first in the order of their cells."""
         counts = Counter(train.tolist())
         return min(counts, key=lambda target: (-counts[target], self.format(target)))
+
+    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str]) -> np.ndarray:
+        """The most frequent answer to each unit's words in the training rows: targets (rows,) of the rows with these last texts. `texts` are
+        those of the training rows. Only kinds with units."""
+        raise NotImplementedError
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """The answers that may be the best constant answer. Among equal scores, the first one is preferred."""

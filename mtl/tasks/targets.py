@@ -1,5 +1,6 @@
 """The registry of target kinds; `mtl.tasks.target_kind` describes what each of them has."""
 
+from mtl.base.wings import Registry
 from mtl.tasks.kinds.choice import Choice
 from mtl.tasks.kinds.labels import Labels
 from mtl.tasks.kinds.number import Number
@@ -9,13 +10,16 @@ from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.task import Task
 
 # By the value of `kind` in a suite file.
-TARGET_KINDS: dict[str, type[TargetKind]] = {
-    "labels": Labels,
-    "number": Number,
-    "choice": Choice,
-    "word": Word,
-    "text": Text,
-}
+TARGET_KINDS: Registry[type[TargetKind]] = Registry(
+    {
+        "labels": Labels,
+        "number": Number,
+        "choice": Choice,
+        "word": Word,
+        "text": Text,
+    },
+    "target_kinds",
+)
 
 
 def target_kind(task: Task) -> TargetKind:

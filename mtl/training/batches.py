@@ -4,19 +4,21 @@ Every random draw depends only on the seed and the number of the step, so traini
 
 import math
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
 from mtl.base.progress import progress
 from mtl.data.dataset import Split, first_equal
 from mtl.model.network import Batch, TaskNetwork
 from mtl.model.sequences import Sequences
+from mtl.tasks.target_kind import PAST
 
 Chosen = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split: int64 (rows,)
 
@@ -55,6 +57,7 @@ class BatchDataset(Dataset[Batch]):
             overlap=taken(split.overlap),
             teacher=taken(split.teacher),
             base=taken(split.base),
+            units=None if split.steps is None else torch.from_numpy(split.steps[places]),
         )
         if split.sizes is not None:
             firsts = first_equal(split.texts[inputs], split.sizes[places])
@@ -184,15 +187,25 @@ def pass_batches(split: Split, batch_size: int) -> int:
 
 
 def predict_rows(network: TaskNetwork, batches: BatchDataset, order: list[Chosen], device: torch.device) -> np.ndarray:
-    """The codes, float64 (rows,), that a network without dropout predicts for all rows of one task, in row order."""
-    codes = np.empty(sum(len(rows) for _, rows in order))
-    for batch, outputs in _run(network, batches, order, device):
-        codes[batch.rows.numpy()] = network.predict(batch, outputs).cpu().numpy()
-    return codes
+    """The codes, float64 (rows,) or (rows, codes), that a network without dropout predicts for all rows of one task, in row order."""
+    parts = [(batch.rows, network.predict(batch, outputs)) for batch, outputs in _run(network, batches, order, device)]
+    return codes_in_order(parts)
+
+
+def codes_in_order(parts: Sequence[tuple[Tensor, Tensor]]) -> np.ndarray:
+    """Codes of all rows, float64 (rows,) or (rows, codes), from the numbers of some rows and their codes, part by part."""
+    numbers = torch.cat([rows for rows, _ in parts]).cpu().numpy()
+    codes = [part.cpu().double() for _, part in parts]
+    if codes[0].ndim == 2:
+        most = max(part.shape[1] for part in codes)
+        codes = [functional.pad(part, (0, most - part.shape[1]), value=PAST) for part in codes]
+    result: np.ndarray = torch.cat(codes).numpy()
+    result[numbers] = result.copy()
+    return result
 
 
 def row_outputs(network: TaskNetwork, batches: BatchDataset, order: list[Chosen], device: torch.device) -> np.ndarray:
-    """The outputs of a network without dropout, float32 (inputs, outputs), for all rows of a task, in row order."""
+    """The outputs of a network without dropout, float32 (inputs, outputs), for all rows of a task without units, in row order."""
     by_row: dict[int, Tensor] = {}
     for batch, outputs in _run(network, batches, order, device):
         sizes = [1] * len(batch.rows) if batch.sizes is None else batch.sizes.tolist()

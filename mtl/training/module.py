@@ -14,6 +14,7 @@ from mtl.model.network import Batch, TaskNetwork
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
+from mtl.training.batches import codes_in_order
 from mtl.training.trainer import ValidatedModule
 
 
@@ -125,13 +126,13 @@ class TaskScore(torchmetrics.Metric):
 
     full_state_update = False
 
-    def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str]) -> None:
+    def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str], texts: Sequence[str] = ()) -> None:
         """
         Args:
-            answers: the words that the head's outputs mean, see `mtl.tasks.target_kind`.
+            answers, texts: see `mtl.tasks.target_kind.HeadTargets`.
         """
         super().__init__()
-        self.task, self.dev, self.answers = task, dev, answers
+        self.task, self.dev, self.answers, self.texts = task, dev, answers, texts
         self.codes: list[Tensor]
         self.rows: list[Tensor]
         self.finite: list[Tensor]
@@ -139,7 +140,7 @@ class TaskScore(torchmetrics.Metric):
             self.add_state(name, [], dist_reduce_fx="cat")
 
     def update(self, codes: Tensor, rows: Tensor, finite: Tensor) -> None:
-        """Add a batch: the predicted codes, the indices of their dev rows, (rows,), and whether all outputs are finite, ()."""
+        """Add a batch: the predicted codes, the indices of their dev rows, (rows,) or (rows, codes), and whether all outputs are finite, ()."""
         self.codes.append(codes)
         self.rows.append(rows)
         self.finite.append(finite[None])
@@ -148,9 +149,8 @@ class TaskScore(torchmetrics.Metric):
         """The metric × 100. Raises DivergedError if any output was not finite."""
         if not torch.cat(self.finite).all():
             raise DivergedError("the outputs for dev rows are not finite")
-        codes = torch.empty(len(self.dev.targets), dtype=torch.float64)
-        codes[torch.cat(self.rows)] = torch.cat(self.codes).cpu().double()
-        predictions = target_kind(self.task).head.decode(codes.numpy(), self.answers)
+        codes = codes_in_order(list(zip(self.rows, self.codes, strict=True)))
+        predictions = target_kind(self.task).head.decode(codes, self.answers, self.texts)
         return score(self.task, predictions, self.dev)
 
 

@@ -55,7 +55,9 @@ class TrainedKind(FloorKind):
 
 
 class EstimatorKind(TrainedKind):
-    """An estimator of scikit-learn on n-grams."""
+    """An estimator of scikit-learn on n-grams, or for units on the words around each."""
+
+    reads_units = True
 
     def title(self, config: Config) -> str:
         return f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {self.words}"
@@ -70,6 +72,8 @@ class NaiveBayesKind(EstimatorKind):
 
 class FastTextKind(TrainedKind):
     """fastText's classifier."""
+
+    reads_units = True
 
     def check(self, config: Config, suite: Suite) -> None:
         check_installed("fasttext", key="method", value="fasttext")

@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from mtl.base.errors import InputError
-from mtl.data.dataset import Split
+from mtl.data.dataset import Split, last_texts
 from mtl.methods.floors.classifiers import DenseClassifier, DenseRegressor, FastTextClassifier, FastTextRegressor
 from mtl.tasks.metrics import best_constant
 from mtl.tasks.targets import target_kind
@@ -25,28 +25,33 @@ from mtl.tasks.task import Task
 # The most iterations of a linear model. A logistic regression with a small penalty gains nothing on dev after some hundreds.
 ITERATIONS = {"svm": 20_000, "logistic": 300}
 
-# task, its training rows, the rows to predict, random generator -> predicted targets (rows,).
-Guess = Callable[[Task, Split, Split, np.random.Generator], np.ndarray]
+# task, its training rows, the rows to predict, random generator, the texts of both -> predicted targets (rows,).
+Guess = Callable[[Task, Split, Split, np.random.Generator, Sequence[str]], np.ndarray]
 
 
-def random_targets(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
+def random_targets(
+    task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()
+) -> np.ndarray:
     """Targets drawn from the targets of the training rows: the row "Random" of KLEJ's Table 3."""
-    return target_kind(task).draw(train.targets, rows.sizes, len(rows), rng)
+    return target_kind(task).draw(train.targets, rows.scored.candidates, len(rows), rng)
 
 
-def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
+def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
     """The best constant answer on the training rows, by the task's metric."""
-    return target_kind(task).repeat(best_constant(task, train.scored), len(rows), rows.sizes)
+    return target_kind(task).repeat(best_constant(task, train.scored), len(rows), rows.scored.candidates)
 
 
-def uniform(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
+def uniform(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
     """Each possible answer is equally probable: "Random" in the Superlim paper."""
-    return target_kind(task).uniform(train.targets, rows.sizes, len(rows), rng)
+    return target_kind(task).uniform(train.targets, rows.scored.candidates, len(rows), rng)
 
 
-def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
-    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper."""
+def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
+    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper. Of units, the most
+    frequent one for the same words."""
     kind = target_kind(task)
+    if kind.by_unit:
+        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts))
     return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
 
 

@@ -4,6 +4,7 @@ Superlim paper's classical models)."""
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,9 +14,9 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import StandardScaler, normalize
 
 from mtl.base.progress import progress
-from mtl.data.dataset import Split, marked_texts
+from mtl.data.dataset import Split, last_texts, marked_texts
 from mtl.settings.schema import FloorConfig
-from mtl.tasks.targets import target_kind
+from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
 LEAST_SCALE = 1e-100  # of cosines, so that scaled ones are finite
@@ -33,6 +34,15 @@ class Document(NamedTuple):
     tokens: list[str]
 
 
+def by_unit(task: Task, split: Split, texts: Sequence[str]) -> Split:
+    """The split of a task with units, each unit being an input of its own, as candidates of a choice are; any other split as it is."""
+    if not TARGET_KINDS[task.kind].by_unit:
+        return split
+    kind = target_kind(task)
+    sizes = np.array([len(kind.units(text)) for text in last_texts(task, split, texts)], dtype=np.int64)
+    return replace(split, texts=np.repeat(split.texts, sizes, axis=0), sizes=sizes)
+
+
 class RowFeatures:
     """What turns rows into features; `problem` says what is wrong if training rows have nothing to learn them from."""
 
@@ -47,16 +57,36 @@ class RowFeatures:
         """The features of rows, as `fit` returns them."""
         raise NotImplementedError
 
+    def state(self) -> dict[str, Any]:
+        """What they have learned, as tensors and plain values; only features that can be kept."""
+        raise NotImplementedError
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Learn what others with the same settings had learned. Their `state` is not trusted.
+
+        Raises KeyError, TypeError, ValueError or RecursionError for a state of another form.
+        """
+        raise NotImplementedError
+
 
 def documents_of(
     task: Task, split: Split, texts: Sequence[str], words: Callable[[int], list[str]] | None
 ) -> list[list[Document]]:
-    """The parts of each model input of a split: its texts, with their words.
+    """The parts of each model input of a split: its texts, with their words. Of each unit of a split that `by_unit` returned, its features.
 
     Args:
         texts: those that the split has the numbers of.
         words: of the text with a number; None for `JoinedFeatures`, which read no words, but then what is marked in the texts.
     """
+    if TARGET_KINDS[task.kind].by_unit:
+        assert split.sizes is not None
+        firsts = split.texts[np.cumsum(split.sizes) - split.sizes]
+        kind, distinct = (
+            target_kind(task),
+            {row: [texts[number] for number in row] for row in map(tuple, firsts.tolist())},
+        )
+        features = {row: kind.unit_features(of_row) for row, of_row in distinct.items()}
+        return [[Document("", unit)] for row in map(tuple, firsts.tolist()) for unit in features[row]]
     documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
     rows = [[documents[text] for text in row] for row in split.texts.tolist()]
     if words or not task.marked:
@@ -76,7 +106,7 @@ def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:
 
 
 def restore_fitted(vectorizer: CountVectorizer, state: Mapping[str, Any]) -> None:
-    """Give an unfitted vectorizer what `fitted_state` described, which is not trusted. Errors are those of `TaskFeatures.restore`."""
+    """Give an unfitted vectorizer what `fitted_state` described, which is not trusted. Errors are those of `RowFeatures.restore`."""
     ngrams = json.loads(state["ngrams"])
     if not isinstance(ngrams, list) or not all(isinstance(ngram, str) for ngram in ngrams):
         raise ValueError("its vocabulary is no list of n-grams")
@@ -141,17 +171,12 @@ class TaskFeatures(RowFeatures):
         return self._features(_sides(vectors, indices))
 
     def state(self) -> dict[str, Any]:
-        """What they have learned, as tensors and plain values."""
         state: dict[str, Any] = {kind: fitted_state(vectorizer) for kind, vectorizer in self._vectorizers.items()}
         if self._task.is_pair:
             state |= {name: torch.from_numpy(getattr(self._scaler, f"{name}_")) for name in ("mean", "scale")}
         return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Learn what others with the same settings had learned. Their `state` is not trusted.
-
-        Raises KeyError, TypeError, ValueError or RecursionError for a state of another form.
-        """
         for kind, vectorizer in self._vectorizers.items():
             restore_fitted(vectorizer, state[kind])
         if self._task.is_pair:
@@ -256,11 +281,34 @@ class JoinedFeatures(RowFeatures):
         return fitted_state(self._vectorizer)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """As `TaskFeatures.restore`."""
         restore_fitted(self._vectorizer, state)
 
     def _joined(self, rows: Sequence[Sequence[Document]]) -> list[str]:
         return [self._separator.join(part.text for part in row) for row in rows]
+
+
+class UnitFeatures(RowFeatures):
+    """The features of units (`TargetKind.unit_features`), each there or not."""
+
+    problem = "no feature of its units occurs often enough; set a smaller floor.min_count"
+
+    def __init__(self, config: FloorConfig) -> None:
+        limits = {"min_df": config.min_count, "max_features": config.max_features}
+        self._vectorizer = CountVectorizer(analyzer=list, binary=True, **limits)
+
+    def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
+        """Choose the features from training rows; return the rows', (rows, features)."""
+        return self._vectorizer.fit_transform([row[0].tokens for row in rows])
+
+    def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
+        """The features of rows, (rows, features)."""
+        return self._vectorizer.transform([row[0].tokens for row in rows])
+
+    def state(self) -> dict[str, Any]:
+        return fitted_state(self._vectorizer)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        restore_fitted(self._vectorizer, state)
 
 
 class TrainingInputs(NamedTuple):

@@ -4,6 +4,7 @@ import logging
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,8 @@ from mtl.base.files import write_json
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
-from mtl.data.dataset import Split
+from mtl.data.dataset import Split, last_texts
 from mtl.data.text import tokenized
-from mtl.methods.floors.classifiers import TokenLines
 from mtl.methods.floors.estimators import (
     ESTIMATORS,
     YesOrNo,
@@ -31,15 +31,14 @@ from mtl.methods.floors.estimators import (
 from mtl.methods.floors.features import (
     COMPARES_PAIRS,
     Document,
-    JoinedFeatures,
     Matrix,
     RowFeatures,
-    TaskFeatures,
     TrainingInputs,
+    by_unit,
     documents_of,
     training_inputs,
 )
-from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, write_kept
+from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, new_features, write_kept
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.runs.layout import Chosen, chosen_file
@@ -71,6 +70,11 @@ class Floor(Method):
         if config.method in ESTIMATORS:
             check_grid(config.method, config.floor.grid)
             self._check_names()
+            splits = {
+                task.id: {name: by_unit(task, part, dataset.texts) for name, part in dataset.splits[task.id].items()}
+                for task in dataset.tasks
+            }
+            self.dataset = replace(dataset, splits=splits)
             if not self.joined:
                 self.texts = tokenized(dataset.texts, self.suite.language, config.max_length, Path(config.cache_dir))
             if guessed := [task.id for task in dataset.tasks if guess_for(config.method, task)]:
@@ -88,7 +92,8 @@ class Floor(Method):
                 for predicted in answered:
                     rng = np.random.default_rng([seed, zlib.crc32(predicted.id.encode())])
                     splits = self.to_predict(predicted)
-                    yield predicted, {name: guess(task, train, split, rng) for name, split in splits.items()}
+                    texts = self.dataset.texts
+                    yield predicted, {name: guess(task, train, split, rng, texts) for name, split in splits.items()}
             else:
                 learned = self._learn(task, seed, folder)
                 for predicted in answered:
@@ -155,7 +160,9 @@ class Floor(Method):
     def _candidates(self, task: Task) -> list[dict[str, Any]]:
         """The settings to try: of the vectorizer, if there are several, and of the estimator."""
         floor = self.config.floor
-        vectorizers = [{VECTORIZER: name} for name in floor.vectorizers] if self.joined else [dict[str, Any]()]
+        vectorizers = [dict[str, Any]()]
+        if self.joined and not target_kind(task).by_unit:
+            vectorizers = [{VECTORIZER: name} for name in floor.vectorizers]
         estimators = list(settings(self.config.method, target_kind(task).estimator, floor.grid))
         return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
 
@@ -190,7 +197,7 @@ class Floor(Method):
             matrix = self._task_features(source, learned.vectorizer)[1][split]
         else:
             matrix = learned.features.transform(self._documents(task, rows))
-        return decided(source, learned.estimator, matrix, rows)
+        return decided(source, learned.estimator, matrix, rows, last_texts(task, rows, self.dataset.texts))
 
     def _task_features(self, task: Task, vectorizer: str | None) -> tuple[RowFeatures, dict[str, Matrix]]:
         """The task's features by split, computed once for all seeds. Those of train are of the inputs to train on."""
@@ -208,11 +215,7 @@ class Floor(Method):
 
     def new_features(self, task: Task, vectorizer: str | None) -> RowFeatures:
         """What makes features of a task's rows, before it is fitted. `vectorizer` is the one for joined texts; None: they are not joined."""
-        if self.config.method == "fasttext":
-            return TokenLines()
-        if vectorizer:
-            return JoinedFeatures(vectorizer, self.config.floor.separator)
-        return TaskFeatures(self.config.method, self.config.floor, task)
+        return new_features(self.config.method, self.config.floor, task, vectorizer)
 
     def _documents(self, task: Task, split: Split) -> list[list[Document]]:
         return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words)

@@ -15,9 +15,10 @@ from sklearn.svm import LinearSVC, LinearSVR
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint
 from mtl.base.untrusted import read_checkpoint
-from mtl.data.dataset import Split, first_choices, make_split
+from mtl.data.dataset import Split, first_choices, last_texts, make_split
 from mtl.data.examples import Row, make_example
 from mtl.data.text import UNKNOWN, moses
+from mtl.methods.floors.classifiers import TokenLines
 from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, guess_for
 from mtl.methods.floors.features import (
     Document,
@@ -25,6 +26,8 @@ from mtl.methods.floors.features import (
     Matrix,
     RowFeatures,
     TaskFeatures,
+    UnitFeatures,
+    by_unit,
     documents_of,
     finite_numbers,
 )
@@ -63,7 +66,6 @@ def kept_file(seed_folder: Path, task: str) -> Path:
 
 def kept_content(kept: Kept) -> KeptContent:
     """A model of one of the KEEPABLE methods, as tensors and plain values."""
-    assert isinstance(kept.features, TaskFeatures | JoinedFeatures)
     in_pairs = isinstance(kept.estimator, YesOrNo)
     estimator = kept.estimator.classifier if in_pairs else kept.estimator
     return KeptContent(
@@ -112,10 +114,19 @@ def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task
     name = content["vectorizer"]
     if name is not None and name not in settings.vectorizers:
         raise ValueError(f"its vectorizer {name} is none of the run's")
-    features = JoinedFeatures(name, settings.separator) if name else TaskFeatures(method, settings, task)
+    features = new_features(method, settings, task, name)
     features.restore(content["features"])
     width = features.transform([[Document("", [])] * (2 if task.is_pair else 1)]).shape[1]
     return Kept(_restored(content, method, task, width), features, name)
+
+
+def new_features(method: str, settings: FloorConfig, task: Task, vectorizer: str | None) -> RowFeatures:
+    """What makes features of a task's rows, before it is fitted. `vectorizer` is the one for joined texts; None: they are not joined."""
+    if target_kind(task).by_unit:
+        return TokenLines() if method == "fasttext" else UnitFeatures(settings)
+    if method == "fasttext":
+        return TokenLines()
+    return JoinedFeatures(vectorizer, settings.separator) if vectorizer else TaskFeatures(method, settings, task)
 
 
 def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
@@ -149,40 +160,42 @@ class TrainedFloor:
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """Predicted targets (rows,) for new rows. Raises InputError for a task without a model, which has a constant answer."""
-        estimator, features, split = self._read(task, rows)
-        return decided(task, estimator, features, split)
+        return decided(task, *self._read(task, rows))
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """What it says as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities.
 
         Raises InputError as `predict` does, and for a classifier without probabilities.
         """
-        estimator, features, _ = self._read(task, rows)
+        estimator, features, *_ = self._read(task, rows)
         kind = target_kind(task)
         if kind.estimator == "classifier" and not hasattr(estimator, "predict_proba"):
             message = f"its answers to {task.id} have no probabilities; name a run of another method, such as logistic"
             raise InputError(message, key="method", value=self.config.method)
         return kind.estimator_outputs(estimator, features, kind.head, self.answers.get(task.answered_by or task.id, []))
 
-    def _read(self, task: Task, rows: Sequence[Row]) -> tuple[Any, Matrix, Split]:
+    def _read(self, task: Task, rows: Sequence[Row]) -> tuple[Any, Matrix, Split, list[str]]:
         if (source := task.answered_by or task.id) not in self.kept:
             raise InputError(f"task {source}: method {self.config.method} has no model for it, only a constant answer")
         tokenize, kept = moses(self.language), self.kept[source]
         examples = [make_example(task, row) for row in rows]
         texts = list(dict.fromkeys(text for example in examples for text in example.texts))
-        split = make_split(task, examples, {text: number for number, text in enumerate(texts)})
+        split = by_unit(task, make_split(task, examples, {text: number for number, text in enumerate(texts)}), texts)
 
         def words(text: int) -> list[str]:
             return tokenize(texts[text])[: self.config.max_length] or [UNKNOWN]
 
         documents = documents_of(task, split, texts, None if kept.vectorizer else words)
-        return kept.estimator, kept.features.transform(documents), split
+        return kept.estimator, kept.features.transform(documents), split, last_texts(task, split, texts)
 
 
-def decided(task: Task, estimator: Any, features: Matrix, rows: Split) -> np.ndarray:
-    """The targets (rows,) that an estimator of this task predicts from the features of inputs; of equal candidates, the first one."""
-    predicted = target_kind(task).from_estimator(estimator, features, rows.sizes)
-    return predicted if rows.sizes is None else first_choices(predicted, rows.texts, rows.sizes)
+def decided(task: Task, estimator: Any, features: Matrix, rows: Split, texts: Sequence[str]) -> np.ndarray:
+    """The targets (rows,) that an estimator of this task predicts from the features of inputs; of equal candidates, the first one. `texts`:
+    see `TargetKind.from_estimator`."""
+    predicted = target_kind(task).from_estimator(estimator, features, rows.sizes, texts)
+    if task.candidates is None or rows.sizes is None:
+        return predicted
+    return first_choices(predicted, rows.texts, rows.sizes)
 
 
 class KeptFloor(TrainedFloor):

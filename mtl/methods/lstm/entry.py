@@ -21,6 +21,7 @@ class LstmKind(MethodKind):
     )
     builds = "mtl.methods.lstm.two_stages:TwoStages"
     loads = "mtl.methods.lstm.trained:load_trained"
+    reads_units = True
 
     def title(self, config: Config) -> str:
         """As in "LSTM, fastText, frozen", or "LSTM, fastText, frozen, jiant" with an architecture or preset other than the paper's."""
@@ -55,6 +56,7 @@ def further_names(config: Config) -> list[str]:
         "overlap": config.head.overlap,
         "linear": config.head.linear,
         "cosine": config.head.pair == "cosine",
+        "crf": config.head.crf,
         "distilled": config.distill.run is not None,
     }
     return [*names, *(name for name, on in parts.items() if on)]

@@ -12,7 +12,7 @@ import hashlib
 import json
 import logging
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -107,7 +107,8 @@ def basis(floor: FloorConfig) -> str:
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
     """The linear models of all tasks whose training rows can teach one; from the cache if they are there.
 
-    Tasks on words have none: their answers are too many. Nor has a task whose training rows have one target alone, or no n-gram in two texts.
+    Tasks on words have none: their answers are too many. Nor has a task whose targets have several values, whose training rows have one
+    target alone, or no n-gram in two texts.
 
     Args:
         texts: those of the dataset, without boundary words.
@@ -115,7 +116,7 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
     kept: dict[str, Kept] = {}
     outputs: dict[str, dict[str, np.ndarray]] = {}
     seconds = 0.0
-    tasks = [task for task in dataset.trained_tasks if task.id not in dataset.answers]
+    tasks = [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
     with Progress("linear models", sum(map(_fits, tasks)), "fits") as bar:
         for task in tasks:
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
@@ -141,11 +142,16 @@ def load_linear(request: LoadRequest) -> TrainedFloor:
     """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
     folder, tasks, listed = request.seed_folder, request.suite.tasks, _list_file(request.seed_folder)
     ids = read_json(listed, list[str])
-    trained = [id for id in request.trained_tasks if id not in request.answers]
+    trained = [id for id in request.trained_tasks if _has_linear(tasks[id], request.answers)]
     if odd := set(ids) - set(trained) or {id for id in trained if kept_file(folder, id).exists()} - set(ids):
         raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}); {RESTORE}", path=listed)
     kept = {id: read_kept(kept_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in ids}
     return TrainedFloor(request.config, request.suite.language, kept, request.answers)
+
+
+def _has_linear(task: Task, answers: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the task's head may be added to a linear model."""
+    return task.id not in answers and not target_kind(task).several
 
 
 def _list_file(seed_folder: Path) -> Path:

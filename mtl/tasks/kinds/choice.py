@@ -76,6 +76,9 @@ class Choice(TargetKind):
             return "indices: needs at least two, all different"
         return None
 
+    def size(self, inputs: Sequence[Sequence[str]]) -> int:
+        return len(inputs)
+
     def has_type(self, value: object) -> bool:
         """An index is an integer; what `indices` names may be a string, too."""
         named = self.task.indices is not None and isinstance(value, str)
@@ -110,7 +113,9 @@ class Choice(TargetKind):
         index_in_row = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return (index_in_row == np.repeat(targets, sizes)).astype(np.int64)
 
-    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
+    def from_estimator(
+        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
+    ) -> np.ndarray:
         """The candidate with the estimator's highest score; among equals, the first one."""
         assert sizes is not None
         if hasattr(estimator, "decision_function"):

@@ -25,7 +25,7 @@ class NumberHead(HeadTargets):
     def outputs(self, answers: Sequence[str]) -> int:
         return 1
 
-    def decode(self, codes: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+    def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Numbers clipped to the range, in float64: float32 rounds an end such as 0.8 to a number outside."""
         return np.clip(codes, *self.task.bounds)
 
@@ -104,10 +104,14 @@ class Number(TargetKind):
         low, high = self.task.bounds
         return high if gold is not None and high - float(gold) > float(gold) - low else low
 
-    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
+    def from_estimator(
+        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
+    ) -> np.ndarray:
         return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
 
-    def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
+    def estimator_outputs(
+        self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str], texts: Sequence[str] = ()
+    ) -> np.ndarray:
         low, high = self.task.bounds
         numbers = np.asarray(estimator.predict(features), dtype=np.float64)
         return ((numbers - low) / (high - low)).astype(np.float32)[:, None]

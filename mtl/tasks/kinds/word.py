@@ -16,12 +16,12 @@ class WordHead(ClassesHead):
     def outputs(self, answers: Sequence[str]) -> int:
         return len(answers)
 
-    def encode(self, targets: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+    def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """The index of each word in the answers; -1 for a word that is not one of them."""
         index = {answer: code for code, answer in enumerate(answers)}
         return np.array([index.get(target, -1) for target in targets], dtype=np.float64)
 
-    def decode(self, codes: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+    def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         return np.array([answers[int(code)] for code in codes], dtype=object)
 
 
