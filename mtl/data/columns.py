@@ -1,7 +1,7 @@
 """Columns of nested rows (JSON objects, Parquet rows): their names and values, and the rows of Parquet files.
 
 A dot in a column's name separates nested keys (`first.context`); `[]` at its end says that the value is a list of
-texts (`candidate_answers[]`). Parquet needs pyarrow.
+texts or integers (`candidate_answers[]`). Parquet needs pyarrow.
 """
 
 import json
@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
@@ -35,6 +35,11 @@ def text(value: Value | None) -> str:
     raise ValueError(f"a text or a number is expected here, not {kind_of(value)}")
 
 
+def is_list(value: object) -> TypeGuard[list[str | int]]:
+    """Whether a value is a list that a column may hold: of texts and integers."""
+    return isinstance(value, list) and all(isinstance(item, str | int) for item in value)
+
+
 def kind_of(value: object) -> str:
     """What a value is, for error messages."""
     if value is None:
@@ -55,11 +60,11 @@ def value_of(row: object, column: str) -> Value:
             raise ValueError(f"no key {name!r} in this row; it has {listed(list(names_in(row)))}")
         value = value[key]
     if name != column:
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return value
+        if is_list(value):
+            return [text(item) for item in value]
         kind = kind_of(value)
         if isinstance(value, list):
-            kind = "one that holds " + kind_of(next(item for item in value if not isinstance(item, str)))
+            kind = "one that holds " + kind_of(next(item for item in value if not is_list([item])))
         raise ValueError(f"key {name!r}: a list of texts is expected, not {kind}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"key {name!r}: {value} is not a finite number")
@@ -88,7 +93,7 @@ def names_in(row: Any, prefix: str = "") -> Iterator[str]:
             continue  # no column name reaches this key
         if isinstance(value, dict):
             yield from names_in(value, f"{prefix}{key}.")
-        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+        elif is_list(value):
             yield f"{prefix}{key}{LIST}"
         elif isinstance(value, str | int | float):
             yield f"{prefix}{key}"
@@ -153,7 +158,7 @@ def _names(fields: Any, prefix: str = "") -> Iterator[str]:
         if types.is_struct(kind):
             yield from _names(kind, f"{prefix}{field.name}.")
         elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-            if is_text(kind.value_type):
+            if is_text(kind.value_type) or types.is_integer(kind.value_type):
                 yield f"{prefix}{field.name}{LIST}"
         elif is_text(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
             yield f"{prefix}{field.name}"

@@ -58,6 +58,25 @@ def make_inputs(task: Task, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]
     return tuple((*shared, candidate) for candidate in texts[len(task.text) :])
 
 
+def row_texts(task: Task, values: Mapping[str, Any]) -> list[str]:
+    """The texts of a row (`Example.texts`), from its values by column. Raises ValueError for a value that is no text."""
+    kind, texts = target_kind(task), list[str]()
+    for column in task.text_columns:
+        value = values[column]
+        if not isinstance(value, list):
+            texts.append(_text(values, column))
+        elif kind.by_unit:
+            texts.append(kind.join_text(value))
+        else:  # each candidate in a list of candidates is one text
+            texts += value
+    return texts
+
+
+def row_size(task: Task, values: Mapping[str, Any]) -> int | None:
+    """The number of candidates or of units of a row, if targets depend on it. Arguments and errors: as in `row_texts`."""
+    return target_kind(task).size(make_inputs(task, row_texts(task, values)))
+
+
 def make_example(task: Task, row: Row, line: int = 0) -> Example:
     """A row without a target. Raises ValueError that says what is wrong with it."""
     spans = len(task.marked)
@@ -147,11 +166,7 @@ def _read_column(task: Task, path: Path, parse: Callable[[str], Target]) -> np.n
 
 def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any], targets: bool, typed: bool) -> Example:
     """The row on this line of its file, from its values by column. Raises ValueError that says what is wrong with them."""
-    texts: list[str] = []
-    for column in task.text_columns:
-        value = values[column]  # each candidate in a list of candidates is one text
-        texts += value if isinstance(value, list) else [_text(values, column)]
-    inputs = make_inputs(task, texts)
+    inputs = make_inputs(task, row_texts(task, values))
     if not 0 < len(inputs) <= MOST_CANDIDATES:
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
         raise ValueError(f"column {task.text_columns[-1]!r}: {problem}")
@@ -163,11 +178,16 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
     try:
         if typed and not kind.has_type(value):
             raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
-        target = kind.parse(text(value), kind.size(inputs))
+        target = kind.parse(target_cell(kind, value), kind.size(inputs))
     except ValueError as error:
         raise ValueError(f"column {task.target!r}: {error}") from None
     group = _text(values, task.group) if task.group else None
     return Example(line, inputs, target, group, tuple(_text(values, name) for name in task.further_columns), spans)
+
+
+def target_cell(kind: TargetKind, value: Value) -> str:
+    """A target of a file with types as its cell. Raises ValueError for a value that no cell holds."""
+    return kind.join([text(item) for item in value]) if isinstance(value, list) else text(value)
 
 
 def _words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import parse_json
-from mtl.data.columns import text, value_of
-from mtl.data.examples import read_examples
+from mtl.data.columns import value_of
+from mtl.data.examples import read_examples, row_size, target_cell
 from mtl.data.files import is_changed, read_bytes, split_lines
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
@@ -93,7 +93,7 @@ class RowFile:
                 value = row[PREDICTION]
                 if label is not None and kind.has_type(value) and _json_type(value) != _json_type(label):
                     raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
-                targets.append(value_target(self.task, value, _candidates(self.task, row)))
+                targets.append(value_target(self.task, value, _size(self.task, row)))
             except ValueError as error:
                 errors.append(InputError(str(error), path=self.name, line=number))
         return np.array(targets, dtype=kind.dtype), errors
@@ -162,7 +162,7 @@ def _label(task: Task, row: dict[str, Any]) -> Any:
     kind = target_kind(task)
     try:
         value = value_of(row, task.target)
-        kind.parse(text(value), _candidates(task, row))
+        kind.parse(target_cell(kind, value), _size(task, row))
     except ValueError:
         return None
     return value if kind.has_type(value) else None
@@ -171,7 +171,7 @@ def _label(task: Task, row: dict[str, Any]) -> Any:
 def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence[RowFile]) -> list[Any]:
     """Predictions as JSON values in the form of the labels: that in which these files of the task have the label, or the kind's own."""
     kind = target_kind(task)
-    forms = {text(label): label for file in files for label in file.labels if label is not None}
+    forms = {target_cell(kind, label): label for file in files for label in file.labels if label is not None}
     return [forms.get(kind.format(target), kind.to_json(target)) for target in predictions]
 
 
@@ -187,7 +187,7 @@ def value_target(task: Task, value: Any, candidates: int | None) -> Target:
     if not kind.has_type(value):
         raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")
     try:
-        return kind.parse_prediction(text(value), candidates)
+        return kind.parse_prediction(target_cell(kind, value), candidates)
     except ValueError as error:
         raise ValueError(f"{PREDICTION}: {error}") from None
 
@@ -204,15 +204,12 @@ def _json_type(value: Any) -> tuple[bool, bool]:
     return isinstance(value, str), isinstance(value, bool)
 
 
-def _candidates(task: Task, row: dict[str, Any]) -> int | None:
-    """The number of candidates in a row of a choice; None if it is not known."""
-    if task.candidates is None:
-        return None
+def _size(task: Task, row: dict[str, Any]) -> int | None:
+    """The number of candidates or of units in a row, if targets depend on it; None if it is not known."""
     try:
-        values = [value_of(row, column) for column in task.candidates]
+        return row_size(task, {column: value_of(row, column) for column in task.text_columns})
     except ValueError:
         return None
-    return sum(len(value) if isinstance(value, list) else 1 for value in values)
 
 
 def file_name(name: str) -> str:

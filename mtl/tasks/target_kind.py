@@ -217,11 +217,19 @@ class TargetKind(ABC):
         Raises ValueError, which says what is wrong.
         """
 
+    def join(self, values: Sequence[str]) -> str:
+        """The cell for a list of values. Raises ValueError for a kind whose targets are no lists."""
+        raise ValueError("a text or a number is expected here, not a list")
+
+    def join_text(self, tokens: Sequence[str]) -> str:
+        """The text that a list of tokens stands for; only kinds with units."""
+        raise ValueError("a text is expected, not a list of texts")
+
     def parse_prediction(self, cell: str, candidates: int | None = None) -> Target:
         """The prediction in a cell, of a trained model or of another system. candidates and errors: as in `parse`."""
         return self.parse(cell, candidates)
 
-    def to_json(self, target: Target) -> str | int | float:
+    def to_json(self, target: Target) -> str | int | float | list[str]:
         return self.format(target)
 
     def format(self, target: Target) -> str:

@@ -158,7 +158,7 @@ def test_names_of_a_long_file_are_of_its_first_rows(tmp_path: Path) -> None:
 
 
 def test_keys_that_no_column_names_are_left_out(tmp_path: Path) -> None:
-    row = '{"a.b": 1, "c[]": 2, "d": [1], "e": [{"f": "g"}], "h": {}, "i": "\\ud83d\\ude00"}'
+    row = '{"a.b": 1, "c[]": 2, "d": [1.5], "e": [{"f": "g"}], "h": {}, "i": "\\ud83d\\ude00"}'
     path = write(tmp_path / "x.jsonl", row)
     assert column_names(path) == ["i"]
     assert values(path, "i") == [("😀",)]
@@ -196,7 +196,7 @@ def test_damaged_jsonl(tmp_path: Path, line: str, expected: str) -> None:
     ("row", "column", "expected"),
     [
         ({"a": "x"}, "a[]", "key 'a': a list of texts is expected, not a value of type str"),
-        ({"a": ["x", 1]}, "a[]", "key 'a': a list of texts is expected, not one that holds a value of type int"),
+        ({"a": ["x", 1.5]}, "a[]", "key 'a': a list of texts is expected, not one that holds a value of type float"),
         ({"a": None}, "a[]", "key 'a': a list of texts is expected, not null"),
         ({"a": {"c": 1}}, "a.b", "no key 'a.b' in this row; it has a.c"),
     ],
@@ -214,7 +214,7 @@ def test_jsonl_lines_end_only_at_line_feeds(tmp_path: Path) -> None:
 
 def test_parquet_columns_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
-    columns = {"a": ["x", None], "f": [1.0, float("nan")], "bytes": [b"x", b"y"], "a.b": [1, 2], "lists": [[1], [2]]}
+    columns = {"a": ["x", None], "f": [1.0, float("nan")], "bytes": [b"x", b"y"], "a.b": [1, 2], "lists": [[1.5], [2.5]]}
     parquet.write_table(pyarrow.table(columns), path)
     assert column_names(path) == ["a", "f"]
     assert complaint(path, "a") == ":2: key 'a': a text or a number is expected, not null"
