@@ -66,7 +66,7 @@ class HeadConfig:
     overlap: bool
     linear: bool
     pair: Literal["features", "cosine"]
-    crf: bool
+    crf: bool = False
 
 
 @dataclass
