@@ -91,8 +91,8 @@ def start_up(run: Path, repeats: int) -> dict[str, Any]:
 def engines(repeats: int) -> dict[str, Any]:
     """Start of Ray, and what a unit that does nothing costs with either engine: with Ray seconds until its result is here, with
     processes the CPU seconds of the process. The driver's own CPU seconds to submit a unit, and to wait for one among many."""
+    from mtl.benchmark_making.sweeps.ray_cluster import RayCluster
     from mtl.jobs.engines.processes import Processes
-    from mtl.jobs.engines.ray_cluster import RayCluster
 
     units = [Unit(str(n), os.path.basename, (str(n),)) for n in range(repeats)]
     before = _cpu_seconds()

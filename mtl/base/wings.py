@@ -79,8 +79,10 @@ class Wing:
         trainings: of word vectors.
         own_body: called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that
             was trained on the texts, after training it if it is not there.
-        target_kinds: further kinds of targets (`mtl.tasks.target_kind.TargetKind`), by name, each as "module:name".
-        metrics: further metrics (`mtl.tasks.metrics.Metric`), as `target_kinds`.
+        engines: further ways to execute units of work (`mtl.jobs.engines`), as `methods`.
+        methods: further methods (`mtl.methods.method.MethodKind`), by name, each as "module:name".
+        target_kinds: further kinds of targets (`mtl.tasks.target_kind.TargetKind`), as `methods`.
+        metrics: further metrics (`mtl.tasks.metrics.Metric`), as `methods`.
         extras: by extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
     """
 
@@ -92,6 +94,8 @@ class Wing:
     fetch_copy: Callable[..., None] | None = None
     trainings: Trainings | None = None
     own_body: Callable[..., Path] | None = None
+    engines: Mapping[str, str] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
     target_kinds: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

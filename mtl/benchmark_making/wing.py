@@ -9,6 +9,7 @@ SUITES = "mtl.benchmark_making.suites"
 WING = Wing(
     commands=lazy("mtl.benchmark_making.commands:add_commands"),
     names={name: f"{SUITES}:{name}" for name in ("AuditReport", "Suite", "audit")},
+    engines={"ray": "mtl.benchmark_making.sweeps.ray_cluster:RayCluster"},
     fetch_copy=lazy("mtl.benchmark_making.hub:fetch_from_hub"),
     notes=lazy("mtl.benchmark_making.power.note:power_note"),
     importers=(

@@ -10,6 +10,7 @@ from typing import Any
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import allow_open_files
 from mtl.base.progress import show
+from mtl.base.typed import check_choice
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
 from mtl.jobs.durations import expected_seconds
@@ -49,6 +50,7 @@ def run_together(runs: Sequence[Job], command: str = "", finished: Callable[[Job
                 waiting.append(run)
         if waiting:
             failures = Failures(len(waiting))
+            check_choice("engine", waiting[0].config.engine, ENGINES)  # that of a wing may be missing
             engine = ENGINES[waiting[0].config.engine]()
             prepared = _prepare(waiting, engine, failures)
             _train([run for run in waiting if run.name in prepared], prepared, engine, failures, command, finished)

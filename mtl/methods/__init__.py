@@ -1,6 +1,7 @@
 """Methods: one registry entry for each way to predict a suite's targets."""
 
 from mtl.base.errors import InputError
+from mtl.base.wings import Registry
 from mtl.methods.floors.entries import FLOORS
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.method import MethodKind
@@ -8,13 +9,10 @@ from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.untrained import EnsembleKind, ImportedKind
 
 # By the name that `method` has in a configuration.
-METHODS: dict[str, MethodKind] = {
-    "lstm": LSTM,
-    "transformer": TRANSFORMER,
-    **FLOORS,
-    "imported": ImportedKind(),
-    "ensemble": EnsembleKind(),
-}
+METHODS: Registry[MethodKind] = Registry(
+    {"lstm": LSTM, "transformer": TRANSFORMER, **FLOORS, "imported": ImportedKind(), "ensemble": EnsembleKind()},
+    "methods",
+)
 
 
 def method_name(name: str) -> str:

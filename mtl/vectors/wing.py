@@ -16,6 +16,7 @@ WING = Wing(
         train_recipe=lazy("mtl.vectors.words.training:train_recipe"),
         add_command=lazy("mtl.vectors.commands:add_embeddings_train"),
     ),
+    methods={"word_vectors": "mtl.vectors.word_vectors.entry:WORD_VECTORS"},
     own_body=lazy("mtl.vectors.pretraining.pretrain:own_body"),
     extras={"mteb": ("mteb",), "sentence-transformers": ("sentence_transformers",)},
 )

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from mtl.base.lazy import lazy
+from mtl.base.wings import Registry
 from mtl.jobs.engines.engine import Engine
 
 # By the name that `engine` has in a configuration.
-ENGINES: dict[str, Callable[[], Engine]] = {
-    "processes": lazy("mtl.jobs.engines.processes:Processes"),
-    "ray": lazy("mtl.jobs.engines.ray_cluster:RayCluster"),
-}
+ENGINES: Registry[Callable[[], Engine]] = Registry(
+    {"processes": lazy("mtl.jobs.engines.processes:Processes")}, "engines"
+)

@@ -116,28 +116,6 @@ class StaticKind(TrainedKind):
         return [Path(path)] if path is not None and Path(path).is_dir() else []
 
 
-class WordVectorKind(FloorKind):
-    """Tasks on words, answered by a file of word vectors alone."""
-
-    reads = ("embeddings", "embeddings_dir", "embeddings.path", "embeddings.dim", "word_vectors.")
-    builds = "mtl.methods.word_vectors.method:WordVectorMethod"
-
-    def title(self, config: Config) -> str:
-        return f"{self.words}, {EMBEDDERS[config.embeddings.name].title}"
-
-    def describe(self, config: Config) -> dict[str, str]:
-        return {"embeddings": config.embeddings.name}
-
-    def answers(self, task: Task) -> bool:
-        """Whether the target is a number or a choice for two texts, or a word that completes an analogy of three."""
-        return {"number": 2, "choice": 2, "word": 3}.get(task.kind) == task.sides
-
-    def check(self, config: Config, suite: Suite) -> None:
-        from mtl.embedders.find import check_word_file
-
-        check_word_file(config)
-
-
 class LeadKind(FloorKind):
     """The first sentences as a summary."""
 
@@ -165,6 +143,5 @@ FLOORS: dict[str, MethodKind] = {
         FastTextKind("fasttext", "fastText classifier"),
         StaticKind("static", "Static vectors"),
         LeadKind("lead", "First sentences"),
-        WordVectorKind("word_vectors", "Word vectors"),
     )
 }

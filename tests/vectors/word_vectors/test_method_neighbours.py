@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-import mtl.methods.word_vectors.method as neighbours
+import mtl.vectors.word_vectors.method as neighbours
 from mtl.embedders.vector_files.vector_file import WordVectors
-from mtl.methods.word_vectors.method import expressions, nearest_words
+from mtl.vectors.word_vectors.method import expressions, nearest_words
 
 WORDS = [f"w{i}" for i in range(300)]
 
