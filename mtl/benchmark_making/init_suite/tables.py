@@ -1,5 +1,6 @@
 """The content of a data file as columns: all rows of a file of usual size, a random sample of a large one."""
 
+import json
 import math
 import random
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import INTEGER_LIMIT, LIST, kind_of, parquet_labels, text
+from mtl.data.columns import INTEGER_LIMIT, LIST, kind_of, opened_parquet, text, value_of
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
@@ -139,6 +140,7 @@ class FileTable:
     incomplete: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     nameless: int = 0
+    _whole: dict[str, FileColumn] = field(default_factory=dict, repr=False)
 
     def has(self, name: str) -> bool:
         """Whether the file has a column of this name that can be read and is not blank."""
@@ -150,17 +152,23 @@ class FileTable:
         return column.is_blank if column is not None else name not in self.incomplete
 
     def whole(self, name: str) -> FileColumn:
-        """A column with the counts of all rows of the file, which is read again if the columns are a sample."""
+        """A column with the counts of all rows of the file, which is read again, once, if the columns are a sample."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
-        counts, is_nested = Counter[str](), form_of(self.path, self.layout) in OBJECTS
-        for line, row in stream_rows(self.path, self.layout):
-            value = dict(_flat(row, is_nested)).get(name)
-            if not isinstance(value, str):
-                raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line)
-            counts[value] += 1
-        return FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
+        if name not in self._whole:
+            counts = Counter(self._values(name))
+            self._whole[name] = FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
+        return self._whole[name]
+
+    def _values(self, name: str) -> Iterator[str]:
+        """The values of a column, as texts. Raises InputError for a row without one."""
+        is_nested = form_of(self.path, self.layout) in OBJECTS
+        for line, row in stream_rows(self.path, self.layout, [name]):
+            try:
+                yield text(value_of(row, name)) if is_nested else row[name]
+            except ValueError:
+                raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line) from None
 
     @property
     def listed(self) -> str:
@@ -195,6 +203,18 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
             if labels := parquet_labels(path, name):
                 table.columns[name] = FileColumn(name, column.texts, labels=labels)
     return table
+
+
+def parquet_labels(path: Path, column: str) -> list[str]:
+    """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata; none if it
+    names none. Raises InputError as `parquet_names`."""
+    with opened_parquet(path) as file:
+        metadata = file.schema_arrow.metadata or {}
+    try:
+        labels = json.loads(metadata[b"huggingface"])["info"]["features"][column]["names"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return []
+    return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 
 
 def _add(table: FileTable, name: str, cells: Mapping[int, Any], lines: Sequence[int]) -> None:
@@ -264,7 +284,7 @@ def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]
         if len(kept) < most:
             kept.append(row)
             size += _size(row[1])
-        elif (place := chance.randrange(number)) < most:
+        elif (place := int(chance.random() * number)) < most:
             size += _size(row[1]) - _size(kept[place][1])
             kept[place] = row
         if size > SAMPLE_SIZE and len(kept) > 1:
