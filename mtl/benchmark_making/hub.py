@@ -62,10 +62,10 @@ logger = logging.getLogger("mtl")
 def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Write all files of a task from a dataset on the Hugging Face Hub: all or, on failure, none.
 
-    A file has the columns that the task needs. A test file has no targets unless the task is scored on it. Raises InputError if the
-    dataset cannot be had, lacks a split or a column, or holds rows that the task cannot read.
+    They are those of the dataset's repository if it is a mirror of the task's folder. Otherwise a file has the columns that the task needs,
+    and a test file has no targets unless the task is scored on it. Raises InputError if the dataset cannot be had, lacks a file, a split or
+    a column, or holds rows that the task cannot read.
     """
-    wanted = {split: name for split in task.files if (name := task.file(split)) is not None}
     api = HfApi(library_name="mtl")
     with (
         TemporaryDirectory(prefix="mtl-hub-") as temporary,
@@ -73,25 +73,27 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
         ExitStack() as stack,
     ):
         if hub.mirror:
-            commit, listed_files = list_files(api, hub.dataset, hub.revision or "main")
-            paths = _mirrored(task, listed_files)
-            for path, copy in download(api, hub.dataset, commit, {path: listed_files[path] for path in paths}).items():
-                (data_dir / path).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(copy, stack.enter_context(replacing(data_dir / path)))
-            logger.info("%s: copied to %s from %s, commit %s", task.id, data_dir / task.folder, hub.dataset, commit)
-            return
-        commit, listed_files = _repository(api, hub)
-        files = {split: files_of_split(listed_files, split, hub) for split in wanted}
-        chosen = [path for paths in files.values() for path in paths]
-        copies = download(api, hub.dataset, commit, {path: listed_files[path] for path in chosen})
-        written = {split: Path(temporary, f"{split}{PurePosixPath(name).suffix}") for split, name in wanted.items()}
-        for split, path in written.items():
-            _convert(task, hub, split, {name: copies[name] for name in files[split]}, path)
-        for split, path in written.items():
-            target = task.path(split, data_dir)
-            assert target is not None
-            shutil.copyfile(path, stack.enter_context(replacing(target)))
+            commit, files = list_files(api, hub.dataset, hub.revision or "main")
+            copies = download(api, hub.dataset, commit, {path: files[path] for path in _mirrored(task, files)})
+            targets = {data_dir / path: copy for path, copy in copies.items()}
+        else:
+            commit, targets = _converted(api, task, hub, data_dir, Path(temporary))
+        for target, copy in targets.items():
+            shutil.copyfile(copy, stack.enter_context(replacing(target)))
     logger.info("%s: written to %s from %s, commit %s", task.id, data_dir / task.folder, hub.dataset, commit)
+
+
+def _converted(api: HfApi, task: Task, hub: HubSource, data_dir: Path, temporary: Path) -> tuple[str, dict[Path, Path]]:
+    """The commit, and by the path of each of the task's files a file with its content, in the temporary folder."""
+    wanted = {split: path for split in task.files if (path := task.path(split, data_dir)) is not None}
+    commit, listed_files = _repository(api, hub)
+    files = {split: files_of_split(listed_files, split, hub) for split in wanted}
+    chosen = [path for paths in files.values() for path in paths]
+    copies = download(api, hub.dataset, commit, {path: listed_files[path] for path in chosen})
+    written = {split: temporary / f"{split}{path.suffix}" for split, path in wanted.items()}
+    for split, path in written.items():
+        _convert(task, hub, split, {name: copies[name] for name in files[split]}, path)
+    return commit, {wanted[split]: path for split, path in written.items()}
 
 
 def _repository(api: HfApi, hub: HubSource) -> tuple[str, HubFiles]:
@@ -166,11 +168,10 @@ def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[s
     return matches
 
 
-def download(
-    api: HfApi, dataset: str, commit: str, files: HubFiles, limit: int = UNPACKED_LIMIT
-) -> dict[str, Path]:
+def download(api: HfApi, dataset: str, commit: str, files: HubFiles, limit: int | None = None) -> dict[str, Path]:
     """These files, by path, in the cache of huggingface_hub, which continues an interrupted download. Raises InputError, also if they have
     more bytes than the limit."""
+    limit = UNPACKED_LIMIT if limit is None else limit
     total = sum(size for size, _ in files.values())
     if total > limit:
         raise InputError(f"its files have {total} bytes, over the limit of {limit}")

@@ -22,7 +22,9 @@ GIT = "git:"  # before a checksum that is the id of a git blob
 def numbered(path: Path) -> list[Path]:
     """The files that differ from this one in their number alone, in the order of their numbers. Raises InputError if one is missing."""
     try:
-        return [path.with_name(name) for name in numbered_alike(path.name, os.listdir(path.parent))]
+        return [
+            path.with_name(name) for name in numbered_alike(path.name, [each.name for each in path.parent.iterdir()])
+        ]
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read in parts: {error}", path=path) from None
 

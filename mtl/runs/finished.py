@@ -137,14 +137,14 @@ class FinishedRun:
             paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
             inputs = self.summary["inputs"]
             marks = (mark for path in paths if (mark := inputs.get(path.as_posix())))
-            beside, part = task.layout(split, Path()).beside, task.layout(split if task.files.get(split) else "train", Path()).part
+            layout = task.layout(split if task.files.get(split) else "train", Path())
+            further = [inputs.get(layout.beside.as_posix())] if layout.beside else []
+            if layout.part == NUMBERED:
+                further += sorted(inputs[name] for name in inputs if Path(name).parent == paths[0].parent)
             lines = held_out.get(task.id) if split == "dev" else None
             if recorded := self._recorded.get(task.id):
                 lines = recorded.get("lines", lines)
-            second = () if beside is None else (inputs.get(beside.as_posix()),)
-            if part == NUMBERED:  # of which each part stands in the inputs
-                second += tuple(sorted(inputs[name] for name in inputs if Path(name).parent == paths[0].parent))
-            keys[task.id] = _hash((next(marks, None), lines, *second))
+            keys[task.id] = _hash((next(marks, None), lines, *further))
         return keys
 
     @cached_property

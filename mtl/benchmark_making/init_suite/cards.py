@@ -18,7 +18,9 @@ from mtl.tasks.task import SPLITS
 DEFAULT = "default"
 MOST_STARS = 8  # in a pattern
 FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
-GLOB = re.compile(r"\*\*/|\*\*|\*|\?|\{[^{}/]*\}|\[[^\]/]+\]")  # what a pattern of data files has beside plain characters
+GLOB = re.compile(
+    r"\*\*/|\*\*|\*|\?|\{[^{}/]*\}|\[[^\]/]+\]"
+)  # what a pattern of data files has beside plain characters
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,9 @@ def split_files(id: str, configuration: Configuration) -> SplitFiles:
         if len(words) == 1:
             by_split.setdefault(words.pop(), {})[name] = paths
             if name.startswith("partial-"):
-                questions.append(f"files: the Hub has converted only a part of {name.removeprefix('partial-')}; do these rows do?")
+                questions.append(
+                    f"files: the Hub has converted only a part of {name.removeprefix('partial-')}; do these rows do?"
+                )
         elif len(configuration.splits) == 1:
             questions.append(f"files: the only split is called {name}: are these the training rows?")
             by_split["train"] = {name: paths}
@@ -104,7 +108,12 @@ def split_files(id: str, configuration: Configuration) -> SplitFiles:
             notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
     if not by_split:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
-    parents = [PurePosixPath(path).parent.as_posix() for named in by_split.values() for paths in named.values() for path in paths]
+    parents = [
+        PurePosixPath(path).parent.as_posix()
+        for named in by_split.values()
+        for paths in named.values()
+        for path in paths
+    ]
     folder = commonpath(parents)
     chosen = {}
     for split, named in by_split.items():
@@ -117,7 +126,9 @@ def split_files(id: str, configuration: Configuration) -> SplitFiles:
             splits = [f"{name} ({', '.join(paths[:2])})" for name, paths in names.items()]
             questions.append(f"files: {split} may be the split {' or '.join(splits)}")
         chosen[split] = file or first[0]
-    return SplitFiles(id, folder, chosen, question="; ".join(questions) or None, notes=notes, labels=configuration.labels)
+    return SplitFiles(
+        id, folder, chosen, question="; ".join(questions) or None, notes=notes, labels=configuration.labels
+    )
 
 
 def _below(path: str, folder: str) -> str:
@@ -163,7 +174,9 @@ def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> li
         matches = [file for file in files if expression.fullmatch(file)]
         matches = matches or [file for file in files if PurePosixPath(file).is_relative_to(path) and file != path]
         if not matches:
-            raise InputError(f"configuration {name} names {path}, and no file of the data set fits; name another revision: @REVISION")
+            raise InputError(
+                f"configuration {name} names {path}, and no file of the data set fits; name another revision: @REVISION"
+            )
         found |= dict.fromkeys(matches)
     return list(found)
 
@@ -179,7 +192,12 @@ def _expression(pattern: str) -> str:
         if inner is None and part[0][0] == "{":
             inner = f"(?:{'|'.join(re.escape(choice) for choice in part[0][1:-1].split(','))})"
         elif inner is None:
-            inner = "[" + ("^" if part[0][1] in "!^" else "") + re.sub(r"([\\[\]&~|])", r"\\\1", part[0][1:-1].lstrip("!^")) + "]"
+            inner = (
+                "["
+                + ("^" if part[0][1] in "!^" else "")
+                + re.sub(r"([\\[\]&~|])", r"\\\1", part[0][1:-1].lstrip("!^"))
+                + "]"
+            )
         written += re.escape(pattern[last : part.start()]) + inner
         last = part.end()
     return written + re.escape(pattern[last:])

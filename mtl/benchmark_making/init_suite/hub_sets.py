@@ -25,8 +25,16 @@ from mtl.benchmark_making.init_suite.cards import (
     read_card,
     split_files,
 )
-from mtl.benchmark_making.init_suite.init_suite import SCHEME
-from mtl.benchmark_making.init_suite.names import LINE_SUFFIXES, WORD, FoundFiles, SplitFiles, is_data, suffix_of, task_id
+from mtl.benchmark_making.init_suite.names import (
+    LINE_SUFFIXES,
+    SCHEME,
+    WORD,
+    FoundFiles,
+    SplitFiles,
+    is_data,
+    suffix_of,
+    task_id,
+)
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
 
 ADDRESS = re.compile(r"hf://(?:datasets/)?([\w.-]+/[\w.-]+)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.-]+))?(?:/([^/]+))?/?")
@@ -61,7 +69,9 @@ def hub_set(address: str) -> Iterator[HubSet]:
     """
     parts = ADDRESS.fullmatch(address)
     if parts is None:
-        raise InputError("write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION", path=address)
+        raise InputError(
+            "write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION", path=address
+        )
     dataset, revision, wanted = parts.groups()
     api, name = HfApi(library_name="mtl"), dataset.rpartition("/")[2]
     with TemporaryDirectory(prefix="mtl-hub-") as temporary:
@@ -85,9 +95,7 @@ def hub_set(address: str) -> Iterator[HubSet]:
         yield HubSet(again, folder, found, keys, language)
 
 
-def _revision(
-    api: HfApi, dataset: str, revision: str | None, temporary: Path
-) -> tuple[str, HubFiles, dict[Any, Any]]:
+def _revision(api: HfApi, dataset: str, revision: str | None, temporary: Path) -> tuple[str, HubFiles, dict[Any, Any]]:
     """The commit, the files and the card of a data set; of one without data files those of the Hub's conversion, which has no card.
 
     Raises InputError for a data set that has neither.
@@ -129,7 +137,9 @@ def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str)
             return chosen
         raise InputError(f"it has no configuration {wanted}; it has {names or 'none'}")
     if len(declared) > MOST_CONFIGURATIONS:
-        raise InputError(f"it has {len(declared)} configurations; name one: {SCHEME}{dataset}/CONFIGURATION; it has {names}, …")
+        raise InputError(
+            f"it has {len(declared)} configurations; name one: {SCHEME}{dataset}/CONFIGURATION; it has {names}, …"
+        )
     return list(declared)
 
 
@@ -170,4 +180,6 @@ def _by_names(folder: Path, card: dict[Any, Any]) -> FoundFiles:
     found = files_of_tasks(folder)
     ids = [task.id for task in found.tasks] if found.tasks[1:] else [task_id(folder.name, [])]
     labels = class_labels(card)
-    return replace(found, tasks=[replace(task, id=id, labels=labels) for id, task in zip(ids, found.tasks, strict=False)])
+    return replace(
+        found, tasks=[replace(task, id=id, labels=labels) for id, task in zip(ids, found.tasks, strict=False)]
+    )

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.names import SPLIT_WORDS, FoundFiles, file_name
+from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, file_name
 from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
@@ -30,7 +31,6 @@ from mtl.tasks.task import SPLITS, Task
 if TYPE_CHECKING:
     from mtl.benchmark_making.init_suite.hub_sets import HubSet
 
-SCHEME = "hf://"  # before the name of a data set on the Hub
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
@@ -112,6 +112,7 @@ def _flow(value: object) -> str:
     return scalar(value) if isinstance(value, str) else "null" if value is None else str(value)
 
 
+@lru_cache
 def scalar(text: str) -> str:
     """A string as one line of YAML that is read back as the same string, never as a number, a truth value or null."""
     if _PLAIN.fullmatch(text) and OmegaConf.select(OmegaConf.create(f"value: {text}"), "value") == text:

@@ -15,6 +15,7 @@ from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.suite import AVERAGE, SPLITS
 from mtl.tasks.task import BESIDE, NUMBERED, PART
 
+SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
 # Words that name splits, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
 SPLIT_WORDS = {
     "train": ("train", "training", "trn", "trainset"),
@@ -116,7 +117,8 @@ def find_tasks(data_dir: Path) -> FoundFiles:
     or {train,valid}/data.csv.
     """
     named: dict[tuple[str, str], dict[str, list[_Named]]] = {}
-    unused, unreadable = [], []
+    unused: list[str] = []
+    unreadable: list[str] = []
     for folder, names in _folders(data_dir):
         paths = [(PurePosixPath(folder, name), None) for name in names]
         for path, archive in [*paths, *_members(data_dir, [path for path, _ in paths], unreadable)]:

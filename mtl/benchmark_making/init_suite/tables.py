@@ -20,6 +20,7 @@ from mtl.tasks.task import Layout
 LONGEST = 40  # characters of a name or a label in a message
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
+COUNTED = (200, 1000, 100)  # the most columns, distinct values and characters of one that are counted in all rows
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
@@ -131,6 +132,7 @@ class FileTable:
         incomplete: for each column that lacks a value in some rows, where.
         unread: for each column that no task can read, what it holds, as in "a list of objects".
         nameless: how many columns are left out because their name is empty, as that of row numbers often is.
+        counts: how often each value of a column stands in the whole file; more are counted when they are asked for.
     """
 
     path: Path
@@ -140,7 +142,7 @@ class FileTable:
     incomplete: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     nameless: int = 0
-    _whole: dict[str, FileColumn] = field(default_factory=dict, repr=False)
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
         """Whether the file has a column of this name that can be read and is not blank."""
@@ -152,14 +154,13 @@ class FileTable:
         return column.is_blank if column is not None else name not in self.incomplete
 
     def whole(self, name: str) -> FileColumn:
-        """A column with the counts of all rows of the file, which is read again, once, if the columns are a sample."""
+        """A column with the counts of all rows of the file, which is read again, once, if they are not known."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
-        if name not in self._whole:
-            counts = Counter(self._values(name))
-            self._whole[name] = FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
-        return self._whole[name]
+        if name not in self.counts:
+            self.counts[name] = Counter(self._values(name))
+        return FileColumn(name, column.texts, labels=column.labels, all_counts=self.counts[name])
 
     def _values(self, name: str) -> Iterator[str]:
         """The values of a column, as texts. Raises InputError for a row without one."""
@@ -177,7 +178,8 @@ class FileTable:
 
 def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B008 - a frozen value
     """Read a file. Raises InputError for one that cannot be read, or has no rows."""
-    rows, sample = _sample(stream_rows(path, layout))
+    counts: dict[str, Counter[str]] = {}
+    rows, sample = _sample(_counted(stream_rows(path, layout), counts))
     if not rows:
         raise InputError("no rows", path=path)
     is_nested = form_of(path, layout) in OBJECTS
@@ -188,7 +190,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
         if len(values) > MOST_COLUMNS:
             raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=path)
     named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
-    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named))
+    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named), counts=counts)
     lines = [line for line, _ in sample]
     header = column_names(path, layout) if form_of(path, layout) in TABLES else []
     for name in named:
@@ -270,6 +272,27 @@ def _flat(
             yield name, text(value)
         else:
             yield name, Other(kind_of(value))
+
+
+def _counted(
+    rows: Iterable[tuple[int, dict[str, Any]]], counts: dict[str, Counter[str]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The same rows, while the values of those columns are counted that have few of them, and one in every row."""
+    columns, distinct, longest = COUNTED
+    for number, (line, row) in enumerate(rows):
+        if number == 0 and len(row) <= columns:
+            counts |= {name: Counter() for name in row}
+        for name in tuple(counts):
+            cell = row.get(name)
+            try:
+                value = cell if isinstance(cell, str) else text(cell)
+            except ValueError:
+                del counts[name]
+                continue
+            counts[name][value] += 1
+            if len(counts[name]) > distinct or len(value) > longest:
+                del counts[name]
+        yield line, row
 
 
 def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]]:
