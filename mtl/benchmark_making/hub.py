@@ -49,8 +49,8 @@ LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
 PROBLEMS: dict[type[Exception], str] = {
     HFValidationError: "hub.dataset must be OWNER/NAME",
     GatedRepoError: f"it is gated: ask for access on its page, and {LOG_IN}",  # also a RepositoryNotFoundError
-    RepositoryNotFoundError: f"there is no such dataset, or it is private; check hub.dataset, or {LOG_IN}",
-    RevisionNotFoundError: "it has no such revision; check hub.revision",
+    RepositoryNotFoundError: f"there is no such dataset, or it is private; check its name, or {LOG_IN}",
+    RevisionNotFoundError: "it has no such revision; check its name",
     OfflineModeIsEnabled: "HF_HUB_OFFLINE is set; unset it and run again",
 }
 # The data files of a dataset by path: the size in bytes, and the checksum, as `checksum_problem` takes it, if there is one.

@@ -39,14 +39,16 @@ class Configuration:
     is_default: bool = False
 
 
-def read_card(readme: Path) -> dict[Any, Any]:
-    """The YAML block at the start of a data set's README.md; empty if there is none. Raises InputError for one that is not YAML."""
+def read_card(readme: Path, copy: Path) -> dict[Any, Any]:
+    """The YAML block at the start of a data set's README.md; empty if there is none. Raises InputError for one that is not YAML.
+
+    `copy`: where the block alone may be written, with the same lines.
+    """
     block = FRONT.match(readme.read_text(encoding="utf-8", errors="replace"))
     if block is None or not block[1].strip():
         return {}
-    yaml = readme.with_suffix(".yaml")
-    yaml.write_text(block[1], encoding="utf-8")
-    return read_yaml(yaml)
+    copy.write_text(f"\n{block[1]}", encoding="utf-8")
+    return read_yaml(copy)
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:

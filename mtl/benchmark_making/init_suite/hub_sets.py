@@ -15,7 +15,15 @@ from typing import Any
 from huggingface_hub import HfApi
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.hub import CONVERTED, HubFiles, NoRevisionError, download, list_files, naming_the_dataset
+from mtl.benchmark_making.hub import (
+    CONVERTED,
+    LISTED,
+    HubFiles,
+    NoRevisionError,
+    download,
+    list_files,
+    naming_the_dataset,
+)
 from mtl.benchmark_making.init_suite.cards import (
     DEFAULT,
     Configuration,
@@ -77,7 +85,7 @@ def hub_set(address: str) -> Iterator[HubSet]:
     with TemporaryDirectory(prefix="mtl-hub-") as temporary:
         folder = Path(temporary, f"{name}-{wanted}" if wanted else name)
         folder.mkdir()
-        with naming_the_dataset(dataset, folder):
+        with naming_the_dataset(dataset, Path(temporary)):
             commit, files, card = _revision(api, dataset, revision, Path(temporary))
             chosen = _chosen(configurations(card, files) if card else converted(files), wanted, dataset)
             paths = [path for one in chosen for listed in one.splits.values() for path in listed]
@@ -104,8 +112,7 @@ def _revision(api: HfApi, dataset: str, revision: str | None, temporary: Path) -
     readme = {path: files[path] for path in files if path == "README.md"}
     card: dict[Any, Any] = {}
     for copy in download(api, dataset, commit, readme).values():
-        shutil.copyfile(copy, temporary / "README.md")
-        card = read_card(temporary / "README.md")
+        card = read_card(copy, temporary / "README.md")
     if any(_may_be_data(path) for path in files):
         return commit, files, card
     if revision is None:
@@ -131,7 +138,7 @@ def _may_be_data(path: str) -> bool:
 
 def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str) -> list[Configuration]:
     """The configuration that the user names, or all. Raises InputError if there is no such one, and for too many."""
-    names = ", ".join(one.name for one in declared[:MOST_CONFIGURATIONS])
+    names = ", ".join(one.name for one in declared[:LISTED])
     if wanted is not None:
         if chosen := [one for one in declared if one.name == wanted]:
             return chosen
