@@ -44,6 +44,7 @@ from mtl.benchmark_making.init_suite.names import (
     task_id,
 )
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
+from mtl.data.columns import listed
 
 ADDRESS = re.compile(r"hf://(?:datasets/)?([\w.-]+/[\w.-]+)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.-]+))?(?:/([^/]+))?/?")
 LIMIT = 2**32  # bytes of files that are downloaded
@@ -87,12 +88,13 @@ def hub_set(address: str) -> Iterator[HubSet]:
         folder.mkdir()
         with naming_the_dataset(dataset, Path(temporary)):
             commit, files, card = _revision(api, dataset, revision, Path(temporary))
-            chosen = _chosen(configurations(card, files) if card else converted(files), wanted, dataset)
-            paths = [path for one in chosen for listed in one.splits.values() for path in listed]
+            declared = configurations(card, files) if card else converted(files)
+            chosen = _chosen(declared, wanted, dataset)
+            paths = [path for one in chosen for split in one.splits.values() for path in split]
             paths = paths or [path for path in files if _may_be_data(path)]
             for path, copy in download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 _link(copy, folder / path)
-            found = _as_tasks(chosen, dataset) if chosen else _by_names(folder, card)
+            found = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder, card)
         keys: dict[str, Any] = {"hub": {"dataset": dataset, "revision": commit, "mirror": True}}
         if isinstance(license := card.get("license"), str):
             keys["license"] = license
@@ -124,7 +126,8 @@ def _revision(api: HfApi, dataset: str, revision: str | None, temporary: Path) -
     if scripts:
         problem = f"it has no data file but a script that loads them ({scripts[0]}), which mtl does not run, and the Hub has not converted it"
         raise InputError(f"{problem}; load it yourself, and give mtl.Suite.from_frames what the script returns")
-    raise InputError("it has no data file; name a revision that has some: hf://OWNER/NAME@REVISION")
+    seen = listed([path for path in files if not path.startswith(".")][:LISTED])
+    raise InputError(f"it has no data file that mtl reads; it has {seen}; name a revision that has some: @REVISION")
 
 
 def _may_be_data(path: str) -> bool:
@@ -158,16 +161,22 @@ def _link(copy: Path, path: Path) -> None:
         shutil.copyfile(copy, path)
 
 
-def _as_tasks(chosen: Sequence[Configuration], dataset: str) -> FoundFiles:
-    """Each configuration as a task, with a question where another one is meant or has the same files."""
+def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> FoundFiles:
+    """Each configuration as a task, with a question where another one is meant or has the same files.
+
+    Args:
+        is_only: whether the data set has no further one: then its name says nothing.
+    """
     tasks: list[SplitFiles] = []
     by_path: dict[str, list[str]] = {}
     for one in chosen:
-        for path in dict.fromkeys(path for listed in one.splits.values() for path in listed):
+        for path in dict.fromkeys(path for split in one.splits.values() for path in split):
             by_path.setdefault(path, []).append(one.name)
     default = next((one.name for one in chosen if one.is_default), None)
     for one in chosen:
-        id = task_id(dataset.rpartition("/")[2] if one.name == DEFAULT else one.name, [task.id for task in tasks])
+        id = task_id(
+            dataset.rpartition("/")[2] if is_only or one.name == DEFAULT else one.name, [task.id for task in tasks]
+        )
         files = split_files(id, one)
         shared = sorted({other for path, names in by_path.items() if one.name in names for other in names} - {one.name})
         remedy = f"delete this task if it is not one of its own, or name one: {SCHEME}{dataset}/CONFIGURATION"

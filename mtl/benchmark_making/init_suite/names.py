@@ -35,8 +35,9 @@ NEUTRAL = {
 # Words in the names of files that are about the data, or of code.
 NO_DATA = {
     *("readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package"),
-    *("vocab", "tokenizer", "infos"),
+    *("vocab", "tokenizer"),
 }
+DESCRIPTIONS = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}  # of the library datasets
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst"}
 LINE_SUFFIXES = ("", ".txt", ".in", ".lst", ".label", ".labels")  # of files with one text or one label a line
@@ -105,7 +106,7 @@ def suffix_of(name: str) -> str:
 
 def is_data(name: str) -> bool:
     """Whether the suffix is that of a data file, perhaps a packed one, and the name is none of a file about the data."""
-    if NO_DATA & {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}:
+    if name in DESCRIPTIONS or NO_DATA & {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}:
         return False
     return f".{suffix_of(name)[1:].partition('.')[0]}" in SUFFIXES
 

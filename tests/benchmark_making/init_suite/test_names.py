@@ -42,6 +42,12 @@ def test_two_words_of_splits_say_nothing(tmp_path: Path) -> None:
     assert (found.tasks, found.unused) == ([], ["constrain.tsv", "train_dev.tsv"])
 
 
+def test_a_data_set_saved_by_the_library_datasets_is_no_table(tmp_path: Path) -> None:
+    saved = ["dataset_dict.json", *(f"train/{name}" for name in ("dataset_info.json", "state.json"))]
+    found = find_tasks(make(tmp_path, *saved, "train/data-00000-of-00001.arrow"))
+    assert (found.tasks, found.unused, found.unreadable) == ([], [], ["train/data-00000-of-00001.arrow"])
+
+
 @pytest.mark.parametrize(
     ("paths", "expected"),
     [
