@@ -65,13 +65,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, self.server.answer)
         elif dataset not in self.server.datasets:
             self._answer(401, error="RepoNotFound")
-        elif revision not in self.server.datasets[dataset]:
+        elif (revision := self._named(dataset, revision)) is None:
             self._answer(404, error="RevisionNotFound")
         else:
             files = self.server.datasets[dataset][revision].items()
             siblings = [self._listed(path, content) for path, content in files]
             described = {"id": dataset, "sha": self.server.commit(dataset, revision), "siblings": siblings}
             self._answer(200, json.dumps(described).encode())
+
+    def _named(self, dataset: str, revision: str) -> str | None:
+        """The revision with this name or commit; None if there is none."""
+        revisions = self.server.datasets[dataset]
+        return next((name for name in revisions if revision in (name, self.server.commit(dataset, name))), None)
 
     def _listed(self, path: str, content: bytes) -> dict[str, Any]:
         """What the Hub lists of a file; a large one is kept as a small file that names its SHA-256."""

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from pathlib import Path
@@ -198,6 +198,23 @@ def sha256(path: Path) -> str:
     """The SHA-256 of a file's content, as 64 hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def numbered_alike(name: str, names: Iterable[str]) -> list[str]:
+    """Those names that differ from this one in the number before the suffix alone, as train-00000-of-00003.parquet, part-0.jsonl, in the
+    order of their numbers; and in a hash after it. Raises ValueError if a number is missing, or stands twice."""
+    number = re.search(r"(\d+)(-of-(\d+))?(-[0-9a-f]{16})?(\.[A-Za-z]+)?(\.(gz|bz2|xz|zst))?$", name)
+    if number is None:
+        raise ValueError("its name has no number")
+    after = re.sub("-[0-9a-f]{16}", "-[0-9a-f]{16}", re.escape(name[number.end(1) :]).replace(r"\-", "-"))
+    pattern = rf"{re.escape(name[: number.start()])}(\d+){after}"
+    found = sorted((int(match[1]), each) for each in names if (match := re.fullmatch(pattern, each)))
+    numbers = [number for number, _ in found]
+    if numbers[:1] not in ([0], [1]) or numbers != list(range(numbers[0], numbers[0] + int(number[3] or len(found)))):
+        raise ValueError(
+            f"its parts have the numbers {', '.join(map(str, numbers[:20]))}; one is missing, or stands twice"
+        )
+    return [each for _, each in found]
 
 
 def is_sha256(digest: str) -> bool:

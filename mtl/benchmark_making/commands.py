@@ -65,8 +65,8 @@ def add_commands(commands: Commands) -> None:
     make.set_defaults(run=_make)
 
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
-    folder = "a folder with .tsv, .csv, .jsonl or .parquet files, at any depth"
-    init.add_argument("data_dir", type=Path, metavar="DATA_DIR", help=folder)
+    folder = "a folder with data files, at any depth, or a data set of the Hugging Face Hub: hf://OWNER/NAME, and /CONFIGURATION"
+    init.add_argument("data_dir", metavar="DATA_DIR", help=folder)
     answer = "answers to its questions, as in tasks.reviews.target=stars"
     init.add_argument("--answer", action="extend", nargs="+", default=[], metavar="tasks.TASK.KEY=VALUE", help=answer)
     init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")

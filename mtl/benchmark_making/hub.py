@@ -26,17 +26,18 @@ from huggingface_hub.errors import (
 )
 
 from mtl.base.errors import InputError, resource_problem
-from mtl.base.files import replacing
+from mtl.base.files import numbered_alike, replacing
 from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.data_files import WRITERS, write_records
-from mtl.data.columns import Value, listed, parquet_labels
+from mtl.benchmark_making.init_suite.tables import parquet_labels
+from mtl.data.columns import Value, listed
 from mtl.data.examples import read_examples, span_end
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.fetching.download import checksum_problem
 from mtl.data.files import GIT
 from mtl.data.records import is_typed, read_records
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import SPLITS, HubSource, Task
+from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
 
 CONVERTED = "refs/convert/parquet"  # the revision under which the Hub keeps its conversion of a dataset to parquet
 # Words in file names that the Hub takes for one split (its documentation, "File names and splits").
@@ -48,8 +49,8 @@ LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
 PROBLEMS: dict[type[Exception], str] = {
     HFValidationError: "hub.dataset must be OWNER/NAME",
     GatedRepoError: f"it is gated: ask for access on its page, and {LOG_IN}",  # also a RepositoryNotFoundError
-    RepositoryNotFoundError: f"there is no such dataset, or it is private; check hub.dataset, or {LOG_IN}",
-    RevisionNotFoundError: "it has no such revision; check hub.revision",
+    RepositoryNotFoundError: f"there is no such dataset, or it is private; check its name, or {LOG_IN}",
+    RevisionNotFoundError: "it has no such revision; check its name",
     OfflineModeIsEnabled: "HF_HUB_OFFLINE is set; unset it and run again",
 }
 # The data files of a dataset by path: the size in bytes, and the checksum, as `checksum_problem` takes it, if there is one.
@@ -61,28 +62,38 @@ logger = logging.getLogger("mtl")
 def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Write all files of a task from a dataset on the Hugging Face Hub: all or, on failure, none.
 
-    A file has the columns that the task needs. A test file has no targets unless the task is scored on it. Raises InputError if the
-    dataset cannot be had, lacks a split or a column, or holds rows that the task cannot read.
+    They are those of the dataset's repository if it is a mirror of the task's folder. Otherwise a file has the columns that the task needs,
+    and a test file has no targets unless the task is scored on it. Raises InputError if the dataset cannot be had, lacks a file, a split or
+    a column, or holds rows that the task cannot read.
     """
-    wanted = {split: name for split in task.files if (name := task.file(split)) is not None}
     api = HfApi(library_name="mtl")
     with (
         TemporaryDirectory(prefix="mtl-hub-") as temporary,
-        _naming_the_dataset(hub.dataset, Path(temporary)),
+        naming_the_dataset(hub.dataset, Path(temporary)),
         ExitStack() as stack,
     ):
-        commit, listed_files = _repository(api, hub)
-        files = {split: files_of_split(listed_files, split, hub) for split in wanted}
-        chosen = [path for paths in files.values() for path in paths]
-        copies = _download(api, hub.dataset, commit, {path: listed_files[path] for path in chosen})
-        written = {split: Path(temporary, f"{split}{PurePosixPath(name).suffix}") for split, name in wanted.items()}
-        for split, path in written.items():
-            _convert(task, hub, split, {name: copies[name] for name in files[split]}, path)
-        for split, path in written.items():
-            target = task.path(split, data_dir)
-            assert target is not None
-            shutil.copyfile(path, stack.enter_context(replacing(target)))
+        if hub.mirror:
+            commit, files = list_files(api, hub.dataset, hub.revision or "main")
+            copies = download(api, hub.dataset, commit, {path: files[path] for path in _mirrored(task, files)})
+            targets = {data_dir / path: copy for path, copy in copies.items()}
+        else:
+            commit, targets = _converted(api, task, hub, data_dir, Path(temporary))
+        for target, copy in targets.items():
+            shutil.copyfile(copy, stack.enter_context(replacing(target)))
     logger.info("%s: written to %s from %s, commit %s", task.id, data_dir / task.folder, hub.dataset, commit)
+
+
+def _converted(api: HfApi, task: Task, hub: HubSource, data_dir: Path, temporary: Path) -> tuple[str, dict[Path, Path]]:
+    """The commit, and by the path of each of the task's files a file with its content, in the temporary folder."""
+    wanted = {split: path for split in task.files if (path := task.path(split, data_dir)) is not None}
+    commit, listed_files = _repository(api, hub)
+    files = {split: files_of_split(listed_files, split, hub) for split in wanted}
+    chosen = [path for paths in files.values() for path in paths]
+    copies = download(api, hub.dataset, commit, {path: listed_files[path] for path in chosen})
+    written = {split: temporary / f"{split}{path.suffix}" for split, path in wanted.items()}
+    for split, path in written.items():
+        _convert(task, hub, split, {name: copies[name] for name in files[split]}, path)
+    return commit, {wanted[split]: path for split, path in written.items()}
 
 
 def _repository(api: HfApi, hub: HubSource) -> tuple[str, HubFiles]:
@@ -90,25 +101,51 @@ def _repository(api: HfApi, hub: HubSource) -> tuple[str, HubFiles]:
     if unknown := set(hub.splits) - set(SPLITS):
         raise InputError(f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}", key="hub.splits")
     for revision in [hub.revision] if hub.revision else ["main", CONVERTED]:
-        with _library_errors():
-            try:
-                info = api.dataset_info(hub.dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
-            except RevisionNotFoundError:
-                if hub.revision:
-                    raise
-                continue
-            if not re.fullmatch("[0-9a-f]{40}", commit := str(info.sha)):
-                raise ValueError("it names no commit")
-            files = {}
-            for file in info.siblings or ():
-                if PurePosixPath(file.rfilename).suffix in WRITERS and is_inside(file.rfilename):
-                    if not isinstance(file.size, int):
-                        raise TypeError("it states no size")
-                    blob = GIT + file.blob_id if file.blob_id else None
-                    files[file.rfilename] = file.size, file.lfs.sha256 if file.lfs else blob
-        if files:
+        try:
+            commit, listed_files = list_files(api, hub.dataset, revision)
+        except NoRevisionError:
+            if hub.revision:
+                raise
+            continue
+        if files := {path: listed_files[path] for path in listed_files if PurePosixPath(path).suffix in WRITERS}:
             return commit, files
     raise InputError(f"it has no {', '.join(WRITERS)} file")
+
+
+class NoRevisionError(InputError):
+    """A dataset has no such revision."""
+
+
+def list_files(api: HfApi, dataset: str, revision: str) -> tuple[str, HubFiles]:
+    """The commit of a dataset's revision, and its files. Raises InputError, and NoRevisionError where there is no such revision."""
+    with _library_errors():
+        info = api.dataset_info(dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
+        if not re.fullmatch("[0-9a-f]{40}", commit := str(info.sha)):
+            raise ValueError("it names no commit")
+        files: HubFiles = {}
+        for file in info.siblings or ():
+            if is_inside(file.rfilename):
+                if not isinstance(file.size, int):
+                    raise TypeError("it states no size")
+                blob = GIT + file.blob_id if file.blob_id else None
+                files[file.rfilename] = file.size, file.lfs.sha256 if file.lfs else blob
+    return commit, files
+
+
+def _mirrored(task: Task, files: Collection[str]) -> list[str]:
+    """The paths of the task's files, which are the same in its folder and in the dataset. Raises InputError if it lacks one."""
+    paths: dict[str, None] = {}
+    for split in task.files:
+        names = [PurePosixPath(task.folder, name).as_posix() for name in task.file_names(split)]
+        if task.layout(split, Path()).part == NUMBERED:
+            try:
+                names = numbered_alike(names[0], files)
+            except ValueError as error:
+                raise InputError(f"{names[0]}: {error}; check files and hub.revision") from None
+        paths |= dict.fromkeys(names)
+    if absent := [path for path in paths if path not in files]:
+        raise InputError(f"it has no {absent[0]}; check folder, files and hub.revision")
+    return list(paths)
 
 
 def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[str]:
@@ -131,11 +168,13 @@ def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[s
     return matches
 
 
-def _download(api: HfApi, dataset: str, commit: str, files: HubFiles) -> dict[str, Path]:
-    """These files, by path, in the cache of huggingface_hub, which continues an interrupted download."""
+def download(api: HfApi, dataset: str, commit: str, files: HubFiles, limit: int | None = None) -> dict[str, Path]:
+    """These files, by path, in the cache of huggingface_hub, which continues an interrupted download. Raises InputError, also if they have
+    more bytes than the limit."""
+    limit = UNPACKED_LIMIT if limit is None else limit
     total = sum(size for size, _ in files.values())
-    if total > UNPACKED_LIMIT:
-        raise InputError(f"its files have {total} bytes, over the limit of {UNPACKED_LIMIT}")
+    if total > limit:
+        raise InputError(f"its files have {total} bytes, over the limit of {limit}")
     copies = {}
     for path, (stated, checksum) in files.items():
         with _library_errors():
@@ -205,7 +244,7 @@ def _with_type(task: Task, cell: str) -> Value:
 
 
 @contextmanager
-def _naming_the_dataset(dataset: str, folder: Path) -> Iterator[None]:
+def naming_the_dataset(dataset: str, folder: Path) -> Iterator[None]:
     """Within the block, an error is one line that names the dataset, and a file in the temporary folder by its name."""
     try:
         yield
@@ -223,7 +262,8 @@ def _library_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # of many kinds, for an answer that is not the Hub's
-        raise InputError(_problem(error)) from error
+        kind = NoRevisionError if isinstance(error, RevisionNotFoundError) else InputError
+        raise kind(_problem(error)) from error
 
 
 def _problem(error: Exception) -> str:

@@ -4,7 +4,6 @@ A dot in a column's name separates nested keys (`first.context`); `[]` at its en
 texts or integers (`candidate_answers[]`). Parquet needs pyarrow.
 """
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -131,18 +130,6 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
             if decoded > DECODED_LIMIT:
                 raise InputError(f"decodes to more than {DECODED_LIMIT} bytes; split the file", path=path)
             yield from batch.to_pylist()
-
-
-def parquet_labels(path: Path, column: str) -> list[str]:
-    """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata; none if it
-    names none. Raises InputError as `parquet_names`."""
-    with opened_parquet(path) as file:
-        metadata = file.schema_arrow.metadata or {}
-    try:
-        labels = json.loads(metadata[b"huggingface"])["info"]["features"][column]["names"]
-    except (KeyError, TypeError, ValueError, RecursionError):
-        return []
-    return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 
 
 def _names(fields: Any, prefix: str = "") -> Iterator[str]:

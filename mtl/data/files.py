@@ -9,14 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.files import git_blob_id, sha256
+from mtl.base.files import git_blob_id, numbered_alike, sha256
 from mtl.base.untrusted import open_lines, open_regular
-from mtl.tasks.task import SPLITS, Task
+from mtl.tasks.task import NUMBERED, SPLITS, Task
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
 LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line
 MOST_LINES = 20_000_000  # of a data file
 GIT = "git:"  # before a checksum that is the id of a git blob
+
+
+def numbered(path: Path) -> list[Path]:
+    """The files that differ from this one in their number alone, in the order of their numbers. Raises InputError if one is missing."""
+    try:
+        return [
+            path.with_name(name) for name in numbered_alike(path.name, [each.name for each in path.parent.iterdir()])
+        ]
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read in parts: {error}", path=path) from None
 
 
 def read_lines(path: Path) -> list[str]:
@@ -146,8 +156,9 @@ def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
     hashed = []
     for task in tasks:
         for split in SPLITS:
-            first, beside = task.path(split, data_dir), task.layout(split, data_dir).beside
-            for path in filter(None, (first, beside)):
+            first, layout = task.path(split, data_dir), task.layout(split, data_dir)
+            parts = numbered(first) if first and first.is_file() and layout.part == NUMBERED else [first]
+            for path in filter(None, (*parts, layout.beside)):
                 if path.is_file():
                     checksum, digest = task.checksums.get(split) if path == first else None, sha256(path)
                     now = GIT + git_blob_id(path) if (checksum or "").startswith(GIT) else f"sha256:{digest}"

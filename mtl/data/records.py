@@ -18,7 +18,7 @@ from mtl.data.columns import (
     value_of,
 )
 from mtl.data.rows import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
-from mtl.tasks.task import Layout
+from mtl.tasks.task import NUMBERED, Layout
 
 FIRST_ROWS = 100  # of a file of objects are read for its columns' names
 OBJECTS = ("jsonl", "json", "parquet")  # the forms whose values have types
@@ -88,7 +88,7 @@ def column_names(path: Path, layout: Layout = PLAIN) -> list[str]:
 
 
 def _read(path: Path, columns: Sequence[str], lookup: Lookup, layout: Layout) -> list[Record]:
-    if form_of(path, layout) in TABLES and layout.beside is None:
+    if form_of(path, layout) in TABLES and layout.beside is None and layout.part != NUMBERED:
         return _cell_records(path, columns, layout)
     records = []
     for line, row in stream_rows(path, layout, columns):

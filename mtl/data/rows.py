@@ -12,15 +12,16 @@ see `mtl.data.columns`."""
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.data.columns import parquet_names, parquet_rows, text, value_of
-from mtl.data.files import data_lines
+from mtl.data.files import data_lines, numbered
 from mtl.data.json_rows import json_rows, parse_row
-from mtl.tasks.task import Layout
+from mtl.tasks.task import NUMBERED, Layout
 
 MOST_COLUMNS = 10_000
 SUFFIXES = {
@@ -57,12 +58,24 @@ def stream_rows(
     Memory holds one row, or the text of a .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises
     InputError as `read_records`.
     """
+    if layout.part == NUMBERED:
+        return _numbered_rows(path, replace(layout, part=None), columns)
     name, value = value_part(path, layout)
     wanted = columns if columns is None or name is None else list(dict.fromkeys([*columns, name]))
     rows = _rows(path, layout, wanted)
     if layout.beside is not None:
         rows = _with_lines(path, layout, rows)
     return rows if name is None else _with_value(path, rows, name, value)
+
+
+def _numbered_rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file in parts. Their lines are counted on from part to part."""
+    before = 0
+    for file in numbered(path):
+        line = 0
+        for line, row in stream_rows(file, layout, columns):
+            yield before + line, row
+        before += line
 
 
 def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tuple[int, list[str]]]]:

@@ -1,7 +1,5 @@
 """A sample of the rows that a task is scored on: the key file that names them, and a task cut down to them."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,11 +41,6 @@ class RowSample:
     lines: Sequence[int]  # in the data file
     positions: Sequence[int]  # their numbers among all rows of the split, from 0, in ascending order
     whole: int  # rows of the split
-
-
-def sample_id(suite: str, task: str, key: TaskKey) -> str:
-    """16 hexadecimal digits that tell the sample of a task from every other sample."""
-    return hashlib.sha256(json.dumps([suite, task, key], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def scored_file(task: Task, data_dir: Path) -> Path:

@@ -196,14 +196,6 @@ class Job:
         absent = [task.id for task in answered if not {task.id, task.answered_by or task.id} <= present]
         return absent if len(absent) < len(answered) else []
 
-    @cached_property
-    def idle(self) -> bool:
-        """Whether the method has no task: it answers none of the chosen ones, or only tasks that the data lacks (`allow_missing`)."""
-        answered = [task for task in self.tasks if task.id not in self.unanswered]
-        if self.suite.allow_missing and any(has_files(task, self.data_dir) for task in self.suite.tasks.values()):
-            answered = [task for task in answered if has_files(task, self.data_dir)]
-        return not answered
-
     def check_memory(self) -> None:
         """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it.
 

@@ -19,7 +19,7 @@ from mtl.runs.layout import read_stage
 from mtl.runs.predictions import recorded_rows
 from mtl.runs.summary import SeedScores, Summary, read_summary
 from mtl.tasks.suite import Suite, load_suite
-from mtl.tasks.task import ScoredRows, Task
+from mtl.tasks.task import NUMBERED, ScoredRows, Task
 
 logger = logging.getLogger("mtl")
 Finished = TypeVar("Finished")
@@ -137,12 +137,14 @@ class FinishedRun:
             paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
             inputs = self.summary["inputs"]
             marks = (mark for path in paths if (mark := inputs.get(path.as_posix())))
-            beside = task.layout(split, Path()).beside
+            layout = task.layout(split if task.files.get(split) else "train", Path())
+            further = [inputs.get(layout.beside.as_posix())] if layout.beside else []
+            if layout.part == NUMBERED:
+                further += sorted(inputs[name] for name in inputs if Path(name).parent == paths[0].parent)
             lines = held_out.get(task.id) if split == "dev" else None
             if recorded := self._recorded.get(task.id):
                 lines = recorded.get("lines", lines)
-            second = () if beside is None else (inputs.get(beside.as_posix()),)
-            keys[task.id] = _hash((next(marks, None), lines, *second))
+            keys[task.id] = _hash((next(marks, None), lines, *further))
         return keys
 
     @cached_property

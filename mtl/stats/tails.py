@@ -9,7 +9,6 @@ test, do not: where the scores of a run's few seeds are nearly equal by chance, 
 With one part alone, the distribution is Student's t.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,25 +57,6 @@ class Variance:
             wallace = (8 * freedom + 1) / (8 * freedom + 3) * np.sqrt(freedom * np.log1p(squared / freedom))
             normal = np.where((self.rows > 0) & (freedom < 1e8), wallace, np.sqrt(squared))
         return np.where(self.seeds > 0, np.maximum(RARE, (weights * 2 * ndtr(-normal)).sum(axis=0)), alone)
-
-    def critical(self, level: float) -> float:
-        """The distance from 0 at which the first value has this p."""
-        from scipy.optimize import brentq  # not at the top: reports do without it, and it takes 25 MB
-
-        error = float(self.rows[0] + self.seeds[0]) ** 0.5
-        if not error:
-            return 0.0
-
-        def excess(errors: float) -> float:
-            p = float(self.p(np.array([math.exp(errors) * error]))[0])
-            return math.log(p / level) if p else -math.inf
-
-        low, high = 0.6, 1.6  # of Student's t with three degrees of freedom and more at 5 %
-        while excess(low) < 0:
-            low -= 1.0
-        while excess(high) > 0:
-            high += 1.0
-        return math.exp(brentq(excess, low, high, xtol=1e-8)) * error
 
     @cached_property
     def _mixture(self) -> tuple[np.ndarray, np.ndarray]:

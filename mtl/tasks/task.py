@@ -20,6 +20,7 @@ from mtl.base.untrusted import is_web_address
 SPLITS = ("train", "dev", "test")
 FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text")  # of data files
 PART = "#"  # in a file's name, before the part that is meant
+NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
@@ -114,12 +115,14 @@ class HubSource:
         revision: a branch, tag or commit; None: the branch main, or, if that has no data files, the Hub's own conversion to parquet.
         splits: for each split, its name on the Hub, or the path of its file in the dataset's repository.
         columns: for each column of the task whose name in the copy differs, that name.
+        mirror: `true`: the repository has the task's files, in the same folder, and they are copied as they are.
     """
 
     dataset: str
     revision: str | None = None
     splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
     columns: dict[str, str] = field(default_factory=dict)
+    mirror: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,7 @@ class Layout:
 
     Args:
         header: the columns of a file without a header line.
-        part: which rows of the file: a key of a JSON object, `COLUMN=VALUE`, or a member of a zip; None: all.
+        part: which rows of the file: a key of a JSON object, `COLUMN=VALUE`, or a member of a zip; None: all. NUMBERED: those of all parts.
         beside: a second file, whose line n has a further column of row n.
     """
 
@@ -214,7 +217,7 @@ class Task:
             and `;` separates several.
         files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is
             meant: `data.json#train`, a key of its object; `all.csv#split=train`, the rows with this value; `data.zip#train.csv`, a member.
-            `text.txt + label.txt` are two files whose lines belong together.
+            `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are two files whose lines belong together.
         scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
             else test; or `none`, for a task that another one answers and whose labels nobody has: its test rows are predicted only.
         answered_by: for a task without training rows: the id of the task whose head predicts it. `labels` and `range` are then that task's.

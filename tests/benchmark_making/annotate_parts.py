@@ -6,9 +6,9 @@ from typing import Any
 from data_files import read_json
 from small_suite import write_suite
 
-from mtl.benchmark_making.annotate.draw import read_wanted, write_forms
+from mtl.benchmark_making.annotate.draw import read_wanted, sample_id, write_forms
 from mtl.benchmark_making.annotate.form import COLUMNS
-from mtl.data.sampled import Key, sample_id
+from mtl.data.sampled import Key
 from mtl.jobs.job import load_job
 
 

@@ -171,6 +171,23 @@ def test_targets_of_a_table_get_the_type_that_jsonl_needs(server: HubServer, tmp
         fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
 
+def test_a_mirror_has_the_same_files(server: HubServer, tmp_path: Path) -> None:
+    parts = {f"f/part-{number}.csv": TRAIN for number in range(3)}
+    server.datasets[NAME]["main"] |= {**parts, "f/part-x.csv": TRAIN, "f/test.csv": TEST}
+    task = make_task(files={"train": "part-0.csv#*", "dev": None, "test": "test.csv"})
+    assert fetched(task, tmp_path, mirror=True) == {
+        **{path.removeprefix("f/"): content.decode() for path, content in parts.items()},
+        "test.csv": TEST.decode(),
+    }
+    del server.datasets[NAME]["main"]["f/part-1.csv"]
+    assert "f/part-0.csv: its parts have the numbers 0, 2" in refused(task, tmp_path / "temporary", mirror=True)
+    task = make_task(files={"train": "nix.csv", "dev": None, "test": None})
+    assert (
+        refused(task, tmp_path / "temporary", mirror=True)
+        == "it has no f/nix.csv; check folder, files and hub.revision"
+    )
+
+
 def test_the_conversion_to_parquet_where_main_has_no_data_files(server: HubServer, tmp_path: Path) -> None:
     converted = {
         f"default/{split}/0000.parquet": table(text=["a"], label=[1]) for split in ("train", "validation", "test")
@@ -195,7 +212,7 @@ def test_indices_of_labels_become_the_task_s_labels(server: HubServer, tmp_path:
 def test_a_revision(server: HubServer, tmp_path: Path) -> None:
     server.datasets[NAME]["v2"] = {**server.datasets[NAME]["main"], "valid.csv": b"text,label\nnew,0\n"}
     assert fetched(make_task(), tmp_path, revision="v2")["dev.tsv"] == "text\tlabel\nnew\t0\n"
-    expected = "it has no such revision; check hub.revision"
+    expected = "it has no such revision; check its name"
     assert refused(make_task(), tmp_path / "temporary" / "x", revision="v3") == expected
 
 
@@ -236,9 +253,7 @@ def test_what_the_hub_does_not_have(server: HubServer, tmp_path: Path) -> None:
     server.datasets[NAME] = {"main": {"README.md": b""}}  # and no conversion
     assert refused(make_task(), tmp_path) == "it has no .tsv, .csv, .jsonl, .parquet file"
     server.datasets.clear()
-    assert refused(make_task(), tmp_path).startswith(
-        "there is no such dataset, or it is private; check hub.dataset, or"
-    )
+    assert refused(make_task(), tmp_path).startswith("there is no such dataset, or it is private; check its name, or")
 
 
 def test_a_gated_dataset_needs_a_login(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

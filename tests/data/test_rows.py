@@ -10,12 +10,13 @@ from typing import Any
 
 import pyarrow
 import pytest
+from data_files import write_rows
 from input_errors import raises_input_error
 
 from mtl.data import files, rows
 from mtl.data.records import column_names, read_records
 from mtl.data.rows import stream_rows
-from mtl.tasks.task import Layout, Reading
+from mtl.tasks.task import Layout, Reading, Task
 
 SEMICOLONS = Layout(reading=Reading(separator=";"))
 QUOTED = Layout(reading=Reading(quoted=True))
@@ -106,6 +107,24 @@ def test_members_of_a_zip(tmp_path: Path) -> None:
     for part in ("nowhere.csv", "x/../x/train.csv"):
         with raises_input_error(file="a.zip"):
             list(stream_rows(path, Layout(part=part)))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_numbered_parts_are_one_file(tmp_path: Path, suffix: str) -> None:
+    names = [f"part-{number}{suffix}" for number in range(11)]
+    for number, name in enumerate(names):
+        write_rows(tmp_path / name, ["text", "n"], [[f"t{number}", number], ["u", number]])
+    write_rows(tmp_path / f"part-x{suffix}", ["text", "n"], [["no part", 99]])
+    layout, first = Layout(part="*"), tmp_path / names[0]
+    records = read_records(first, ["n"], layout=layout)
+    assert [int(str(record.values[0])) for record in records] == [number // 2 for number in range(22)]
+    lines = [record.line for record in records]
+    assert lines == sorted(set(lines)) and column_names(first, layout) == ["text", "n"]
+    task = Task(id="t", text=["text"], target="n", metric="accuracy", files={"train": f"{names[0]}#*"})
+    assert [file.name for file in files.hash_files([task], tmp_path)] == names
+    (tmp_path / names[4]).unlink()
+    with raises_input_error(file=names[0]):
+        read_records(first, ["n"], layout=layout)
 
 
 def test_two_files_line_by_line(tmp_path: Path) -> None:

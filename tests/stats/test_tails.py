@@ -61,13 +61,3 @@ def test_many_values_are_those_of_each_and_no_variance_leaves_no_chance() -> Non
         alone = variance(*(float(part[number]) for part in parts)).p(values[number : number + 1])
         assert found[number] == pytest.approx(alone[0], rel=1e-12)
     assert variance(0.0, np.inf, 0.0, np.inf, 0.0).p(np.array([1.0])) == [0.0]
-
-
-@pytest.mark.parametrize("level", [0.05, 1e-5])
-@pytest.mark.parametrize("seeds", [0.0, 0.01, 5.0])
-def test_the_critical_distance_has_the_level(level: float, seeds: float) -> None:
-    whole = variance(1.0, 200.0, seeds, 2.0, 0.005)
-    critical = whole.critical(level)
-    assert whole.p(np.array([critical])) == pytest.approx(level, rel=1e-5)
-    assert whole.p(np.array([-critical])) == pytest.approx(level, rel=1e-5)
-    assert variance(0.0, np.inf, 0.0, np.inf, 0.0).critical(level) == 0.0

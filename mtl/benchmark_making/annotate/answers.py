@@ -9,10 +9,11 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.files import listed
+from mtl.benchmark_making.annotate.draw import sample_id
 from mtl.benchmark_making.annotate.form import COLUMNS
 from mtl.data.columns import text
 from mtl.data.records import Record, read_records
-from mtl.data.sampled import Key, sample_id, scored_file, take_sample
+from mtl.data.sampled import Key, scored_file, take_sample
 from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
 from mtl.tasks.target_kind import Target

@@ -1,5 +1,7 @@
 """A stratified sample of the rows that a task is scored on, as a form for people to answer, and the key that says which rows they are."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +18,7 @@ from mtl.benchmark_making.annotate.form import render_form
 from mtl.data.examples import Example
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.files import decode, read_bytes
-from mtl.data.sampled import Key, TaskKey, sample_id, scored_file
+from mtl.data.sampled import Key, TaskKey, scored_file
 from mtl.data.splits import missing_tasks, read_task
 from mtl.jobs.job import Job
 from mtl.tasks.targets import first_kind
@@ -36,6 +38,11 @@ class Wanted:
     split: str | None = None
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
     instructions: str | None = None
+
+
+def sample_id(suite: str, task: str, key: TaskKey) -> str:
+    """16 hexadecimal digits that tell the sample of a task from every other sample."""
+    return hashlib.sha256(json.dumps([suite, task, key], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:

@@ -111,13 +111,13 @@ def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[
         left_out: those of the rows that are left out.
     """
     form = form_of(path, layout)
-    if form == "parquet":
+    if form == "parquet" and not layout.part:
         kept_rows = [line - 1 for line in lines if line not in left_out]
         problem, remedy = "cannot be copied", "check that it is a whole parquet file"
         with opened_parquet(path) as file, parquet_errors(path, problem, remedy) as (_, parquet):
             parquet.write_table(file.read().take(kept_rows), copy)
         return
-    if form == "json" or layout.part or layout.beside or path.suffix.lower() in PACKED:
+    if form in ("json", "parquet") or layout.part or layout.beside or path.suffix.lower() in PACKED:
         raise InputError(
             "rows can be left out of plain files with a row a line only; write the rows as .jsonl", path=path
         )

@@ -1,6 +1,7 @@
 """Guess each task of a suite file from its files, and for tasks without training rows the task that answers them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,14 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
     guess = Guess(files.id, files.folder, {split: files.files.get(split) for split in SPLITS})
     if files.twice:
         guess.notes.append(f"not read: {quoted_names(files.twice)}; another file has this split")
+    guess.notes += files.notes
     if files.question:
         guess.questions.append(files.question)
     try:
         tables = read_tables(guess, data_dir, known or {})
+        for columns in [table.columns for table in tables.values()]:
+            named = {name: names for name, names in files.labels.items() if name in columns}
+            columns |= {name: replace(columns[name], labels=names) for name, names in named.items()}
         _guess_keys(guess, tables, known or {})
         if not is_writable(guess.keys):
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")

@@ -8,17 +8,19 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from omegaconf import OmegaConf
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.names import SPLIT_WORDS, FoundFiles, file_name
+from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, file_name
 from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
@@ -26,11 +28,14 @@ from mtl.settings.layers import shipped
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import SPLITS, Task
 
+if TYPE_CHECKING:
+    from mtl.benchmark_making.init_suite.hub_sets import HubSet
+
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
     *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "labels", "range"),
-    *("metric", "positive", "group", "scored", "answered_by", "files", "rows"),
+    *("metric", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
 )
 LISTS = ("text", "labels", "candidates", "indices")  # keys whose value is a list
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
@@ -38,11 +43,14 @@ SHOWN = 3  # the most names of files in a line of the summary
 SHOWN_COLUMNS = 8  # the most names of columns there
 
 
-def suite_document(name: str, language: str | None, guesses: Sequence[Guess], data_dir: Path, out: Path) -> str:
-    """The suite file's content. Tasks with a problem are comments after the other tasks."""
+def suite_document(
+    name: str, language: str | None, guesses: Sequence[Guess], data_dir: Path, out: Path, source: str = ""
+) -> str:
+    """The suite file's content. Tasks with a problem are comments after the other tasks. `source`: the address of the data on the Hub."""
     following = printable(settings(out, data_dir))
     lines = [
-        "# Guessed by `mtl init-suite`. The comments say from what; correct what is wrong. Then:",
+        f"# Guessed by `mtl init-suite`{f' from {source}' if source else ''}. The comments say from what; correct what is wrong. Then:",
+        *([f"#   mtl data {following.removeprefix('suite=')}"] if source else []),
         f"#   mtl audit {following}",
         f"#   mtl baseline {following}",
         f"name: {scalar(name)}",
@@ -104,6 +112,7 @@ def _flow(value: object) -> str:
     return scalar(value) if isinstance(value, str) else "null" if value is None else str(value)
 
 
+@lru_cache
 def scalar(text: str) -> str:
     """A string as one line of YAML that is read back as the same string, never as a number, a truth value or null."""
     if _PLAIN.fullmatch(text) and OmegaConf.select(OmegaConf.create(f"value: {text}"), "value") == text:
@@ -129,7 +138,7 @@ class Guessed:
 
 
 def init_suite(
-    data_dir: Path,
+    data_dir: Path | str,
     language: str | None = None,
     name: str | None = None,
     out: Path | None = None,
@@ -139,7 +148,8 @@ def init_suite(
     """Guess the tasks of the data files below a folder, and write a suite file whose comments say what each guess is based on.
 
     Args:
-        data_dir, language, name, out: as in `mtl init-suite`.
+        data_dir: a folder, or the address of a data set on the Hub.
+        language, name, out: as in `mtl init-suite`.
         known: by task id, keys of the suite file that need no guess.
         undecided: whether a suite file with questions is written, too.
 
@@ -147,6 +157,25 @@ def init_suite(
         InputError: if there is no folder or no usable file, for a name that is not valid in file names, if `out` already exists, as nothing
             is overwritten, and for questions unless `undecided`.
     """
+    if isinstance(data_dir, str) and data_dir.startswith(SCHEME):
+        check_installed("hub", unit=data_dir)
+        from mtl.benchmark_making.init_suite.hub_sets import hub_set
+
+        with hub_set(data_dir) as source:
+            return _init_suite(source.folder, language or source.language, name, out, known, undecided, source)
+    return _init_suite(Path(data_dir), language, name, out, known, undecided)
+
+
+def _init_suite(
+    data_dir: Path,
+    language: str | None,
+    name: str | None,
+    out: Path | None,
+    known: Mapping[str, Mapping[str, Any]] | None,
+    undecided: bool,
+    source: "HubSet | None" = None,
+) -> Guessed:
+    """`init_suite` for a folder, which may be that of a data set of the Hub."""
     if not data_dir.is_dir():
         raise InputError("no such folder", path=data_dir)
     suite_name = name or file_name(data_dir.resolve().name, "suite")
@@ -157,7 +186,7 @@ def init_suite(
     path = out or Path(f"{suite_name}.yaml")
     if path.exists() or path.is_symlink():
         raise InputError("already there; remove it, or name another file with --out", path=path)
-    guessed = guess_suite(data_dir, language, suite_name, path, known)
+    guessed = guess_suite(data_dir, language, suite_name, path, known, source)
     if not undecided:
         for id, question in guessed.questions.items():
             key = question.partition(":")[0]
@@ -191,7 +220,7 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def _check_known(id: str, keys: Mapping[str, Any]) -> None:
     """Raise InputError for keys of a task that no suite file has, or that have another type there."""
-    if unknown := [key for key in keys if key not in KEYS or key in ("files", "rows")]:
+    if unknown := [key for key in keys if key not in KEYS or key in ("files", "rows", "hub")]:
         raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
     needed = {"text": [], "target": "", "metric": "accuracy"}
     given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
@@ -210,31 +239,40 @@ def guess_suite(
     name: str,
     path: Path,
     known: Mapping[str, Mapping[str, Any]] | None = None,
+    source: "HubSet | None" = None,
 ) -> Guessed:
-    """Guess the tasks of the data files below a folder, for a suite file at a path that its comments name.
+    """Guess the tasks of the data files below a folder, which may be that of a data set of the Hub, for a suite file at a path that its
+    comments name.
 
     Raises InputError if there is no usable file, and for known keys of other tasks, or that a guess does not have.
     """
-    tasks = files_of_tasks(data_dir)
+    tasks = source.found if source else files_of_tasks(data_dir)
     if not tasks.tasks:
         words = ", ".join(names[0] for names in SPLIT_WORDS.values())
         seen = f"; {quoted_names(tasks.unreadable[:SHOWN])} cannot be read" if tasks.unreadable else ""
         problem = f"no file of a split below it{seen}; its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
-        raise InputError(problem, path=data_dir)
+        raise InputError(problem, path=source.address if source else data_dir)
     for id, keys in (known or {}).items():
         if id not in (ids := [files.id for files in tasks.tasks]):
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
         _check_known(id, keys)
     guesses = [guess_task(files, data_dir, (known or {}).get(files.id)) for files in tasks.tasks]
     choose_answering_tasks(guesses)
-    document = suite_document(name, language, guesses, data_dir, path)
+    if source:
+        for guess in guesses:
+            guess.keys |= source.keys
+            if guess.problem is not None:
+                guess.problem = guess.problem.replace(f"{data_dir}/", "")
+    shown = Path("data", name) if source else data_dir  # a suite's data is there, if nothing else is said
+    document = suite_document(name, language, guesses, shown, path, source.address if source else "")
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
-    return Guessed(path, document, "\n".join(_summary(path, data_dir, language, guesses, tasks)), problems, questions)
+    summary = "\n".join(_summary(path, shown, language, guesses, tasks, source.address if source else ""))
+    return Guessed(path, document, summary, problems, questions)
 
 
 def _summary(
-    path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], tasks: FoundFiles
+    path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], tasks: FoundFiles, source: str
 ) -> Iterator[str]:
     width = max(len(guess.id) for guess in guesses)
     for guess in guesses:
@@ -251,12 +289,15 @@ def _summary(
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks_count = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
     if asked:
-        guess, question = asked[0]
-        answer = f"tasks.{guess.id}.{question.partition(':')[0]}=…"
-        again = f"mtl init-suite {shlex.quote(str(data_dir))} --answer {answer}"
-        yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs, or remove it and answer here: {again}"
+        answers = [f"tasks.{guess.id}.{question.partition(':')[0]}=…" for guess, question in asked]
+        answers = [answer for answer in answers if not answer.endswith(".files=…")]  # which only the suite file says
+        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {answers[0]}" if answers else ""
+        remedy = f", or remove it and answer here: {again}" if again else ""
+        yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs{remedy}"
     else:
-        yield f"{path}: {tasks_count}; check it, then: mtl audit {settings(path, data_dir)}"
+        following = settings(path, data_dir)
+        command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
+        yield f"{path}: {tasks_count}; check it, then: mtl {command}"
 
 
 def _described(guess: Guess) -> str:

@@ -3,14 +3,19 @@
 import os
 import re
 import unicodedata
+import zipfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from mtl.base.files import numbered_alike
+from mtl.base.untrusted import is_inside
 from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.suite import AVERAGE, SPLITS
+from mtl.tasks.task import BESIDE, NUMBERED, PART
 
+SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
 # Words that name splits, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
 SPLIT_WORDS = {
     "train": ("train", "training", "trn", "trainset"),
@@ -19,7 +24,9 @@ SPLIT_WORDS = {
 }
 SPLIT_OF = {word: split for split, words in SPLIT_WORDS.items() for word in words}
 WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])")
-SHARD = re.compile(r"-(\d{5})-of-(\d{5})$")
+# How the number of one of several parts ends a name: train-00000-of-00003, part-0; in the Hub's conversions nothing else is in it: 0000.
+SHARD = re.compile(r"-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$", re.IGNORECASE)
+MOST_MEMBERS = 10_000  # of a zip that are looked at
 # Words beside that of the split that say what kind of file it is, not which task.
 NEUTRAL = {
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
@@ -30,12 +37,13 @@ NO_DATA = {
     *("readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package"),
     *("vocab", "tokenizer"),
 }
+DESCRIPTIONS = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}  # of the library datasets
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst"}
 LINE_SUFFIXES = ("", ".txt", ".in", ".lst", ".label", ".labels")  # of files with one text or one label a line
 OTHER_DATA = {
     *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
-    *(".zip", ".tar", ".tgz", ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
+    *(".tar", ".tgz", ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
 }
 MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
@@ -49,6 +57,8 @@ class SplitFiles:
         files: by split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#".
         twice: further files of the same splits.
         question: what the user has to decide about the files.
+        notes: what the user should know about them.
+        labels: by column, the names of the labels that its numbers stand for, where something else than the files says so.
     """
 
     id: str
@@ -56,6 +66,8 @@ class SplitFiles:
     files: dict[str, str]
     twice: list[str] = field(default_factory=list)
     question: str | None = None
+    notes: list[str] = field(default_factory=list)
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -80,6 +92,8 @@ class _Named:
     task: str  # what is left of the name without the split
     role: str  # text, label, or empty
     in_folder: bool  # whether the folder of a .txt file is named after the split
+    shard: bool  # whether the name has the number of a part
+    archive: PurePosixPath | None = None  # the zip that it is in, which is the first part of its path
 
 
 def suffix_of(name: str) -> str:
@@ -92,7 +106,7 @@ def suffix_of(name: str) -> str:
 
 def is_data(name: str) -> bool:
     """Whether the suffix is that of a data file, perhaps a packed one, and the name is none of a file about the data."""
-    if NO_DATA & {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}:
+    if name in DESCRIPTIONS or NO_DATA & {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}:
         return False
     return f".{suffix_of(name)[1:].partition('.')[0]}" in SUFFIXES
 
@@ -104,20 +118,22 @@ def find_tasks(data_dir: Path) -> FoundFiles:
     or {train,valid}/data.csv.
     """
     named: dict[tuple[str, str], dict[str, list[_Named]]] = {}
-    unused, unreadable = [], []
+    unused: list[str] = []
+    unreadable: list[str] = []
     for folder, names in _folders(data_dir):
-        for name in names:
-            path = PurePosixPath(folder, name)
-            file = _named(path)
+        paths = [(PurePosixPath(folder, name), None) for name in names]
+        for path, archive in [*paths, *_members(data_dir, [path for path, _ in paths], unreadable)]:
+            name = path.name
+            file = _named(path, archive)
             if file is None:
-                unused += [str(path)] if is_data(name) else []
+                unused += [_below(path, archive, PurePosixPath())] if is_data(name) else []
             elif is_data(name) or (file.role and suffix_of(name) in LINE_SUFFIXES):
                 named.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
             elif suffix_of(name) in OTHER_DATA:
                 unreadable.append(str(path))
     unreadable += _documents(named)
     root = data_dir.resolve().name
-    stems = [task or (PurePosixPath(folder).name if folder else root) for folder, task in named]
+    stems = [task or (PurePosixPath(folder).name.removesuffix(".zip") if folder else root) for folder, task in named]
     ids = _ids(stems, list(named))
     tasks = [_split_files(id, folder, files) for id, ((folder, _), files) in zip(ids, named.items(), strict=True)]
     return FoundFiles([task for task in tasks if task.files], unused, unreadable)
@@ -137,18 +153,39 @@ def _documents(named: dict[tuple[str, str], dict[str, list[_Named]]]) -> list[st
     return [f"{folder}/*.txt ({folders[folder]:,} files of one text each)" for folder in sorted(corpora)]
 
 
-def _named(path: PurePosixPath) -> _Named | None:
+def _members(
+    data_dir: Path, paths: Sequence[PurePosixPath], unreadable: list[str]
+) -> Iterable[tuple[PurePosixPath, PurePosixPath | None]]:
+    """The files in the zips among these files, as if each zip were a folder, with the zip. A zip that cannot be read is added to a list."""
+    for archive in paths:
+        if archive.suffix.lower() != ".zip" or is_data(archive.name):
+            continue  # is_data: one packed file, as train.csv.zip
+        try:
+            with zipfile.ZipFile(data_dir / archive) as content:
+                members = sorted(member.filename for member in content.infolist() if not member.is_dir())
+        except Exception:  # zipfile raises many kinds for a damaged one
+            members = []
+        members = [name for name in members if is_inside(name) and not re.search(r"(^|/)(\.|__MACOSX/)|[#\\]", name)]
+        readable = [name for name in members if suffix_of(name) != ".parquet"]
+        if not readable or len(members) > MOST_MEMBERS:
+            unreadable.append(str(archive))
+        else:
+            yield from ((archive / name, archive) for name in readable)
+
+
+def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
     """The split, task and folder that a file's path says; None if it names no split, or two."""
     suffix = suffix_of(path.name)
     stem = path.name[: len(path.name) - len(suffix)]
-    if shard := SHARD.search(stem):
+    shard = SHARD.search(stem)
+    if shard and (shard.start() or SPLIT_OF.get(_folder_word(path))):
         stem = stem[: shard.start()]
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
     splits = {SPLIT_OF[word] for word in WORD.findall(plain)}
     folder = path.parent
     in_folder = not splits and suffix == ".txt"
     if not splits:
-        splits, folder = {SPLIT_OF.get(folder.name.lower(), "")}, folder.parent
+        splits, folder = {SPLIT_OF.get(_folder_word(path), "")}, folder.parent
     if len(splits) > 1 or "" in splits:
         return None
     (split,) = splits
@@ -160,7 +197,13 @@ def _named(path: PurePosixPath) -> _Named | None:
         words = [word for word in words if word not in known]
     rest = [word for word in words if word not in NEUTRAL]
     task = _without_split(stem, rest)
-    return _Named(path, split, "" if str(folder) == "." else folder.as_posix(), task, role, in_folder)
+    below = "" if str(folder) == "." else folder.as_posix()
+    return _Named(path, split, below, task, role, in_folder, shard is not None, archive)
+
+
+def _folder_word(path: PurePosixPath) -> str:
+    """The name of a file's folder, or of the zip that it is in."""
+    return path.parent.name.lower().removesuffix(".zip")
 
 
 def _without_split(stem: str, rest: Sequence[str]) -> str:
@@ -178,31 +221,53 @@ def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitF
     chosen = {}
     twice = []
     questions = []
+    home = PurePosixPath(folder)
+    archives = {file.archive for listed in files.values() for file in listed if file.archive is not None}
+    if inside := next((archive for archive in archives if home.is_relative_to(archive)), None):
+        home = inside.parent
     for split in SPLITS:
-        named = files.get(split, [])
-        texts, labels = ([file for file in named if file.role == role] for role in ("text", "label"))
-        if len(texts) == len(labels) == 1:
-            names = [_below(file, folder) for file in (*texts, *labels)]
-            chosen[split] = " + ".join(names)
-            twice += [_below(file, folder) for file in named if file not in (*texts, *labels)]
-        elif len(labels) == 1 and len(named) == 2:  # PIQA: train.jsonl and train-labels.lst
-            other = next(file for file in named if file not in labels)
-            chosen[split] = f"{_below(other, folder)} + {_below(labels[0], folder)}"
-        elif named:
-            names = [
-                _below(file, folder) for file in sorted(named, key=lambda file: (len(file.path.name), file.path.name))
-            ]
+        listed = sorted(files.get(split, []), key=lambda file: (len(file.path.name), file.path.name))
+        names = [_below(file.path, file.archive, home) for file in listed]
+        if pair := _pair(listed):
+            chosen[split] = BESIDE.join(_below(file.path, None, home) for file in pair)
+            twice += [name for name, file in zip(names, listed, strict=True) if file not in pair]
+        elif all(file.shard for file in listed) and (first := first_part(names)):
+            chosen[split] = first
+        elif names:
             chosen[split] = names[0]
             twice += names[1:]
-            if names[1:] and SHARD.search(names[0].removesuffix(suffix_of(names[0]))):
-                questions.append(f"files: {split} has {len(names)} parts, {names[0]} and so on; write them as one file")
-            elif names[1:]:
+            if names[1:]:
                 questions.append(f"files: {split} may be {' or '.join(names)}")
-    return SplitFiles(id, folder, chosen, twice, "; ".join(questions) or None)
+    return SplitFiles(id, "" if str(home) == "." else home.as_posix(), chosen, twice, "; ".join(questions) or None)
 
 
-def _below(file: _Named, folder: str) -> str:
-    return file.path.relative_to(folder).as_posix() if folder else file.path.as_posix()
+def _pair(named: Sequence[_Named]) -> list[_Named]:
+    """The file of texts and the one of their labels; empty if there are no such two, or they are in a zip."""
+    texts, labels = ([file for file in named if file.role == role] for role in ("text", "label"))
+    if len(texts) != 1 and len(labels) == 1 and len(named) == 2:  # PIQA: train.jsonl and train-labels.lst
+        texts = [file for file in named if file not in labels]
+    paired = [*texts, *labels]
+    return paired if len(texts) == len(labels) == 1 and not any(file.archive for file in paired) else []
+
+
+def first_part(names: Sequence[str]) -> str | None:
+    """The name in a suite file of files that are parts of one split; None if something else than their number tells them apart."""
+    first = min(names, key=lambda name: (len(name), name), default="")
+    total = re.search(r"-of-(\d+)", first)
+    if len(names) == 1 and (total is None or int(total[1]) < 2):
+        return first
+    try:
+        is_whole = len(numbered_alike(first, names)) == len(names)
+    except ValueError:
+        is_whole = total is not None  # the reader says what is missing
+    return f"{first}{PART}{NUMBERED}" if is_whole else None
+
+
+def _below(path: PurePosixPath, archive: PurePosixPath | None, home: PurePosixPath) -> str:
+    """A file's name as a suite file has it, below a folder."""
+    if archive is None:
+        return path.relative_to(home).as_posix()
+    return f"{archive.relative_to(home).as_posix()}{PART}{path.relative_to(archive).as_posix()}"
 
 
 def _folders(data_dir: Path) -> Iterable[tuple[str, list[str]]]:

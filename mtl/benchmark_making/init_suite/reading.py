@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mtl.base.errors import InputError
@@ -14,7 +14,7 @@ from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, rea
 from mtl.data.files import data_lines
 from mtl.data.json_rows import JsonText
 from mtl.data.rows import form_of
-from mtl.tasks.task import BESIDE, Layout, Reading, Task
+from mtl.tasks.task import BESIDE, PART, Layout, Reading, Task
 
 GIVEN = "as given"
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
@@ -55,9 +55,12 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     tasks = list(found.tasks)
     unused = []
     for name in found.unused:
-        folder, _, file = name.rpartition("/")
-        parts = _splits_within(data_dir / name)
-        id = task_id(file.removesuffix(suffix_of(file)), [task.id for task in tasks])
+        path, _, member = name.partition(PART)
+        folder, _, file = path.rpartition("/")
+        stem = PurePosixPath(member or file).name
+        file = f"{file}{PART}{member}" if member else file
+        parts = _splits_within(data_dir / path, Layout(part=member or None))
+        id = task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
         if parts:
             several = {split: listed for split, listed in parts.items() if listed[1:]}
             question = "; ".join(
@@ -73,11 +76,11 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     return replace(found, tasks=tasks, unused=unused)
 
 
-def _parts_of(path: Path) -> list[str]:
+def _parts_of(path: Path, layout: Layout) -> list[str]:
     """The keys of the object in a .json file whose values may hold rows; empty for other files. Raises InputError."""
-    if form_of(path) != "json":
+    if form_of(path, layout) != "json":
         return []
-    text = "".join(data_lines(path, None, None))
+    text = "".join(data_lines(path, layout.part, None))
     document = JsonText(path, text)
     start = document.start(0)
     if text[start : start + 1] != "{" or document.start(document.value(start)[1]) < len(text):
@@ -85,16 +88,16 @@ def _parts_of(path: Path) -> list[str]:
     return [key for key, position in document.members(start) if text[position : position + 1] in ("[", "{")]
 
 
-def _splits_within(path: Path) -> dict[str, list[str]]:
+def _splits_within(path: Path, layout: Layout) -> dict[str, list[str]]:
     """The parts of a file that are splits, by split: keys of a JSON object, or values of a column."""
     parts: dict[str, list[str]] = {}
     try:
-        for part in _parts_of(path):
+        for part in _parts_of(path, layout):
             if part.lower() in SPLIT_OF:
                 parts.setdefault(SPLIT_OF[part.lower()], []).append(part)
         if parts:
             return parts
-        table = read_table(path, sniff(path).layout)
+        table = read_table(path, sniff(path, layout).layout)
     except InputError:
         return {}
     for column in table.columns.values():

@@ -1,5 +1,6 @@
 """The content of a data file as columns: all rows of a file of usual size, a random sample of a large one."""
 
+import json
 import math
 import random
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import INTEGER_LIMIT, LIST, kind_of, parquet_labels, text
+from mtl.data.columns import INTEGER_LIMIT, LIST, kind_of, opened_parquet, text, value_of
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
@@ -19,6 +20,7 @@ from mtl.tasks.task import Layout
 LONGEST = 40  # characters of a name or a label in a message
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
+COUNTED = (200, 1000, 100)  # the most columns, distinct values and characters of one that are counted in all rows
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
@@ -130,6 +132,7 @@ class FileTable:
         incomplete: for each column that lacks a value in some rows, where.
         unread: for each column that no task can read, what it holds, as in "a list of objects".
         nameless: how many columns are left out because their name is empty, as that of row numbers often is.
+        counts: how often each value of a column stands in the whole file; more are counted when they are asked for.
     """
 
     path: Path
@@ -139,6 +142,7 @@ class FileTable:
     incomplete: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     nameless: int = 0
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
         """Whether the file has a column of this name that can be read and is not blank."""
@@ -150,17 +154,22 @@ class FileTable:
         return column.is_blank if column is not None else name not in self.incomplete
 
     def whole(self, name: str) -> FileColumn:
-        """A column with the counts of all rows of the file, which is read again if the columns are a sample."""
+        """A column with the counts of all rows of the file, which is read again, once, if they are not known."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
-        counts, is_nested = Counter[str](), form_of(self.path, self.layout) in OBJECTS
-        for line, row in stream_rows(self.path, self.layout):
-            value = dict(_flat(row, is_nested)).get(name)
-            if not isinstance(value, str):
-                raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line)
-            counts[value] += 1
-        return FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
+        if name not in self.counts:
+            self.counts[name] = Counter(self._values(name))
+        return FileColumn(name, column.texts, labels=column.labels, all_counts=self.counts[name])
+
+    def _values(self, name: str) -> Iterator[str]:
+        """The values of a column, as texts. Raises InputError for a row without one."""
+        is_nested = form_of(self.path, self.layout) in OBJECTS
+        for line, row in stream_rows(self.path, self.layout, [name]):
+            try:
+                yield text(value_of(row, name)) if is_nested else row[name]
+            except ValueError:
+                raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line) from None
 
     @property
     def listed(self) -> str:
@@ -169,7 +178,8 @@ class FileTable:
 
 def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B008 - a frozen value
     """Read a file. Raises InputError for one that cannot be read, or has no rows."""
-    rows, sample = _sample(stream_rows(path, layout))
+    counts: dict[str, Counter[str]] = {}
+    rows, sample = _sample(_counted(stream_rows(path, layout), counts))
     if not rows:
         raise InputError("no rows", path=path)
     is_nested = form_of(path, layout) in OBJECTS
@@ -180,7 +190,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
         if len(values) > MOST_COLUMNS:
             raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=path)
     named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
-    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named))
+    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named), counts=counts)
     lines = [line for line, _ in sample]
     header = column_names(path, layout) if form_of(path, layout) in TABLES else []
     for name in named:
@@ -195,6 +205,18 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
             if labels := parquet_labels(path, name):
                 table.columns[name] = FileColumn(name, column.texts, labels=labels)
     return table
+
+
+def parquet_labels(path: Path, column: str) -> list[str]:
+    """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata; none if it
+    names none. Raises InputError as `parquet_names`."""
+    with opened_parquet(path) as file:
+        metadata = file.schema_arrow.metadata or {}
+    try:
+        labels = json.loads(metadata[b"huggingface"])["info"]["features"][column]["names"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return []
+    return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 
 
 def _add(table: FileTable, name: str, cells: Mapping[int, Any], lines: Sequence[int]) -> None:
@@ -252,6 +274,27 @@ def _flat(
             yield name, Other(kind_of(value))
 
 
+def _counted(
+    rows: Iterable[tuple[int, dict[str, Any]]], counts: dict[str, Counter[str]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The same rows, while the values of those columns are counted that have few of them, and one in every row."""
+    columns, distinct, longest = COUNTED
+    for number, (line, row) in enumerate(rows):
+        if number == 0 and len(row) <= columns:
+            counts |= {name: Counter() for name in row}
+        for name in tuple(counts):
+            cell = row.get(name)
+            try:
+                value = cell if isinstance(cell, str) else text(cell)
+            except ValueError:
+                del counts[name]
+                continue
+            counts[name][value] += 1
+            if len(counts[name]) > distinct or len(value) > longest:
+                del counts[name]
+        yield line, row
+
+
 def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]]:
     """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order.
 
@@ -264,7 +307,7 @@ def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]
         if len(kept) < most:
             kept.append(row)
             size += _size(row[1])
-        elif (place := chance.randrange(number)) < most:
+        elif (place := int(chance.random() * number)) < most:
             size += _size(row[1]) - _size(kept[place][1])
             kept[place] = row
         if size > SAMPLE_SIZE and len(kept) > 1:

@@ -141,7 +141,27 @@ def held_difference(
     error = float(rows + max(0.0, seeds[0] - seeds[2])) ** 0.5 or seeds[0] ** 0.5
     known = rows**2 / rows_freedom + (seeds[0] ** 2 / seeds[1] if seeds[0] else 0.0)
     freedom = min(max(error**4 / known if known else MOST_FREEDOM, LEAST_FREEDOM), MOST_FREEDOM)
-    return float(nctdtrinc(freedom, 1 - POWER, variance.critical(LEVEL / tests) / error)) * error
+    return float(nctdtrinc(freedom, 1 - POWER, critical_distance(variance, LEVEL / tests) / error)) * error
+
+
+def critical_distance(variance: Variance, level: float) -> float:
+    """The distance from 0 at which the first value has this p."""
+    from scipy.optimize import brentq  # not at the top: reports do without it, and it takes 25 MB
+
+    error = float(variance.rows[0] + variance.seeds[0]) ** 0.5
+    if not error:
+        return 0.0
+
+    def excess(errors: float) -> float:
+        p = float(variance.p(np.array([math.exp(errors) * error]))[0])
+        return math.log(p / level) if p else -math.inf
+
+    low, high = 0.6, 1.6  # of Student's t with three degrees of freedom and more at 5 %
+    while excess(low) < 0:
+        low -= 1.0
+    while excess(high) > 0:
+        high += 1.0
+    return math.exp(brentq(excess, low, high, xtol=1e-8)) * error
 
 
 def same_rows(one: Sample, other: Sample) -> Design:

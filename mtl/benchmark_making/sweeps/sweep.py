@@ -15,7 +15,7 @@ from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
-from mtl.data.splits import check_present
+from mtl.data.splits import check_present, has_files
 from mtl.jobs.engines.engine import Failures
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
@@ -208,7 +208,7 @@ def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any
             name = label or f"{number} ({', '.join(f'{key}={value}' for key, value in settings.items())})"
             raise InputError(f"run {name}: {error}", path=path) from None
         for part, job in runs:
-            if job.idle:
+            if is_idle(job):
                 tasks = job.config.tasks
                 name = part.label or job.folder.path.name + (f", tasks={','.join(tasks)}" if tasks else "")
                 reason = f"{job.data_dir} has no files" if tasks else f"suite {job.suite.name} has no task"
@@ -229,7 +229,7 @@ def _task_by_task(entry: _Entry) -> list[_Entry]:
     label = entry.label
     settings = {key: value for key, value in entry.settings.items() if (key, value) != ("tasks", EACH)}
     job = _load(settings)
-    if job.idle:
+    if is_idle(job):
         return [_Entry(label, entry.own, settings)]
     answered: dict[str, list[str]] = {task.id: [] for task in job.run_tasks if task.answered_by is None}
     for task in job.run_tasks:
@@ -242,8 +242,16 @@ def _load(settings: Mapping[str, Any]) -> Job:
     if "run_dir" in settings:
         raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
     job = load_job(settings)
-    assert job.idle or job.run_tasks  # raises InputError for tasks that the method does not answer
+    assert is_idle(job) or job.run_tasks  # raises InputError for tasks that the method does not answer
     return job
+
+
+def is_idle(job: Job) -> bool:
+    """Whether the method has no task: it answers none of the chosen ones, or only tasks that the data lacks (`allow_missing`)."""
+    answered = [task for task in job.tasks if task.id not in job.unanswered]
+    if job.suite.allow_missing and any(has_files(task, job.data_dir) for task in job.suite.tasks.values()):
+        answered = [task for task in answered if has_files(task, job.data_dir)]
+    return not answered
 
 
 def _error_of(overrides: Mapping[str, Any]) -> str | None:

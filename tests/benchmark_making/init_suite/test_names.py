@@ -1,3 +1,4 @@
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,55 @@ def test_two_words_of_splits_say_nothing(tmp_path: Path) -> None:
     assert (found.tasks, found.unused) == ([], ["constrain.tsv", "train_dev.tsv"])
 
 
-def test_shards_are_one_split_in_parts(tmp_path: Path) -> None:
-    shards = [f"data/train-0000{number}-of-00002.parquet" for number in range(2)]
-    (task,) = find_tasks(make(tmp_path, *shards)).tasks
-    assert list(task.files) == ["train"] and "train has 2 parts" in str(task.question)
+def test_a_data_set_saved_by_the_library_datasets_is_no_table(tmp_path: Path) -> None:
+    saved = ["dataset_dict.json", *(f"train/{name}" for name in ("dataset_info.json", "state.json"))]
+    found = find_tasks(make(tmp_path, *saved, "train/data-00000-of-00001.arrow"))
+    assert (found.tasks, found.unused, found.unreadable) == ([], [], ["train/data-00000-of-00001.arrow"])
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        ([f"data/train-0000{i}-of-00002.parquet" for i in range(2)], "train-00000-of-00002.parquet#*"),
+        (["data/train-00000-of-00003.parquet"], "train-00000-of-00003.parquet#*"),  # the reader says what is missing
+        (["data/train-00000-of-00001.parquet"], "train-00000-of-00001.parquet"),
+        (
+            [f"data/train-0000{i}-of-00002-{i:016x}.parquet" for i in range(2)],
+            f"train-00000-of-00002-{0:016x}.parquet#*",
+        ),
+        ([f"data/train/part-{i}.jsonl" for i in range(11)], "train/part-0.jsonl#*"),
+        ([f"data/train/000{i}.parquet" for i in range(2)], "train/0000.parquet#*"),
+    ],
+)
+def test_numbered_parts_are_one_split(tmp_path: Path, paths: list[str], expected: str) -> None:
+    (task,) = find_tasks(make(tmp_path, *paths)).tasks
+    assert (task.id, task.files, task.question) == ("data", {"train": expected}, None)
+
+
+def test_files_that_differ_in_more_than_a_number_are_asked_for(tmp_path: Path) -> None:
+    (task,) = find_tasks(make(tmp_path, *(f"data/train/part-{i}.jsonl" for i in (0, 2)))).tasks
+    assert task.question == "files: train may be train/part-0.jsonl or train/part-2.jsonl"
+
+
+def test_a_zip_is_a_folder_of_tasks(tmp_path: Path) -> None:
+    members = [f"bench/{task}/{split}.csv" for task in ("a", "b") for split in ("train", "test")]
+    archives = {
+        "all.zip": [*members, "__MACOSX/._x", "bench/readme.md", "../up/train.csv"],
+        "sst/train.zip": ["data.tsv"],
+    }
+    archives |= {"sst/dev.zip": ["data.tsv"], "bad/test.zip": [], "faq.csv.zip": ["faq.csv"]}
+    for name, names in archives.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for member in names:
+                archive.writestr(member, "")
+    found = find_tasks(tmp_path)
+    assert {task.id: (task.folder, task.files) for task in found.tasks} == {
+        "a": ("", {"train": "all.zip#bench/a/train.csv", "test": "all.zip#bench/a/test.csv"}),
+        "b": ("", {"train": "all.zip#bench/b/train.csv", "test": "all.zip#bench/b/test.csv"}),
+        "sst": ("sst", {"train": "train.zip#data.tsv", "dev": "dev.zip#data.tsv"}),
+    }
+    assert (found.unused, found.unreadable) == (["faq.csv.zip"], ["bad/test.zip"])
 
 
 def test_texts_and_labels_in_two_files_are_one_task(tmp_path: Path) -> None:

@@ -1,0 +1,216 @@
+"""Data sets of a server that answers as the Hugging Face Hub does, by their names: what is guessed of them, and the files of a suite."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+import yaml
+from data_files import sentences
+from hub_server import HubServer, hub_server
+from input_errors import raises_input_error
+from pyarrow import parquet
+
+from mtl.api.cli import main
+from mtl.benchmark_making.hub import CONVERTED
+from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers
+from mtl.data.dataset import load_dataset
+from mtl.tasks.suite import load_suite
+
+NAMES = {"cola": ["unacceptable", "acceptable"], "mnli": ["entailment", "neutral", "contradiction"]}
+CARD = """---
+license: cc0-1.0
+language: [pl]
+dataset_info:
+- config_name: cola
+  features:
+  - name: text
+    dtype: string
+  - name: label
+    dtype: {class_label: {names: {'0': unacceptable, '1': acceptable}}}
+configs:
+- config_name: cola
+  data_files:
+  - {split: train, path: cola/train-*}
+  - {split: validation, path: cola/validation-*}
+- config_name: mnli
+  data_files:
+  - {split: train, path: mnli/train-*}
+  - {split: validation_matched, path: mnli/validation_matched-*}
+  - {split: validation_mismatched, path: "mnli/validation_mismatched-?????-of-*.parquet"}
+  - {split: unlabelled_pool, path: mnli/pool.parquet}
+---
+# A benchmark
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    monkeypatch.chdir(tmp_path)
+    with hub_server(monkeypatch, tmp_path / "cache") as server:
+        yield server
+
+
+def rows(number: int, labels: int = 2, words: str = "") -> list[dict[str, Any]]:
+    return [{"text": text, "label": i % labels} for i, text in enumerate(sentences(number, words))]
+
+
+def table(content: list[dict[str, Any]], labels: list[str] | None = None) -> bytes:
+    """A parquet file, perhaps with the names of labels as the Hub keeps them."""
+    described = {"info": {"features": {"label": {"names": labels, "_type": "ClassLabel"}}}}
+    metadata = {"huggingface": json.dumps(described)} if labels else None
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(content).replace_schema_metadata(metadata), file)
+    return file.getvalue()
+
+
+def csv(content: list[dict[str, Any]]) -> bytes:
+    return "".join(["text,label\n", *(f"{row['text']},{row['label']}\n" for row in content)]).encode()
+
+
+def glue() -> dict[str, bytes]:
+    """A benchmark with two configurations, one of which has a split in parts."""
+    files = {f"cola/train-0000{i}-of-00003.parquet": table(rows(20, 2, f"part {i}"), NAMES["cola"]) for i in range(3)}
+    files["cola/validation-00000-of-00001.parquet"] = table(rows(30))  # the card alone names its labels
+    files["mnli/train-00000-of-00001.parquet"] = table(rows(60, 3), NAMES["mnli"])
+    for split in ("matched", "mismatched"):
+        files[f"mnli/validation_{split}-00000-of-00001.parquet"] = table(rows(30, 3, split), NAMES["mnli"])
+    return {"README.md": CARD.encode(), ".gitattributes": b"*", "mnli/pool.parquet": table(rows(9)), **files}
+
+
+def test_configurations_are_tasks_of_the_commit_that_was_read(server: HubServer, tmp_path: Path) -> None:
+    server.datasets["owner/bench"] = {"main": glue()}
+    commit = server.commit("owner/bench", "main")
+    done = init_suite("hf://owner/bench")
+    content = yaml.safe_load(done.document)
+    assert (content["name"], content["language"], list(content["tasks"])) == ("bench", "pl", ["cola", "mnli"])
+    cola, mnli = content["tasks"].values()
+    assert cola["files"]["train"] == "train-00000-of-00003.parquet#*" and cola["rows"] == {"train": 60, "dev": 30}
+    assert cola["hub"] == {"dataset": "owner/bench", "revision": commit, "mirror": True}
+    assert (cola["license"], cola["labels"], "decide" in cola) == ("cc0-1.0", ["0", "1"], False)
+    for names in NAMES.values():
+        assert f"0: {names[0]}, 1: {names[1]}" in done.document
+    (question,) = mnli["decide"]
+    assert question.startswith("files: dev may be the split validation_matched (validation_matched-")
+    assert 'not read: split "unlabelled_pool"' in done.document
+    assert f"mtl data bench.yaml data_dir={Path('data', 'bench')}" in done.document
+    assert not list(tmp_path.glob("data"))
+    # Later commits change nothing: all parts are those that were read.
+    server.datasets["owner/bench"] = {"main": {}, "old": server.datasets["owner/bench"]["main"]}
+    del content["tasks"]["mnli"]
+    done.path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    assert main(["data", str(done.path)]) == 0
+    data = tmp_path / "data" / "bench"
+    assert {path.relative_to(data).as_posix() for path in data.rglob("*.parquet")} == {
+        path for path in glue() if path.startswith("cola/")
+    }
+    suite = load_suite(done.path)
+    dataset = load_dataset(suite, suite.choose(None), data, 0.1)
+    assert len(dataset.splits["cola"]["train"].targets) == 60
+    assert [name for name in dataset.fingerprints if name.startswith("cola/train-")] == sorted(
+        path for path in glue() if path.startswith("cola/train-")
+    )
+
+
+def test_one_configuration_and_what_there_is_not(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
+    server.datasets["owner/bench"] = {"main": glue(), "v1": glue()}
+    for address in ("hf://owner/bench/cola", "hf://datasets/owner/bench@v1/cola"):
+        assert main(["init-suite", address, "--name", "one", "--out", "one.yaml"]) == 0
+        assert "mtl data one.yaml" in capsys.readouterr().out
+        assert list(load_suite(Path("one.yaml")).tasks) == ["cola"]
+        Path("one.yaml").unlink()
+    assert not any("mnli" in request for request in server.requests)
+    for address in ("hf://bench", "hf://owner/bench/nix", "hf://owner/nix", "hf://owner/bench@nix"):
+        with raises_input_error():
+            init_suite(address)
+
+
+def test_a_script_is_not_run(server: HubServer) -> None:
+    """What the Hub has converted stands in the place of the data; without it, the message says what to do."""
+    script = {"data.py": b"raise", "dataset_infos.json": b"{}", "dummy/1/dummy_data.zip": b"x"}
+    parts = {f"default/train/000{i}.parquet": table(rows(30, 2, str(i)), NAMES["cola"]) for i in range(2)}
+    parts |= {"default/partial-test/0000.parquet": table(rows(30, 2, "test"))}
+    server.datasets["owner/old"] = {"main": script, CONVERTED: parts}
+    content = yaml.safe_load(init_suite("hf://owner/old").document)["tasks"]["old"]
+    assert content["hub"]["revision"] == server.commit("owner/old", CONVERTED)
+    assert (content["folder"], content["files"]["train"]) == ("default", "train/0000.parquet#*")
+    assert content["rows"]["train"] == 60 and "only a part of test" in content["decide"][0]
+    server.datasets |= {"owner/none": {"main": script}, "owner/empty": {"main": {"README.md": b"# soon"}}}
+    for name in ("none", "empty"):
+        with raises_input_error():
+            init_suite(f"hf://owner/{name}")
+
+
+def test_files_that_no_card_names(server: HubServer, tmp_path: Path) -> None:
+    """Their names say the splits, as in a folder; the card still names the labels."""
+    card = "---\ndataset_info:\n  features:\n  - name: label\n    dtype: {class_label: {names: [bad, good]}}\n---\n"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for split in ("train", "test"):
+            archive.writestr(f"all/{split}.csv", csv(rows(40, 2, split)))
+    plain = {"README.md": card.encode(), "data/train.csv": csv(rows(40)), "data/dev.csv": csv(rows(40, 2, "dev"))}
+    server.datasets = {"owner/plain": {"main": plain}, "owner/zip": {"main": {"files.zip": packed.getvalue()}}}
+    for name, files in {"plain": {"train": "train.csv", "dev": "dev.csv", "test": None}, "zip": None}.items():
+        done = init_suite(f"hf://owner/{name}", "en")
+        assert list(yaml.safe_load(done.document)["tasks"]) == [name]
+        assert main(["data", str(done.path)]) == 0
+        suite = load_suite(done.path)
+        assert files is None or suite.tasks[name].files == files
+        dataset = load_dataset(suite, suite.choose(None), tmp_path / "data" / name, 0.1)
+        assert sum(len(part.targets) for part in dataset.splits[name].values()) == 80
+    assert "0: bad, 1: good" in Path("plain.yaml").read_text(encoding="utf-8")
+
+
+def test_configurations_that_may_not_be_tasks_are_asked_for(server: HubServer) -> None:
+    card = """---
+configs:
+- {config_name: all, default: true, data_files: "*/*.csv"}
+- {config_name: de, data_dir: de}
+- config_name: odd
+  data_files:
+  - {split: corpus, path: [odd/a.csv, "odd/b.{csv,tsv}"]}
+---
+"""
+    files = {path: csv(rows(30, 2, path[:-4])) for path in ("de/train.csv", "de/test.csv", "odd/a.csv", "odd/b.csv")}
+    server.datasets["owner/several"] = {"main": {"README.md": card.encode(), **files}}
+    done = init_suite("hf://owner/several", "de")
+    asked = {id: task["decide"][0] for id, task in yaml.safe_load(done.document)["tasks"].items()}
+    assert "configuration all has files of de, odd, too" in asked["all"] and "train is 3 files" in asked["all"]
+    assert "configuration de has files of all, too" in asked["de"]
+    assert "the only split is called corpus" in asked["odd"] and "train is 2 files" in asked["odd"]
+    done.path.unlink()
+    task = yaml.safe_load(init_suite("hf://owner/several/de", "de").document)["tasks"]["de"]
+    assert "decide" not in task and task["files"] == {"train": "train.csv", "dev": None, "test": "test.csv"}
+
+
+def test_answers_are_taken(server: HubServer) -> None:
+    content = [{**row, "tone": "xy"[i // 2 % 2]} for i, row in enumerate(rows(60))]
+    content = [{"text": row["text"], "kind": row["label"], "tone": row["tone"]} for row in content]
+    server.datasets["owner/asks"] = {"main": {"train.parquet": table(content)}}
+    done = init_suite("hf://owner/asks", "en")
+    assert "mtl init-suite hf://owner/asks@" in done.summary and "decide: asks: target" in done.summary
+    done.path.unlink()
+    known = known_answers(["tasks.asks.target=tone"])
+    assert load_suite(init_suite("hf://owner/asks", "en", known=known).path).tasks["asks"].labels == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        "---\n- a\n---\n",
+        "---\na: [\n---\n",
+        "---\nconfigs:\n- {config_name: c, data_files: nix-*}\n---\n",
+        "---\nconfigs:\n- {config_name: c, data_files: '[z-a]*'}\n---\n",
+        "---\nconfigs:\n- {config_name: c, data_files: 'a**b**c**d**e**'}\n---\n",
+        "---\nconfigs:\n- {config_name: c, data_files: ../../etc/passwd}\n---\n",
+        "---\nconfigs:\n" + "".join(f"- {{config_name: c{i}, data_files: train.csv}}\n" for i in range(60)) + "---\n",
+    ],
+)
+def test_bad_cards(server: HubServer, card: str) -> None:
+    server.datasets["owner/bad"] = {"main": {"README.md": card.encode(), "train.csv": csv(rows(30))}}
+    with raises_input_error():
+        init_suite("hf://owner/bad", "en")
