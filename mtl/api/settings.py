@@ -45,6 +45,8 @@ def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> di
     merged: dict[str, Any] = {}
     with foreign("settings"):  # a list that holds itself is a RecursionError
         for layer in (*settings, named):
+            if not isinstance(layer, str | Mapping):
+                raise InputError(f"settings are key=value strings or dictionaries, not {type(layer).__name__}")
             merged |= parse_settings([layer]) if isinstance(layer, str) else _flat(layer)
     seeds = merged.get("seeds")
     if isinstance(seeds, int) and not isinstance(seeds, bool):

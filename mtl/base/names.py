@@ -5,8 +5,6 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable
 
-from mtl.base.files import listed
-
 MOST = 5  # names in a message
 # What other programs call a setting, where no word of its name says so.
 SYNONYMS = {
@@ -70,5 +68,6 @@ def advice(name: str, known: Collection[str], what: str, section: str = "") -> s
         return "none is known here"
     if names := meant(name, known):
         return f"did you mean {' or '.join(section + each for each in names)}?"
-    alike = sorted(known) if len(known) <= MOST else difflib.get_close_matches(name, sorted(known), len(known), 0.0)
-    return f"known {what}: {listed([section + each for each in alike], MOST)}"
+    alike = sorted(difflib.get_close_matches(name, sorted(known), MOST, 0.0))
+    rest = len(known) - len(alike)
+    return f"known {what}: {', '.join(section + each for each in alike)}{f', and {rest} more' if rest else ''}"

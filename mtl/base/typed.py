@@ -186,7 +186,7 @@ def _single(hint: Any, value: Any, key: str) -> Any:
         made, problem = value, f"must {_allowed(hint, plain, value)}"
     if isinstance(made, int) and abs(made) > LARGEST_NUMBER:
         raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
-    if isinstance(made, float) and not isfinite(made):
+    if isinstance(made, float) and plain is not Any and not isfinite(made):
         raise InputError("must be a finite number", key=key, value=_shown(value))
     if problem is not None:
         raise InputError(problem, key=key, value=_shown(value))

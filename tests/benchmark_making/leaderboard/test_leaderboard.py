@@ -226,15 +226,18 @@ def test_ranks_of_many_systems_are_those_of_all_pairs_but_of_one_without_a_task(
     assert ranks["good"][1] < 49
 
 
+TEAMS = ["Caf\u00e9", "cafe\u0301", "CAF\u00c9 ", "Cafe\u0301"]  # one name in several spellings
+
+
 def test_the_limit_of_a_team_in_a_month(home: Path) -> None:
     """A submission that is refused does not count."""
     for number, date in enumerate(["2026-11-04", "2026-11-01", "2026-12-01", "2026-11-01"]):
-        write_submission(home / f"all/more-{number}", 0.5, number, f"team: a\ndate: {date}\n")
+        write_submission(home / f"all/more-{number}", 0.5, number, f'team: "{TEAMS[number]}"\ndate: {date}\n')
     (home / "all/more-3/test_pred_mood.tsv").write_text("target\n", encoding="utf-8")
     assert main([*RUN, "limit=2"]) == 0
     refused = {each["name"]: each["reason"] for each in content(home)["refused"]}
     assert set(refused) == {"more-0", "more-3", "poor"} and "one more in" not in refused["more-3"]
-    assert refused["more-0"].endswith("team a may make 2 submissions a month, and this is one more in 2026-11")
+    assert refused["more-0"].endswith("team Caf\u00e9 may make 2 submissions a month, and this is one more in 2026-11")
     assert "needs team and date" in refused["poor"]
     checked = check_submissions(load_suite(home / "tiny.yaml"), home / "all", home / "public", Rules(limit=2))
     assert {name for name, reason in checked.items() if reason} == set(refused)
