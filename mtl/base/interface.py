@@ -64,8 +64,11 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
         value = value.tolist()
     if not _fits(value, hint):
         kinds = dict.fromkeys(WORDS.get(get_origin(kind) or kind, _name_of(kind)) for kind in _kinds(hint))
-        problem = f"must be {listed(list(kinds), 9, ' or ')}, not a value of type {type(value).__name__}"
-        raise InputError(problem, key=name)
+        holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0
+        what = (
+            f"a {type(value).__name__} that holds these values" if holds else f"a value of type {type(value).__name__}"
+        )
+        raise InputError(f"must be {listed(list(kinds), 9, ' or ')}, not {what}", key=name)
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)

@@ -76,7 +76,7 @@ def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any
     by_split: dict[str, list[dict[str, Any]]] = {}
     for split, part in (values if isinstance(values, Mapping) else {None: values}).items():
         if split is not None and split not in SPLITS:
-            raise InputError(f"splits are {' and '.join(SPLITS)}", key=key)
+            raise InputError(f"split {split!r} must be {' or '.join(SPLITS)}", key=key)
         for row in _rows(part, key):
             named = row.pop(SPLIT, split or task.scored_split)
             if named not in SPLITS or named != (split or named):

@@ -1,6 +1,7 @@
 """Functions that notebooks call: whatever an argument is, the answer is one InputError that names it."""
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ def test_values_of_the_right_type_reach_the_function() -> None:
         *[("share", value) for value in (True, "0.5", None, 1j, 10**400, Odd())],
         *[("tasks", value) for value in ([], "t", {1: {}}, {"t": []}, Odd())],
     ],
+    ids=count(),
 )
 def test_any_other_value_is_one_line(name: str, value: Any) -> None:
     with raises_input_error(key=name):
@@ -59,9 +61,11 @@ def test_any_other_value_is_one_line(name: str, value: Any) -> None:
 def test_errors_of_files_and_of_foreign_objects_are_one_line() -> None:
     @checked
     def read(path: str) -> str:
-        return Path(path).read_text(encoding="utf-8") + open("a\0b").read()
+        return Path(path).read_text(encoding="utf-8")
 
     with raises_input_error():
         read("none")
+    with raises_input_error():
+        checked(lambda: Path("a\0b").read_text(encoding="utf-8"))()
     with raises_input_error(key="frame"), foreign("frame"):
         raise KeyError("a\nb")

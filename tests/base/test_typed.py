@@ -75,7 +75,7 @@ def test_types_and_defaults_of_which_lists_and_sections_are_copies() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"width": 1, "heigth": 2}, "unknown key 's.heigth'; known keys: s.rows, s.share, s.title, s.whole, s.width, and 2 more"),
+        ({"width": 1, "heigth": 2}, "unknown key 's.heigth'; known keys: s.extra, s.name, s.share, s.whole, s.width, and 3 more"),
         ({"withd": 1}, "unknown key 's.withd'; did you mean s.width?"),
         ({1: 1}, "s.1: a key must be a text; put it in quotes"),
         ({"share": 0.5}, "s.width: has no value"),

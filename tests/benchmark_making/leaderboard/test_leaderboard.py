@@ -226,7 +226,7 @@ def test_ranks_of_many_systems_are_those_of_all_pairs_but_of_one_without_a_task(
     assert ranks["good"][1] < 49
 
 
-TEAMS = ["Caf\u00e9", "cafe\u0301", "CAF\u00c9 ", "Cafe\u0301"]  # one name in several spellings
+TEAMS = ["a", "\uff21", "a ", "\uff41"]  # one name in several spellings
 
 
 def test_the_limit_of_a_team_in_a_month(home: Path) -> None:
@@ -237,7 +237,7 @@ def test_the_limit_of_a_team_in_a_month(home: Path) -> None:
     assert main([*RUN, "limit=2"]) == 0
     refused = {each["name"]: each["reason"] for each in content(home)["refused"]}
     assert set(refused) == {"more-0", "more-3", "poor"} and "one more in" not in refused["more-3"]
-    assert refused["more-0"].endswith("team Caf\u00e9 may make 2 submissions a month, and this is one more in 2026-11")
+    assert refused["more-0"].endswith("team a may make 2 submissions a month, and this is one more in 2026-11")
     assert "needs team and date" in refused["poor"]
     checked = check_submissions(load_suite(home / "tiny.yaml"), home / "all", home / "public", Rules(limit=2))
     assert {name for name, reason in checked.items() if reason} == set(refused)

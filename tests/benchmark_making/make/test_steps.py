@@ -62,6 +62,7 @@ def test_a_row_that_does_not_fit_the_option(step: str, columns: dict[str, Any], 
         do(step, table_of(**columns), **options)
 
 
+ALIKE = table_of(text=["a b", "b a", "a b c"], label=["x"] * 3)
 THREE = table_of(text=["a", "b", "c"], label=["x"] * 3)
 
 
@@ -69,7 +70,7 @@ THREE = table_of(text=["a", "b", "c"], label=["x"] * 3)
     ("step", "tables", "options", "option"),
     [
         ("pairs", [THREE, THREE], {**PAIRED, "texts": ["text", "label"]}, "pairs.most"),
-        ("pairs", [THREE, THREE], {**PAIRED, "scope": "across", "most": 9, "groups": ["text", "text"], "measure": "tfidf", "penalty": 1}, "pairs.most"),
+        ("pairs", [ALIKE, ALIKE], {**PAIRED, "scope": "across", "most": 9, "groups": ["text", "text"]}, "pairs.most"),
         ("stack", [THREE, THREE, THREE], {}, "stack"),
         ("explode", [table_of(**{"id": ["a"], "parts[]": [["p"] * 30]})], {"column": "parts[]", "item": "part"}, "explode.column"),
     ],
@@ -77,8 +78,6 @@ THREE = table_of(text=["a", "b", "c"], label=["x"] * 3)
 def test_a_step_counts_before_it_makes_too_much(
     step: str, tables: list[Table], options: dict[str, Any], option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if options.get("scope") == "across":
-        tables = [table_of(text=["a b", "b a", "a b c"], label=["x"] * 3)] * 2
     do(step, *tables, **options)
     monkeypatch.setattr("mtl.benchmark_making.make.table.MOST_VALUES", 12)
     with raises_input_error(file="recipe.yaml", key=f"steps.1.{option}"):
