@@ -11,7 +11,6 @@ from mtl.api.show import EXTRA, MarkdownText, frame, grid
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.interface import checked, foreign
-from mtl.base.names import text_problem
 from mtl.runs import finished
 from mtl.stats.samples import SampleCache
 from mtl.tasks.suite import AVERAGE
@@ -233,8 +232,6 @@ def _records(runs: Compared | Collection[Compared] | Mapping[str, Compared]) -> 
         if not runs:
             raise InputError("name one run or more", key="runs")
         for name, compared in runs.items():
-            if not isinstance(name, str) or text_problem(name):
-                raise InputError(f"names of runs are texts, not {type(name).__name__}", key="runs")
             records = _opened(compared)
             if len(records) > 1:
                 raise InputError(f"holds {len(records)} runs; name one", key=f"runs.{name}", value=compared)
@@ -254,8 +251,6 @@ def _records(runs: Compared | Collection[Compared] | Mapping[str, Compared]) -> 
 def _opened(compared: Compared) -> Sequence[finished.FinishedRun]:
     if isinstance(compared, Run):
         return [compared.record]
-    if not isinstance(compared, str | PathLike):
-        raise InputError(f"a run, its folder or a folder of runs, not {type(compared).__name__}", key="runs")
     with foreign("runs"):
         path = Path(compared)
     if (path / "config.yaml").exists() or not path.is_dir():

@@ -62,16 +62,14 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
     """The value of an argument. Raises InputError for one that is not of the type."""
     if hasattr(value, "tolist") and not isinstance(value, type):
         value = value.tolist()
-    if not _fits(value, hint):
-        kinds = dict.fromkeys(WORDS.get(get_origin(kind) or kind, _name_of(kind)) for kind in _kinds(hint))
-        holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0
-        what = (
-            f"a {type(value).__name__} that holds these values" if holds else f"a value of type {type(value).__name__}"
-        )
-        raise InputError(f"must be {listed(list(kinds), 9, ' or ')}, not {what}", key=name)
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)
+    if not _fits(value, hint):
+        kinds = dict.fromkeys(WORDS.get(get_origin(kind) or kind, _name_of(kind)) for kind in _kinds(hint))
+        holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0
+        what = f"{type(value).__name__} that holds these values" if holds else f"value of type {type(value).__name__}"
+        raise InputError(f"must be {listed(list(kinds), 9, ' or ')}, not a {what}", key=name)
     return value
 
 
@@ -94,6 +92,8 @@ def _fits(value: Any, hint: Any) -> bool:
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if hint is Any or not isinstance(kind, type):
         return True
+    if kind is str:
+        return isinstance(value, str) and text_problem(value) is None
     if kind in (int, float):
         is_number = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
         return is_number and abs(value) <= LARGEST

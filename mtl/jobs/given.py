@@ -54,8 +54,6 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite) -> list[GivenPredi
     """
     seeds = []
     for number, by_task in enumerate(predictions):
-        if not isinstance(by_task, Mapping):
-            raise InputError("must be a mapping from task ids, or a list with one for each seed", key="predictions")
         key = "predictions" if len(predictions) == 1 else f"predictions[{number}]"
         lines = {}
         for id, values in by_task.items():
