@@ -16,7 +16,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 LARGEST = 10**15  # of numbers
-WORDS = {
+WORDS: dict[Any, str] = {
     **{str: "a text", os.PathLike: "a path", int: "a whole number", float: "a number", bool: "True or False"},
     **{type(None): "None", Mapping: "a dictionary", Sequence: "a list", Collection: "a list", Iterable: "a list"},
 }

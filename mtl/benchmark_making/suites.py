@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -314,7 +314,7 @@ def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
         columns = []
         for name in names:
             cells = rows[name]
-            if isinstance(cells, str | bytes | Mapping) or not isinstance(cells, Sized):
+            if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
                 raise InputError(f"column {name} must be a list, not a {type(cells).__name__}", key=f"frames.{where}")
             columns.append([_cell(_label(cell, labels.get(name)), where, name, row) for row, cell in enumerate(cells)])
     if len({len(column) for column in columns}) > 1:

@@ -120,8 +120,8 @@ def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> 
     """The predictions in the file `name` with an object on each of at most so many lines. Raises InputError, which names the line, for
     another form."""
     lines = []
-    for number, line in enumerate(split_lines(content, name, most=most), start=1):
-        row = parse_row(name, number, line)
+    for number, written in enumerate(split_lines(content, name, most=most), start=1):
+        row = parse_row(name, number, written)
         lines.append({key: _flat(name, number, key, row[key]) for key in (ID, PREDICTION) if key in row})
     if not lines:
         raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
