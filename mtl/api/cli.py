@@ -6,11 +6,12 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from mtl.api.commands import add_commands
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
 from mtl.base.extras import installed_extras, missing_package
+from mtl.base.names import meant, text_problem
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import one_line, standard_streams
 from mtl.base.version import VERSION
@@ -53,6 +54,14 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"mtl: error: {one_line(message)}; see {self.prog} --help\n")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raise ArgumentError for a value that is no choice, with the one that is meant."""
+        if action.choices is not None and value not in action.choices:
+            choices = list(map(str, action.choices))
+            close = meant(str(value), choices)
+            remedy = f"did you mean {' or '.join(close)}?" if close else f"choose from {', '.join(choices)}"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}; {remedy}")
+
 
 class _Version(argparse.Action):
     """Prints the version and the extras that are installed. Looking for them takes time, so only this option does."""
@@ -73,6 +82,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         import argcomplete
 
         argcomplete.autocomplete(parser)
+    for word in sys.argv[1:] if arguments is None else arguments:
+        if problem := text_problem(word):
+            parser.error(f"{word}: {problem}")
     parsed, left = parser.parse_known_args(arguments)
     if left and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in left)):
         options = [word.split("=", 1) for word in left if "=" in word and hasattr(parsed, word.split("=", 1)[0])]

@@ -1,15 +1,16 @@
 """Finished runs side by side: scores, intervals, paired tests and ranks, as tables and as a plot; and the report."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from mtl.api.run import Run
 from mtl.api.show import EXTRA, MarkdownText, frame, grid
-from mtl.base.errors import InputError, resources_as_input
+from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
+from mtl.base.interface import checked, foreign
 from mtl.runs import finished
 from mtl.stats.samples import SampleCache
 from mtl.tasks.suite import AVERAGE
@@ -152,9 +153,9 @@ class Comparison:
         return self.table()._repr_html_()
 
 
-@resources_as_input()
+@checked
 def compare(
-    runs: Compared | Iterable[Compared] | Mapping[str, Compared],
+    runs: Compared | Collection[Compared] | Mapping[str, Compared],
     *,
     references: Collection[str] = (),
     cache_dir: str | PathLike[str] | None = CACHE,
@@ -192,7 +193,7 @@ def compare(
     return Comparison(leaderboard(records, SampleCache(resampled), references))
 
 
-@resources_as_input()
+@checked
 def report(
     runs_dir: str | PathLike[str] = "runs",
     out: str | PathLike[str] = "report",
@@ -224,10 +225,12 @@ def report(
     return write_report(Path(runs_dir), Path(out), "mtl.report", cache, references)
 
 
-def _records(runs: Compared | Iterable[Compared] | Mapping[str, Compared]) -> list[finished.FinishedRun]:
+def _records(runs: Compared | Collection[Compared] | Mapping[str, Compared]) -> list[finished.FinishedRun]:
     """The finished runs that are meant, each with a name of its own. Raises InputError."""
     if isinstance(runs, Mapping):
         named = []
+        if not runs:
+            raise InputError("name one run or more", key="runs")
         for name, compared in runs.items():
             records = _opened(compared)
             if len(records) > 1:
@@ -248,9 +251,8 @@ def _records(runs: Compared | Iterable[Compared] | Mapping[str, Compared]) -> li
 def _opened(compared: Compared) -> Sequence[finished.FinishedRun]:
     if isinstance(compared, Run):
         return [compared.record]
-    if not isinstance(compared, str | PathLike):
-        raise InputError(f"a run, its folder or a folder of runs, not {type(compared).__name__}", key="runs")
-    path = Path(compared)
+    with foreign("runs"):
+        path = Path(compared)
     if (path / "config.yaml").exists() or not path.is_dir():
         return [finished.open_run(path)]
     if not (records := finished.find_runs(path)):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from mtl.api.settings import Settings, call_text, plain_settings
 from mtl.api.show import MarkdownText, frame, grid
-from mtl.base.errors import InputError, resources_as_input
+from mtl.base.errors import InputError
 from mtl.base.files import counted
+from mtl.base.interface import checked
 from mtl.runs import finished
 from mtl.runs.summary import Summary
 from mtl.tasks.suite import AVERAGE, load_suite
@@ -109,6 +110,7 @@ class Run:
         """The medians beside the published rows, with marks and notes: the run's table.md. Raises InputError for a damaged file."""
         return MarkdownText(self.record.folder.read_table().rstrip("\n"))
 
+    @checked
     def predictions(self, task: str, split: str | None = None, seed: int | None = None) -> "DataFrame":
         """Predictions, in the form of the targets in the task's files.
 
@@ -142,6 +144,7 @@ class Run:
                 rows.append((number, row, *map(cells.to_json, targets)))
         return frame(("seed", "row", "prediction", *(() if gold is None else ("gold",))), rows)
 
+    @checked
     def load(self, seed: int | None = None, device: str = "cpu") -> "Predictor":
         """The trained models of one seed; see `mtl.load`. Raises InputError for a method whose models are not kept."""
         return load(self.path, seed, device)
@@ -168,7 +171,7 @@ class Run:
         return self.table()._repr_html_()
 
 
-@resources_as_input()
+@checked
 def run(*settings: Settings, **named: Any) -> Run:
     """Train, evaluate and tabulate a baseline, as `mtl baseline` does with the same settings. What is finished is not made again.
 
@@ -225,7 +228,7 @@ def run_job(job: "Job", command: str) -> Run:
     return open(folder.path)
 
 
-@resources_as_input()
+@checked
 def import_predictions(
     name: str,
     predictions: Mapping[str, Any] | Sequence[Mapping[str, Any]],
@@ -259,14 +262,15 @@ def import_predictions(
     """
     from mtl.jobs.imports import import_job
 
-    named = {"seed": list(seed) if isinstance(seed, Sequence) else seed, "system": system, "labels": labels}
-    named = {key: fspath(value) if isinstance(value, PathLike) else value for key, value in named.items()}
-    merged = {**plain_settings((), settings), **{key: value for key, value in named.items() if value is not None}}
+    content = {"system": system, "labels": labels}
+    named = {key: fspath(value) if isinstance(value, PathLike) else value for key, value in content.items()}
+    merged = {**plain_settings((), {**settings, "seed": seed}), **named}
+    merged = {key: value for key, value in merged.items() if value is not None}
     by_seed = list(predictions) if isinstance(predictions, Sequence) else [predictions]
     return run_job(import_job(name, by_seed, merged), "mtl.import_predictions")
 
 
-@resources_as_input()
+@checked
 def open(path: str | PathLike[str]) -> Run:
     """A finished run that exists. Reads its files, without torch; models are read when they are used.
 
@@ -284,6 +288,7 @@ def open(path: str | PathLike[str]) -> Run:
     return Run(finished.open_run(Path(path)))
 
 
+@checked
 def load(run_dir: str | PathLike[str], seed: int | None = None, device: str = "cpu") -> "Predictor":
     """The trained encoder and heads of a run folder; see `mtl.methods.predictor.Predictor`.
 

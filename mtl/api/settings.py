@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mtl.base.errors import InputError
+from mtl.base.interface import foreign
 
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
+
+MOST_ITEMS = 10_000  # of a list
 
 Settings: TypeAlias = str | Mapping[str, Any]
 """One setting as on the command line, as in "encoder.hidden_size=64", or several by key; nested, or with dotted keys."""
@@ -40,17 +43,15 @@ def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> di
     from mtl.jobs.job import parse_settings
 
     merged: dict[str, Any] = {}
-    for layer in (*settings, named):
-        if isinstance(layer, str):
-            merged |= parse_settings([layer])
-        elif isinstance(layer, Mapping):
-            merged |= _flat(layer)
-        else:
-            raise InputError(f"settings are key=value strings or dictionaries, not {type(layer).__name__}")
+    with foreign("settings"):  # a list that holds itself is a RecursionError
+        for layer in (*settings, named):
+            if not isinstance(layer, str | Mapping):
+                raise InputError(f"settings are key=value strings or dictionaries, not {type(layer).__name__}")
+            merged |= parse_settings([layer]) if isinstance(layer, str) else _flat(layer)
     seeds = merged.get("seeds")
     if isinstance(seeds, int) and not isinstance(seeds, bool):
-        if seeds < 1:
-            raise InputError("must be a number of seeds, 1 or more, or a list of seeds", key="seeds", value=seeds)
+        if not 1 <= seeds <= MOST_ITEMS:
+            raise InputError(f"must be a number of seeds, 1 to {MOST_ITEMS}, or a list", key="seeds", value=seeds)
         merged["seeds"] = list(range(1, seeds + 1))
     return merged
 
@@ -82,8 +83,10 @@ def _plain(value: Any) -> Any:
     """A value as YAML has it: a path is a string, an array or another sequence a list, a number of numpy one of Python's own."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if hasattr(value, "tolist"):
+    if hasattr(value, "tolist") and not isinstance(value, type):
         return value.tolist()
     if isinstance(value, list | tuple | range):
+        if len(value) > MOST_ITEMS:
+            raise InputError(f"a list of {len(value):,} values; settings have at most {MOST_ITEMS:,}")
         return [_plain(item) for item in value]
     return value

@@ -83,7 +83,7 @@ class DivergedError(UserError):
 
 @contextmanager
 def resources_as_input() -> Iterator[None]:
-    """Within the block, an error of a file or a disk, and memory that runs out, is an InputError that says what to do.
+    """Within the block, an error of a file, its path or a disk, and memory that runs out, is an InputError that says what to do.
 
     A BrokenPipeError stays what it is: the reader of standard output has enough.
     """
@@ -91,7 +91,7 @@ def resources_as_input() -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
-    except (MemoryError, OSError, RuntimeError, ImportError) as error:
+    except (MemoryError, OSError, RuntimeError, ImportError, ValueError) as error:
         if (problem := resource_problem(error)) is None:
             raise
         raise InputError(problem) from error
@@ -112,6 +112,8 @@ def resource_problem(error: Exception) -> str | None:
             f"memory ran out{asked}; free some memory, or choose a smaller model, smaller batches or a smaller seeds_in_parallel=;"
             " the same command continues"
         )
+    if isinstance(error, ValueError) and "embedded null" in text:  # as Python says of a path
+        return "a path holds the character NUL, which no file's name has; leave it out"
     if isinstance(error, OSError):
         return f"{error.filename or 'input or output'}: {error.strerror or text}{REMEDIES.get(error.errno or 0, '')}"
     return None

@@ -6,11 +6,11 @@ error is one line that names the whole key and says what is allowed. A dataclass
 that do not go together; its keys are those of the dataclass.
 """
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import date
 from functools import cache
+from math import isfinite
 from pathlib import Path, PurePath
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.names import advice, text_problem
 from mtl.base.untrusted import TYPES
 
 Content = TypeVar("Content")
@@ -32,6 +33,7 @@ ZERO_TO_ONE = Meta(ge=0, le=1)
 SIZE = Meta(ge=1, le=2**16)  # units of a layer: larger ones would fill any machine's memory before an error is raised
 LAYERS = Meta(ge=1, le=100)
 LARGEST_NUMBER = 10**15  # of whole numbers; no library takes larger ones
+LONGEST = 100  # characters of a key or a value in a message
 
 
 class UnknownKey(InputError):
@@ -45,12 +47,8 @@ class UnknownKey(InputError):
 
     def __init__(self, key: str, known: Iterable[str], section: str = "") -> None:
         self.unknown, self.known, self.section = key, set(known), section
-        close = difflib.get_close_matches(key, sorted(self.known), 1)
-        close = close or [name for name in sorted(self.known) if name.rpartition(".")[2] == key]
-        names = [f"{section}{name}" for name in close or sorted(self.known)]
-        advice = f"known keys: {', '.join(names)}" if names else "none is known here"
-        advice = f"did you mean {names[0]}?" if close else advice
-        super().__init__(f"unknown key {section + key!r}; {advice}")
+        shown = repr(section + key) if len(key) <= LONGEST else f"{section + key[:LONGEST]!r}…"
+        super().__init__(f"unknown key {shown}; {advice(key, self.known, 'keys', section)}")
 
 
 def typed(kind: type[Content], content: Any, section: str = "", path: Path | str | None = None) -> Content:
@@ -179,6 +177,8 @@ def _single(hint: Any, value: Any, key: str) -> Any:
         value = str(value) if isinstance(value, int | float | date | PurePath) else value
     if isinstance(value, str) and "${" in value:
         raise InputError("holds '${', a reference to another value; write the value itself", key=key)
+    if isinstance(value, str) and (problem := text_problem(value)):
+        raise InputError(problem, key=key)
     problem = None
     try:
         made = msgspec.convert(value, hint, strict=False)
@@ -186,6 +186,8 @@ def _single(hint: Any, value: Any, key: str) -> Any:
         made, problem = value, f"must {_allowed(hint, plain, value)}"
     if isinstance(made, int) and abs(made) > LARGEST_NUMBER:
         raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
+    if isinstance(made, float) and plain is not Any and not isfinite(made):
+        raise InputError("must be a finite number", key=key, value=_shown(value))
     if problem is not None:
         raise InputError(problem, key=key, value=_shown(value))
     return made
@@ -205,5 +207,8 @@ def _allowed(hint: Any, plain: Any, value: Any) -> str:
 
 def _shown(value: Any) -> Any:
     """A value as a message has it: what is long is cut."""
-    text = str(value)
-    return f"{text[:100]}…" if len(text) > 100 else value
+    try:
+        text = str(value)
+    except Exception:  # of an object of a notebook, or of a list that holds itself
+        return f"a value of type {type(value).__name__}"
+    return f"{text[:LONGEST]}…" if len(text) > LONGEST else value

@@ -15,10 +15,13 @@ import yaml
 
 from mtl.api.settings import Settings, job_of
 from mtl.api.show import MarkdownText, frame
-from mtl.base.errors import InputError, resources_as_input
+from mtl.base.errors import InputError
 from mtl.base.files import new_folder, without_empty_folders, write_text
+from mtl.base.interface import checked, foreign
 from mtl.base.lazy import lazy
+from mtl.base.names import is_file_name, text_problem
 from mtl.base.terminal import inert, markdown_table
+from mtl.base.untrusted import is_deep
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.data_files import write_records
 from mtl.data.files import read_bytes
@@ -58,6 +61,7 @@ class Suite:
         ['nkjp-ner', 'labels', 'accuracy']
     """
 
+    @checked
     def __init__(
         self, suite: str | PathLike[str], data_dir: str | PathLike[str] | None = None, notes: str = ""
     ) -> None:
@@ -76,7 +80,7 @@ class Suite:
         self.notes = notes
 
     @classmethod
-    @resources_as_input()
+    @checked
     def from_folder(
         cls,
         data_dir: str | PathLike[str],
@@ -105,7 +109,7 @@ class Suite:
         return cls(made.path.resolve(), data_dir, made.summary)
 
     @classmethod
-    @resources_as_input()
+    @checked
     def from_frames(
         cls,
         frames: Mapping[str, Frame | Mapping[str, Frame]],
@@ -155,7 +159,8 @@ class Suite:
         known = {task: dict(keys) for task, keys in (tasks or {}).items()}
         if out is None:
             marks = {file: hashlib.sha256(content).hexdigest() for file, content in files.items()}
-            made_of = json.dumps([FRAMES_FORMAT, name, language, known, marks], sort_keys=True, default=str)
+            with foreign("tasks"):
+                made_of = json.dumps([FRAMES_FORMAT, name, language, known, marks], sort_keys=True, default=str)
             place = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}")
         else:
             place = Path(out)
@@ -222,7 +227,7 @@ class AuditReport:
         return self.report._repr_html_()
 
 
-@resources_as_input()
+@checked
 def audit(
     *settings: Settings,
     check: str = "data",
@@ -271,10 +276,12 @@ def audit_job(
 
 def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Frame]]:
     """The frames by task and split. Raises InputError for names that are not valid, and without frames."""
-    from mtl.benchmark_making.init_suite.names import SPLIT_OF, file_name
+    from mtl.benchmark_making.init_suite.names import SPLIT_OF
 
-    if not isinstance(frames, Mapping) or not frames:
+    if not frames:
         raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
+    if not is_file_name(name):
+        raise InputError(f"{name!r} names files; use letters, digits, '.', '_' and '-'", key="name")
 
     def by_split_name(value: Any) -> Any:
         """The frames by the names that splits have here: those of the Hub are others."""
@@ -286,7 +293,7 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
     of_splits = by_split_name(frames)
     by_task = {name: of_splits} if set(of_splits) <= set(SPLITS) else {t: by_split_name(v) for t, v in frames.items()}
     for task, by_split in by_task.items():
-        if not isinstance(task, str) or task != file_name(task, ""):
+        if not is_file_name(task):
             raise InputError(f"{task!r} names files; use letters, digits, '.', '_' and '-'", key="frames")
         if not isinstance(by_split, Mapping) or not by_split or not set(by_split) <= set(SPLITS):
             raise InputError(f"must be a dictionary with the keys {', '.join(SPLITS)}", key=f"frames.{task}")
@@ -295,16 +302,21 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
 
 def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
     """The columns of a frame, and its rows as values of a data file. Raises InputError, which names the split, the column and the row."""
-    listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
-    if not (names := list(listed)):
-        raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=f"frames.{where}")
-    if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
-        raise InputError("names of columns must be strings, each once", key=f"frames.{where}")
-    labels = {name: getattr(kind, "names", None) for name, kind in (getattr(rows, "features", None) or {}).items()}
-    columns = [
-        [_cell(_label(value, labels.get(name)), where, name, row) for row, value in enumerate(rows[name])]
-        for name in names
-    ]
+    with foreign(f"frames.{where}"):
+        listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
+        if not (names := list(listed)):
+            raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=f"frames.{where}")
+        if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
+            raise InputError("names of columns must be strings, each once", key=f"frames.{where}")
+        if odd := [name for name in names if text_problem(name)]:
+            raise InputError(f"column {odd[0]!r} {text_problem(odd[0])}", key=f"frames.{where}")
+        labels = {name: getattr(kind, "names", None) for name, kind in (getattr(rows, "features", None) or {}).items()}
+        columns = []
+        for name in names:
+            cells = rows[name]
+            if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
+                raise InputError(f"column {name} must be a list, not a {type(cells).__name__}", key=f"frames.{where}")
+            columns.append([_cell(_label(cell, labels.get(name)), where, name, row) for row, cell in enumerate(cells)])
     if len({len(column) for column in columns}) > 1:
         raise InputError("its columns have different lengths", key=f"frames.{where}")
     return names, [list(row) for row in zip(*columns, strict=True)]
@@ -325,11 +337,16 @@ def _cell(value: Any, where: str, column: str, row: int) -> Any:
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+    if (
+        (isinstance(value, str) and not text_problem(value))
+        or isinstance(value, int)
+        or (isinstance(value, float) and math.isfinite(value))
+    ):
         return value
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and not is_deep(list(value)):
         return [_cell(item, where, column, row) for item in value]
-    problem = f"column {column}, row {row}: {value!r} is not a text, a number, a truth value or a list"
+    shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
+    problem = f"column {column}, row {row}: {shown} is not a text, a number, a truth value or a list"
     raise InputError(problem, key=f"frames.{where}")
 
 

@@ -101,11 +101,13 @@ def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
         raise InputError(f"not {encoding.upper()}{byte}; {remedy}", path=path, line=line) from None
 
 
-def split_lines(content: bytes, name: str, before: int = 0) -> list[str]:
+def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LINES) -> list[str]:
     """The lines of a UTF-8 file's content, which `before` lines precede, without their ends.
 
-    Raises InputError with the line that is not UTF-8.
+    Raises InputError with the line that is not UTF-8, and for more than `most` lines, before they take memory.
     """
+    if content.count(b"\n") > most or (content.count(b"\n") == most and not content.endswith(b"\n")):
+        raise InputError(f"has more than {most:,} lines; leave out those that are not needed", path=name)
     lines = decode(content, name, before).split("\n")
     if lines[-1] == "":
         lines.pop()

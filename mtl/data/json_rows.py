@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,8 +18,8 @@ SPACE = re.compile(r"[ \t\r\n]*")
 def _unique_keys(pairs: list[tuple[str, Any]]) -> Row:
     row = dict(pairs)
     if len(row) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
+        counts = Counter(key for key, _ in pairs)
+        raise ValueError(f"key {next(key for key in counts if counts[key] > 1)!r} stands twice")
     return row
 
 

@@ -1,6 +1,7 @@
 """Rows of data files as records, with the values of the columns that a task reads; and files of rows. `mtl.data.rows` describes the forms."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -69,7 +70,7 @@ def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | No
     Lists are left out, and columns that share a name. Errors are as in `read_records`, except for missing values.
     """
     names = column_names(path, layout)
-    columns = [name for name in names if not name.endswith(LIST) and names.count(name) == 1]
+    columns = [name for name, count in Counter(names).items() if not name.endswith(LIST) and count == 1]
     records = _read(path, columns, optional_value, layout)
     return {name: [record.values[number] for record in records] for number, name in enumerate(columns)}
 
@@ -105,15 +106,17 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
     """The records of a table."""
     header, rows = read_table(path, layout)
     name, value = value_part(path, layout)
+    counts = Counter(header)
     for column in [*columns, *([name] if name is not None else [])]:
-        if column not in header:
+        if column not in counts:
             raise InputError(_no_column(path, column, header, layout), path=path, line=1)
-        if header.count(column) > 1:
+        if counts[column] > 1:
             raise InputError(
                 f"column {column!r} stands more than once in the header; rename the others", path=path, line=1
             )
-    positions = [header.index(column) for column in columns]
-    place = None if name is None else header.index(name)
+    places = {column: number for number, column in enumerate(header)}
+    positions = [places[column] for column in columns]
+    place = None if name is None else places[name]
     records = [
         Record(line, tuple([cells[position] for position in positions]))
         for line, cells in rows

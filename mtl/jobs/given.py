@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.interface import foreign
 from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
 from mtl.submissions.lines import ID, PredictionLines
@@ -53,15 +54,15 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite) -> list[GivenPredi
     """
     seeds = []
     for number, by_task in enumerate(predictions):
-        if not isinstance(by_task, Mapping):
-            raise InputError("must be a mapping from task ids, or a list with one for each seed", key="predictions")
         key = "predictions" if len(predictions) == 1 else f"predictions[{number}]"
         lines = {}
         for id, values in by_task.items():
             if id not in suite.tasks:
                 known = ", ".join(suite.tasks)
                 raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"{key}.{id}")
-            for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
+            with foreign(f"{key}.{id}"):
+                by_split = _by_split(values, suite.tasks[id], f"{key}.{id}")
+            for split, rows in by_split.items():
                 ids = [row[ID] for row in rows] if ID in rows[0] else None
                 lines[id, split] = PredictionLines(f"{key}.{id}.{split}", [row[PREDICTION] for row in rows], ids=ids)
         seeds.append(GivenPredictions(f"predictions-{number + 1}", lines))
@@ -72,10 +73,12 @@ def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any
     """The rows of a task by split. Those of a table name their splits, or are of the split that scores the task."""
     by_split: dict[str, list[dict[str, Any]]] = {}
     for split, part in (values if isinstance(values, Mapping) else {None: values}).items():
+        if split is not None and split not in SPLITS:
+            raise InputError(f"split {split!r} must be {' or '.join(SPLITS)}", key=key)
         for row in _rows(part, key):
             named = row.pop(SPLIT, split or task.scored_split)
             if named not in SPLITS or named != (split or named):
-                expected = " or ".join(SPLITS) if split is None or split not in SPLITS else split
+                expected = " or ".join(SPLITS) if split is None else split
                 raise InputError(f"split {named!r} must be {expected}", key=key)
             by_split.setdefault(named, []).append(row)
     return by_split
@@ -87,7 +90,7 @@ def _rows(values: Any, key: str) -> list[dict[str, Any]]:
         names = [name for name in (PREDICTION, ID, SPLIT) if name in values.columns]
         if PREDICTION not in names:
             raise InputError(f"the table has no column {PREDICTION!r}", key=key)
-    elif isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping):
+    elif isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes | Mapping):
         names, values = [PREDICTION], {PREDICTION: values}
     else:
         raise InputError("must be a list, an array, a table, or a mapping from dev and test to these", key=key)
@@ -105,5 +108,5 @@ def _plain(value: Any, name: str, key: str) -> str | int | float:
             raise ValueError
         json.dumps(plain, ensure_ascii=False, allow_nan=False).encode()  # refuses half a surrogate pair, too
     except ValueError:
-        raise InputError(f"{name} {plain!r} must be a text, a number or a truth value", key=key) from None
+        raise InputError(f"{name} {repr(plain)[:100]} must be a text, a number or a truth value", key=key) from None
     return plain

@@ -8,6 +8,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
+from mtl.base.names import one_spelling
 from mtl.base.typed import typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sampled import Key, read_key
@@ -45,7 +46,8 @@ def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], setti
     Raises:
         InputError: for a name that no folder can have, what is no prediction, and bad settings.
     """
-    if not re.fullmatch(r"[\w.+-]+", name) or name[0] in ".-":
+    name = one_spelling(name)
+    if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":
         raise InputError(f"{name!r} names a folder; use letters, digits, '.', '_', '+' and '-'", key="NAME")
     if not predictions:
         raise InputError("name the zip or the folder of its predictions; for several seeds one each", key=name)

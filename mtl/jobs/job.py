@@ -11,6 +11,7 @@ import yaml
 
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
+from mtl.base.names import advice, meant, one_spelling
 from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sample import SAMPLES
@@ -43,9 +44,10 @@ def read_named(kind: str, name: str, folder: Path) -> dict[str, Any]:
     """The content of the file with this name or path, which holds its own name under the key `kind`, as in `variant: frozen`."""
     path = find_yaml(kind, name, folder)
     content = read_yaml(path)
-    if not re.fullmatch(r"\w[\w.+-]*", str(content.get(kind, ""))):
+    named = one_spelling(str(content.get(kind, "")))
+    if not re.fullmatch(r"\w[\w.+-]*", named):
         raise InputError(f"{kind}: must be its name, of letters, digits and _ . + -", path=path)
-    return {**content, kind: str(content[kind])}
+    return {**content, kind: named}
 
 
 def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[str, Any]:
@@ -129,7 +131,7 @@ def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
         raise InputError(f"{origin}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
     for method, settings in of_methods.items():
         if method not in METHODS:
-            raise InputError(f"{origin}.{method}: unknown method; known: {', '.join(METHODS)}")
+            raise InputError(f"{origin}.{method}: unknown method; {advice(method, METHODS, 'methods')}")
         if unread := [key for key in flatten(settings) if not METHODS[method].reads_key(key)]:
             raise InputError(f"{origin}.{method}: {unread[0]}: the method does not read it")
     common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
@@ -313,7 +315,7 @@ def _merged(layers: Mapping[str, Any], settings: Mapping[str, Any], options: typ
     known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(options, "embeddings.")}
     for key, value in settings.items():
         if key not in known.union(flatten(merged)) and key.rpartition(".")[0] not in BY_TASK:
-            raise _unknown_key(key, known, str(merged["embeddings"]["name"]))
+            raise _unknown_key(key, known, str(merged["embeddings"]["name"]), str(merged["method"]))
         merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
         origins[key] = None
     try:
@@ -327,9 +329,11 @@ def _merged(layers: Mapping[str, Any], settings: Mapping[str, Any], options: typ
         raise error if path is None else error.located(path=path) from None
 
 
-def _unknown_key(key: str, known: Collection[str], embeddings: str) -> InputError:
+def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str) -> InputError:
     section, _, name = key.partition(".")
     kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
     if section == "embeddings" and kinds:
         return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
-    return UnknownKey(key, [*known, "embeddings"])
+    known = [*known, "embeddings"]
+    read = [name for name in known if METHODS[method].reads_key(name)]
+    return UnknownKey(key, read if meant(key, read) else known)

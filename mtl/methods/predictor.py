@@ -12,6 +12,7 @@ import numpy as np
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
+from mtl.base.interface import foreign
 from mtl.base.terminal import write_data
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
@@ -112,16 +113,17 @@ class Predictor:
                 For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
         """
         suite_task = self._task(task)
-        for row in rows:
-            try:
-                if isinstance(row, str):
-                    raise ValueError("is a text")
-                make_example(suite_task, row)
-            except ValueError as error:
-                message = f"task {task} takes rows, each a list of {_form(suite_task)}; {row!r} {error}"
-                raise InputError(message) from None
-        if not rows:
-            return []
+        with foreign("rows"):
+            for row in rows:
+                try:
+                    if isinstance(row, str):
+                        raise ValueError("is a text")
+                    make_example(suite_task, row)
+                except ValueError as error:
+                    message = f"task {task} takes rows, each a list of {_form(suite_task)}; {repr(row)[:200]} {error}"
+                    raise InputError(message) from None
+            if not len(rows):
+                return []
         return list(map(target_kind(suite_task).format, self.model.predict(suite_task, rows).tolist()))
 
     @exact_arithmetic()
@@ -162,8 +164,9 @@ class Predictor:
             write_text(out, text)
 
     def _task(self, task: str) -> Task:
-        if task not in self.tasks:
-            raise InputError(f"task {task!r}: not in this run; it has {', '.join(self.tasks)}")
+        if not isinstance(task, str) or task not in self.tasks:
+            named = repr(task) if isinstance(task, str) else f"a value of type {type(task).__name__}"
+            raise InputError(f"task {named}: not in this run; it has {', '.join(self.tasks)}")
         return self.suite.tasks[task]
 
 

@@ -1,6 +1,5 @@
 """Compare all finished runs and evaluations, and write the report: a page, Markdown, LaTeX and CSV."""
 
-import difflib
 import logging
 from collections.abc import Collection, Sequence
 from itertools import chain
@@ -9,6 +8,7 @@ from pathlib import Path
 from mtl.base.clock import now
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
+from mtl.base.names import meant
 from mtl.base.wings import wings
 from mtl.reports.document import document
 from mtl.reports.leaderboard import by_suite, leaderboard
@@ -65,6 +65,6 @@ def check_references(references: Collection[str], runs: Sequence[FinishedRun]) -
     names = {run.name for run in runs}
     for name in references:
         if name not in names:
-            close = " or ".join(difflib.get_close_matches(name, names))
+            close = " or ".join(meant(name, names))
             remedy = f"is it {close}?" if close else "the first column of the table of scores has the names"
             raise InputError(f"no finished run has this name; {remedy}", key="reference", value=name)

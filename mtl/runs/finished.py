@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.names import one_spelling, text_problem
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_predicted, read_targets
@@ -172,10 +173,13 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
         check: raises InputError if the predictions of a run are damaged.
     """
     suites: dict[bytes, Suite] = {}
+    paths: dict[str, Path] = {}
 
     def read(path: Path) -> FinishedRun:
         run = _read(RunFolder(path), path.relative_to(runs_dir), suites)
         check(run)
+        if (first := paths.setdefault(run.name, path)) != path:
+            raise InputError(f"has the name of {first} but for the spelling of its accents; rename it", path=path)
         return run
 
     return find_finished(runs_dir, "config.yaml", read)
@@ -221,11 +225,14 @@ def read_suite(folder: RunFolder, suites: dict[bytes, Suite]) -> Suite:
 
 def _read(folder: RunFolder, path: Path, suites: dict[bytes, Suite]) -> FinishedRun:
     """The run in a folder whose path relative to the folder that was searched is `path`. Raises InputError if it cannot be read."""
+    if problem := text_problem(str(folder.path)):
+        raise InputError(problem, path=folder.path)
     check_plain_folder(folder.path)
     folder.read_inputs()
     summary = read_summary(folder.summary)
     parts = path.parts[1:] if len(path.parts) > 1 and path.parts[0] == summary["suite"] else path.parts
-    run = FinishedRun("/".join(parts) or folder.path.resolve().name, folder, summary, read_suite(folder, suites))
+    name = one_spelling("/".join(parts) or folder.path.resolve().name)
+    run = FinishedRun(name, folder, summary, read_suite(folder, suites))
     run.check_records()
     return run
 

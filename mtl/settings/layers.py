@@ -9,6 +9,7 @@ from omegaconf import OmegaConf
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
+from mtl.base.names import meant
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
 
@@ -41,8 +42,12 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
         return Path(name)
     path = folder / f"{name}.yaml"
     if not path.is_file():
-        names = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
-        raise InputError(f"{kind}={name}: unknown; known: {names}, or the path of a YAML file")
+        names = sorted(file.stem for file in folder.glob("*.yaml"))
+        close = meant(name, names)
+        remedy = (
+            f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}, or the path of a YAML file"
+        )
+        raise InputError(f"{kind}={name}: unknown; {remedy}")
     return path
 
 

@@ -24,6 +24,7 @@ from mtl.base.typed import (
     typed,
 )
 
+LONGEST_NGRAM = 20  # of floors; longer ones of long texts fill any memory
 PAPER = "paper"  # the name of the default architecture and of the default preset
 
 
@@ -165,8 +166,8 @@ class FloorConfig:
     def check(self) -> None:
         for key in ("word_ngrams", "char_ngrams"):
             span = getattr(self, key)
-            if len(span) != 2 or not 1 <= span[0] <= span[1]:
-                raise InputError("must be [shortest, longest]", key=key, value=span)
+            if len(span) != 2 or not 1 <= span[0] <= span[1] <= LONGEST_NGRAM:
+                raise InputError(f"must be [shortest, longest], at most {LONGEST_NGRAM}", key=key, value=span)
         for key, values in self.grid.items():
             if values is not None and (not isinstance(values, list) or not values):
                 message = "must be a list of values to try, as in [0.1,1], or null for the default"

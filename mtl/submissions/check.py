@@ -24,7 +24,7 @@ from mtl.submissions.entry import (
     show,
     system_names,
 )
-from mtl.submissions.files import SPLITS, foreign_problems, is_entry, read_files, rows_name
+from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, foreign_problems, is_entry, read_files, rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.rows import data_remarks
 from mtl.tasks.suite import Suite
@@ -49,7 +49,7 @@ def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[st
 def submitted_rows(task: Task, contents: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
     """The submission's files of rows of a task, by split, from its content by name."""
     return {
-        split: RowFile(task, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}"))
+        split: RowFile(task, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}", most=MOST_PREDICTIONS))
         for split in SPLITS
         if (name := rows_name(task, split)) in contents
     }

@@ -5,13 +5,15 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import check_plain_folder, read_bytes
-from mtl.data.fetching.archives import UNPACKED_LIMIT, read_zip
+from mtl.data.fetching.archives import read_zip
 from mtl.runs.predictions import FILE
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
 SPLITS = ("dev", "test")  # of a submission
 JSON_LINES = "{split}_pred_{task}.jsonl"
+SUBMISSION_LIMIT = 2**28  # bytes of all files of predictions together, unpacked
+MOST_PREDICTIONS = 2_000_000  # lines of a file of predictions whose rows are not known
 MOST_FOREIGN = 10  # files of other names that are listed
 
 
@@ -68,13 +70,13 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
     """
     try:
         if not path.is_dir():
-            return read_zip(path, wanted)
+            return read_zip(path, wanted, SUBMISSION_LIMIT)
         check_plain_folder(path)
         files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
         names = [name for name in files if wanted(name)]
-        if sum(files[name].stat().st_size for name in names) > UNPACKED_LIMIT:
-            raise InputError(f"its files have more than {UNPACKED_LIMIT} bytes; no submission does", path=path)
-        contents = {name: read_bytes(files[name], UNPACKED_LIMIT) for name in names}
+        if sum(files[name].stat().st_size for name in names) > SUBMISSION_LIMIT:
+            raise InputError(f"its files have more than {SUBMISSION_LIMIT} bytes; no submission does", path=path)
+        contents = {name: read_bytes(files[name], SUBMISSION_LIMIT) for name in names}
         return contents, [name for name in files if name not in contents]
     except FileNotFoundError:
         raise InputError("no such file or folder", path=path) from None

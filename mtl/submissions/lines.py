@@ -17,11 +17,13 @@ from mtl.data.records import column_names, read_records
 from mtl.data.sampled import RowSample
 from mtl.submissions.answers import answer_targets
 from mtl.submissions.entry import PREDICTION, RowFile, read_row_file, show, value_target
+from mtl.submissions.files import MOST_PREDICTIONS
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Layout, Task
 
 HEADER = "index\tprediction"  # of a file whose lines have the number of their row, from 0
+MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
 ID = "id"  # the key of a row's id on a line of predictions
 FORM = '{"id": …, "prediction": …}'
 
@@ -84,17 +86,20 @@ class PredictionLines:
             raise self.error(f"{PREDICTION}: {error}", position) from None
 
 
-def read_tsv(task: Task, content: bytes, name: str, indexed: bool | None = None) -> PredictionLines:
+def read_tsv(
+    task: Task, content: bytes, name: str, indexed: bool | None = None, most: int = MOST_PREDICTIONS
+) -> PredictionLines:
     """The predictions in a file with a header and one prediction on each line.
 
     Args:
         name: the path of the file.
         indexed: whether the number of the row stands before each prediction; None: the header says it.
+        most: the most lines that it may have.
 
     Raises:
         InputError: which names the file and the line, for a file without a header, and for an index that is not the number of the row.
     """
-    lines = split_lines(content, name)
+    lines = split_lines(content, name, most=most)
     if not lines:
         raise InputError("the file is empty; it needs a header and one prediction for each row", path=name, line=1)
     header, *cells = lines
@@ -111,9 +116,13 @@ def read_tsv(task: Task, content: bytes, name: str, indexed: bool | None = None)
     return PredictionLines(name, cells, first=2, typed=False, header=wrong)
 
 
-def read_json_lines(content: bytes, name: str) -> PredictionLines:
-    """The predictions in the file `name` with an object on each line. Raises InputError, which names the line, for another form."""
-    lines = [parse_row(name, number, line) for number, line in enumerate(split_lines(content, name), start=1)]
+def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> PredictionLines:
+    """The predictions in the file `name` with an object on each of at most so many lines. Raises InputError, which names the line, for
+    another form."""
+    lines = []
+    for number, written in enumerate(split_lines(content, name, most=most), start=1):
+        row = parse_row(name, number, written)
+        lines.append({key: _flat(name, number, key, row[key]) for key in (ID, PREDICTION) if key in row})
     if not lines:
         raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
     for number, line in enumerate(lines, start=1):
@@ -124,6 +133,13 @@ def read_json_lines(content: bytes, name: str) -> PredictionLines:
             raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=number)
     ids = [line[ID] for line in lines] if ID in lines[0] else None
     return PredictionLines(name, [line[PREDICTION] for line in lines], first=1, ids=ids)
+
+
+def _flat(name: str, line: int, key: str, value: Any) -> Any:
+    """A value on a line. Raises InputError for lists or objects in a list, which take many times the memory of their texts."""
+    if isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
+        raise InputError(f"{key} {show(value)} must be a value, or a list of texts or numbers", path=name, line=line)
+    return value
 
 
 @dataclass(frozen=True)
@@ -149,6 +165,11 @@ class DataRows:
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.targets)
+
+    @property
+    def most_lines(self) -> int:
+        """The most lines that a file of their predictions may have: with a header, and some to say how many are too many."""
+        return max(len(self), self.sample.whole if self.sample else 0) + MORE_LINES
 
     @cached_property
     def objects(self) -> RowFile | None:

@@ -41,12 +41,13 @@ def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: 
             continue  # a file of rows has none that are held out
         if (earlier := sources.get((id, split))) is not None:
             raise InputError(f"{name} has predictions of the same rows; leave one out", path=earlier.name)
+        most = rows[id][split].most_lines
         if of_rows:
-            sources[id, split] = RowFile(task, file, split_lines(contents[name], file))
+            sources[id, split] = RowFile(task, file, split_lines(contents[name], file, most=most))
         elif name.endswith(".jsonl"):
-            sources[id, split] = read_json_lines(contents[name], file)
+            sources[id, split] = read_json_lines(contents[name], file, most)
         else:
-            sources[id, split] = read_tsv(task, contents[name], file)
+            sources[id, split] = read_tsv(task, contents[name], file, most=most)
     return sources
 
 

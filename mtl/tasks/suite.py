@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.files import counted
+from mtl.base.names import is_file_name
 from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside
 from mtl.base.untrusted_yaml import read_yaml
@@ -195,7 +196,7 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
             message = f"{named!r} must be a recipe's name or a path below the working directory"
             hint = "the command line may name any path (embeddings.path=)"
             raise InputError(f"embeddings.{kind}: {message}; {hint}", path=path)
-    if not _is_file_name(suite.name):
+    if not is_file_name(suite.name):
         raise InputError(f"{suite.name!r} names folders; use letters, digits, '.', '_' and '-'", path=path, key="name")
     for id, task in suite.tasks.items():
         task.id = str(id)
@@ -237,10 +238,6 @@ def _suite_problem(suite: Suite) -> str | None:
     return None
 
 
-def _is_file_name(name: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", name))
-
-
 def _take_answers(task: Task, suite: Suite) -> str | None:
     """Set the task's kind. A task that another task's head answers gets that task's kind, labels and range.
 
@@ -264,7 +261,7 @@ def _take_answers(task: Task, suite: Suite) -> str | None:
 
 
 def _target_problem(task: Task) -> str | None:
-    if not _is_file_name(task.id):
+    if not is_file_name(task.id):
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if task.id == AVERAGE:
         return f"id: {AVERAGE!r} names the average of all tasks; choose another id"

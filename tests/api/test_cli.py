@@ -27,7 +27,8 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
     ("arguments", "complaint"),
     [
         (["baseline", "encoder.width=3"], "unknown key 'encoder.width'"),
-        (["baseline", "suite=klej", "data_dir=none"], "none/klej_nkjp-ner/train.tsv: no such file"),
+        (["baseline", "suite=klej", "data_dir=none"], "data_dir=none: no such folder; correct it, drop it, or write the data there: mtl data"),
+        (["baseline", "suite=klej-sample", "data_dir=none", "method=majority"], "data_dir=none: no such folder"),
         pytest.param(
             ["baseline", "suite=klej-sample", "trainer.accelerator=gpu"],
             "trainer.accelerator=gpu: torch finds no such device",
@@ -58,23 +59,25 @@ def test_bad_input_is_one_line_and_exit_status_2(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "help"),
+    ("arguments", "help", "complaint"),
     [
-        ([], "mtl"),
-        (["bake"], "mtl"),
-        (["baseline", "--fast"], "mtl"),
-        (["predict", "run", "x.tsv", "--task", "cbd", "--seed", "one"], "mtl predict"),
-        (["embeddings", "fetch"], "mtl embeddings fetch"),
+        ([], "mtl", "COMMAND"),
+        (["qqq"], "mtl", "invalid choice: 'qqq'; choose from baseline, "),
+        (["basline"], "mtl", "invalid choice: 'basline'; did you mean baseline?"),
+        (["report", "runs\udcff"], "mtl", "is not valid UTF-8; give the file or the folder another name"),
+        (["baseline", "--fast"], "mtl", "--fast"),
+        (["predict", "run", "x.tsv", "--task", "cbd", "--seed", "one"], "mtl predict", "--seed"),
+        (["embeddings", "fetch"], "mtl embeddings fetch", "EMBEDDINGS"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_status_2(
-    arguments: list[str], help: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], help: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("mtl: error: ") and line.endswith(f"; see {help} --help")
+    assert line.startswith("mtl: error: ") and line.endswith(f"; see {help} --help") and complaint in line
 
 
 def test_sigterm_ends_any_command_as_an_interrupt(

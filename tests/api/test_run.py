@@ -1,8 +1,11 @@
 """A finished run in Python has what its files have, and `mtl.run` makes what `mtl baseline` makes."""
 
+import itertools
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,3 +130,23 @@ def test_curves_and_models_of_a_trained_run(settings: list[str]) -> None:
     loaded, texts = mtl.load(run.path), ["solen skiner", "regnet faller"]
     assert run.predict("kansla", [[text] for text in texts]) == loaded.predict("kansla", [[text] for text in texts])
     np.testing.assert_array_equal(run.encode(texts), loaded.encode(texts))
+
+
+def test_anything_that_a_notebook_can_hold_is_one_line() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    calls: list[Callable[[], object]] = [
+        lambda: mtl.import_predictions(5, []),  # type: ignore[arg-type]
+        lambda: mtl.import_predictions("a", {"cbd": itertools.count()}, suite="klej-sample"),
+        lambda: mtl.import_predictions("a", {"cbd": {float("nan"): []}}, suite="klej-sample"),
+        lambda: mtl.run(suite="klej-sample", data_dir="a\0b"),
+        lambda: mtl.run(suite="klej-sample", tasks=loop),
+        lambda: mtl.run(suite="klej-sample", seeds=10**12),
+        lambda: mtl.compare({}),
+        lambda: mtl.open("a\0b"),
+        lambda: mtl.load("a", seed="1"),  # type: ignore[arg-type]
+    ]
+    for call in calls:
+        with pytest.raises(mtl.InputError) as caught:
+            call()
+        assert "\n" not in str(caught.value) and len(str(caught.value)) < 300

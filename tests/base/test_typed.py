@@ -16,8 +16,8 @@ from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, POSITIVE, S
 @pytest.mark.parametrize(
     ("bounds", "inside", "outside"),
     [
-        (POSITIVE, (1e-300, 1, math.inf), (0, -1, math.nan)),
-        (NOT_NEGATIVE, (0, 1), (-1e-300, math.nan)),
+        (POSITIVE, (1e-300, 1), (0, -1, math.nan, math.inf)),
+        (NOT_NEGATIVE, (0, 1), (-1e-300, math.nan, math.inf)),
         (AT_LEAST_ONE, (1, 2), (0, 0.5)),
         (SHARE, (0, 0.999), (1, -0.1)),
         (PART, (1e-9, 0.999), (0, 1)),
@@ -75,7 +75,7 @@ def test_types_and_defaults_of_which_lists_and_sections_are_copies() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"width": 1, "heigth": 2}, "unknown key 's.heigth'; known keys: s.extra, s.name, s.rows, s.share, s.title, s.whole,"),
+        ({"width": 1, "heigth": 2}, "unknown key 's.heigth'; known keys: s.extra, s.name, s.share, s.whole, s.width, and 3 more"),
         ({"withd": 1}, "unknown key 's.withd'; did you mean s.width?"),
         ({1: 1}, "s.1: a key must be a text; put it in quotes"),
         ({"share": 0.5}, "s.width: has no value"),

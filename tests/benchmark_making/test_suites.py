@@ -1,5 +1,6 @@
 """Data in memory becomes a suite that is read as every suite is."""
 
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +105,33 @@ def test_cells_of_pandas_and_numpy() -> None:
     assert line == '{"text": "text nummer 0", "spam": "true", "topic": "t0", "note": null, "size": 0}'
 
 
+DEEP: list[Any] = []
+for _ in range(100_000):
+    DEEP = [DEEP]
+
+
 @pytest.mark.parametrize(
     ("frames", "options", "key"),
     [
         ({}, {}, "frames"),
         ([ROWS], {}, "frames"),
         ({"a b": {"train": ROWS}}, {}, "frames"),
-        ({"train": ROWS}, {"name": "../x"}, "frames"),
+        ({"train": ROWS}, {"name": "../x"}, "name"),
+        ({"mina": {"train": ROWS}}, {"name": "../../../x"}, "name"),
+        ({"train": ROWS}, {"name": "a\0"}, "name"),
+        ({"train": ROWS}, {"language": 5}, "language"),
+        ({"train": ROWS}, {"tasks": {"mina": {"labels": DEEP}}}, "tasks"),
+        ({"train": {**ROWS, "text": 5}}, {}, "frames.mina.train"),
+        ({"train": {**ROWS, "text": count()}}, {}, "frames.mina.train"),
+        ({"train": {**ROWS, "text": [DEEP] * 60}}, {}, "frames.mina.train"),
+        ({"train": {**ROWS, "text": ["\udcff"] * 60}}, {}, "frames.mina.train"),
+        ({"train": {**ROWS, "a\0": ["a"] * 60}}, {}, "frames.mina.train"),
+        ({"train": pd.DataFrame([["a", "b"]], columns=["x", "x"])}, {}, "frames.mina.train"),
+        (
+            {"train": pd.DataFrame([["a", "b"]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))},
+            {},
+            "frames.mina.train",
+        ),
         ({"kansla": {"holdout": ROWS}}, {}, "frames.kansla"),
         ({"kansla": {}}, {}, "frames.kansla"),
         ({"train": 3}, {}, "frames.mina.train"),
@@ -127,6 +148,7 @@ def test_cells_of_pandas_and_numpy() -> None:
         ({"train": ROWS}, {"tasks": {"mina": {"text": ["nix"]}}}, "frames.mina"),
         ({"train": ROWS}, {"tasks": {"mina": {"metric": "nix"}}}, None),
     ],
+    ids=count(),
 )
 def test_frames_that_are_no_suite(home: Path, frames: Any, options: dict[str, Any], key: str) -> None:
     with raises_input_error(key=key):

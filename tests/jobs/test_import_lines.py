@@ -100,6 +100,7 @@ def test_held_out_rows_are_found_by_the_ids_of_the_training_file(
         ([{**GRAD[0], "id": None}, *GRAD[1:]], "dev_pred_grad.jsonl:1: id null must be a text or a whole number"),
         ([*GRAD[:3], '{"id": "g1", "prediction": NaN}'], "dev_pred_grad.jsonl:4: not a row: NaN is not a JSON number; one JSON object a line"),
         ([*GRAD[:3], {"id": "g1", "prediction": "4"}], 'dev_pred_grad.jsonl:4: prediction "4" must be a number'),
+        ([{**GRAD[0], "prediction": [[]]}], "dev_pred_grad.jsonl:1: prediction [[]] must be a value, or a list of texts or numbers"),
         ([], "dev_pred_grad.jsonl:1: the file is empty; it needs a prediction for each row"),
         (
             [{"prediction": 1}, {"prediction": 2}],
@@ -112,6 +113,17 @@ def test_bad_lines_are_refused(
 ) -> None:
     write("dev_pred_grad.jsonl", *lines)
     assert refused(capsys) == f"theirs/{error}"
+
+
+@pytest.mark.parametrize("file", ["dev_pred_grad.tsv", "dev_pred_grad.jsonl", "grad/dev.jsonl"])
+def test_lines_are_counted_before_they_take_memory(
+    file: str, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mtl.submissions.lines.MORE_LINES", 10)
+    write("dev_pred_par.tsv", "target", *PAR)
+    Path("theirs", file).parent.mkdir(exist_ok=True)
+    write(file, *["1"] * 15)
+    assert refused(capsys) == f"theirs/{file}: has more than 14 lines; leave out those that are not needed"
 
 
 def test_a_label_or_a_candidate_that_the_row_does_not_have_is_refused(

@@ -96,7 +96,7 @@ FORMS = "must be a list, an array, a table, or a mapping from dev and test to th
     ("predictions", "error"),
     [
         ({"humor": GRAD}, "predictions.humor: suite rader has no such task; it has grad, val, par"),
-        (3, "predictions: must be a mapping from task ids, or a list with one for each seed"),
+        (3, "predictions: must be a dictionary or a list, not a value of type int"),
         ({"grad": [[1, 2], [3, 4]]}, "predictions.grad, row 1: prediction [1, 2] must be a text, a number or a truth"),
         ([], "theirs: name the zip or the folder of its predictions; for several seeds one each"),
         ({"grad": "3"}, f"predictions.grad: {FORMS}"),

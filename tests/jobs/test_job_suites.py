@@ -52,7 +52,7 @@ def test_damaged_bytes_and_tasks_that_are_no_texts_are_one_line(tmp_path: Path) 
     [
         ("range: [0, 10]", f"range: [0, {VALUES['huge']}]", "suite.yaml: "),
         ("language: sv", f"language: sv\npublished: [{{model: A, family: b, scores: {{betyg: {VALUES['huge']}}}}}]", "suite.yaml: "),
-        ("language: sv", "language: sv\npublished: [{model: A, family: b, scores: {betyg: .nan}}]", "betyg is not a finite number"),
+        ("language: sv", "language: sv\npublished: [{model: A, family: b, scores: {betyg: .nan}}]", "betyg=nan: must be a finite number"),
         ("labels: [glad, arg]", f"labels: [{', '.join(map(str, range(10_001)))}]", "more than 10,000 values"),
         ("language: sv", f"language: sv\ntitle: {VALUES['deep']}", "nested more than 50 levels deep"),
         ("range: [0, 10]", "range: [0, [10]]", "tasks.betyg.range.1=[10]: must be a number"),

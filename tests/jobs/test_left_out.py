@@ -133,7 +133,7 @@ def test_no_task_is_left_out_if_none_is_there(suite: Path) -> None:
     suite.write_text(f"allow_missing: true\n{suite.read_text(encoding='utf-8')}", encoding="utf-8")
     made = job(suite, data_dir=str(suite.parent / "nowhere"))
     assert made.absent == [] and len(made.run_tasks) == 4
-    with raises_input_error(file="train.jsonl"):
+    with raises_input_error(key="data_dir"):
         run_baseline(made)
 
 

@@ -24,6 +24,13 @@ def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     assert [run.name for run in find_runs(tmp_path / "mine")] == ["mine"]
 
 
+def test_a_name_is_valid_unicode_in_one_spelling(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("b\udcff", "caf\u00e9", "cafe\u0301"):
+        make_run(tmp_path / "klej/run", right(0.5), tasks=["cbd"]).path.rename(tmp_path / "klej" / name)
+    assert [run.name for run in find_runs(tmp_path)] == ["caf\u00e9"]
+    assert len(caplog.messages) == 2 and all(message.endswith("is left out") for message in caplog.messages)
+
+
 def change(file: Path, pattern: str, new: str) -> None:
     """Replaces what matches in a file, once."""
     text, count = re.subn(pattern, new, file.read_text(encoding="utf-8"), count=1, flags=re.DOTALL)

@@ -15,7 +15,6 @@ from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes, mutated_json
 from rows_suite import read
 
-from mtl.data.fetching import archives
 from mtl.jobs.job import Job
 from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.rejoin import rejoin
@@ -144,8 +143,7 @@ def test_what_would_unpack_to_too_much_is_one_line(copy: Path, uses: Uses, monke
     for path in (zipped(copy), copy):
         size = sum(file.stat().st_size for file in copy.rglob("*") if file.is_file())
         for limit, refused in ((size, False), (size - 1, True)):
-            monkeypatch.setattr(archives, "UNPACKED_LIMIT", limit)
-            monkeypatch.setattr("mtl.submissions.files.UNPACKED_LIMIT", limit)
+            monkeypatch.setattr("mtl.submissions.files.SUBMISSION_LIMIT", limit)
             message = message_of(lambda path=path: uses["check"](path), "limit")  # type: ignore[misc]
             assert (message is not None and "more than" in message) == refused
 

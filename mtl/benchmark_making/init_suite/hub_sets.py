@@ -46,7 +46,9 @@ from mtl.benchmark_making.init_suite.names import (
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
 from mtl.data.columns import listed
 
-ADDRESS = re.compile(r"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.-]+))?(?:/([^/]+))?/?")
+ADDRESS = re.compile(
+    r"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.-]+))?(?:/([^/]+))?/?"
+)
 LIMIT = 2**32  # bytes of files that are downloaded
 MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
 

@@ -307,7 +307,7 @@ def _described(guess: Guess) -> str:
     keys = guess.keys
     texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
     numbers = "numbers {} to {}".format(*keys.get("range", ("", "")))
-    kinds = {"labels": f"{len(keys.get('labels', ()))} labels", "number": numbers}
+    kinds = {"labels": f"{len(keys.get('labels') or ())} labels", "number": numbers}
     kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
     return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"

@@ -192,10 +192,10 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
     table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named), counts=counts)
     lines = [line for line, _ in sample]
-    header = column_names(path, layout) if form_of(path, layout) in TABLES else []
+    header = Counter(column_names(path, layout) if form_of(path, layout) in TABLES else [])
     for name in named:
-        if header.count(name) > 1:
-            table.unread[name] = f"the name of {header.count(name)} columns"
+        if header[name] > 1:
+            table.unread[name] = f"the name of {header[name]} columns"
         else:
             _add(table, name, values[name], lines)
     if not table.columns and not table.incomplete and not table.unread:
@@ -266,7 +266,7 @@ def _flat(
             yield name, None
         elif isinstance(value, str):
             yield name, value
-        elif isinstance(value, int | float) and (not math.isfinite(value) or abs(value) >= INTEGER_LIMIT):
+        elif isinstance(value, int | float) and not abs(value) < INTEGER_LIMIT:
             yield name, Other("a number that is not finite, or has more than 64 bits")
         elif isinstance(value, int | float):
             yield name, text(value)

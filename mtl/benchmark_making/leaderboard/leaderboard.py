@@ -4,6 +4,7 @@ The labels stay hidden: messages are about the submissions alone, scores are rou
 """
 
 import logging
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -123,7 +124,7 @@ def _judge(folder: Path, rules: Rules, take: Callable[[Path, Entrant], None], ti
     described.sort(key=lambda each: (each[1].date or "", each[0].name))
     taken = Counter[tuple[str, str]]()  # by team and month
     for path, about in progress(described, title, "submissions"):
-        own = (about.team or "").strip().casefold(), (about.date or "")[:7]
+        own = unicodedata.normalize("NFKC", about.team or "").strip().casefold(), (about.date or "")[:7]
         try:
             if rules.limit is not None and not (about.team and about.date):
                 problem = "needs team and date, as this leaderboard limits a team's submissions"

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE, PART
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
+from mtl.benchmark_making.similarity.comparison import NGRAM
 from mtl.benchmark_making.similarity.mining import near_duplicates
 from mtl.data.columns import LIST
 
@@ -101,7 +102,7 @@ class Duplicates:
 
     columns: list[str]
     near: Annotated[float, PART] | None = None
-    ngram: Annotated[int, AT_LEAST_ONE] = 5
+    ngram: Annotated[int, NGRAM] = 5
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "columns", *self.columns, lists=False)
@@ -209,6 +210,8 @@ class Explode:
         if not self.column.endswith(LIST):
             raise work.error(f"{self.column!r} is no column of lists; its name would end in {LIST}", "column")
         columns = [name for name in table.columns if not name.endswith(LIST)]
+        count = sum(len(row.items(self.column)) for row in table.rows)
+        work.added = work.claim(count, len(columns) + 2, "column", table.width * len(table.rows))
         rows = []
         for row in table.rows:
             items = row.items(self.column)
@@ -225,6 +228,8 @@ class Stack:
 
     def run(self, work: Work, *tables: Table) -> Table:
         columns = dict.fromkeys(column for table in tables for column in table.columns)
+        counts, width = [len(table.rows) for table in tables], max(table.width for table in tables)
+        work.added = work.claim(sum(counts), width, before=max(counts) * width)
         return Table(tables[0].name, list(columns), [row for table in tables for row in table.rows])
 
 

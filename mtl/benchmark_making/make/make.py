@@ -100,14 +100,15 @@ def _data_dir(recipe: TaskRecipe, data_dir: Path | None) -> Path:
 def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
     """Do all steps; `tables` gets their tables."""
     done: list[Done] = []
-    last = ""
+    last, added = "", 0
     for place, use in enumerate(recipe.uses):
         taken = [tables[name] for name in use.tables]
         if len(taken) == 1 and use.tables[0] in recipe.form.sources and use.tables[0] != last:
             _note_changes(use, done)
         last = use.into
-        work = Work(recipe.path, use.number, use.name, recipe.form.seed)
+        work = Work(recipe.path, use.number, use.name, recipe.form.seed, added)
         table = use.step.run(work, *taken)
+        added = work.added
         rows = {name: len(tables[name].rows) for name in use.tables}
         if not table.rows:
             given = " and ".join(f"{counted(number, 'row')} of {name}" for name, number in rows.items())

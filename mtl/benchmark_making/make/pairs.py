@@ -1,8 +1,10 @@
 """Steps about two texts: pairs, similarity and cut."""
 
-from collections import defaultdict
+import operator
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import median
 from typing import Annotated, Literal
 
@@ -15,7 +17,7 @@ from mtl.benchmark_making.make.table import SourceRow, Table, Work
 from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, Units, sentences, units_of
 from mtl.benchmark_making.similarity.mining import Pairs, joined, most_similar, within_groups
 
-MOST_PAIRS = 10_000_000
+MOST_SENTENCES = 100  # of a text that is cut
 
 Sides = Sequence[np.ndarray]  # of the first and of the second table, one number a row
 
@@ -75,10 +77,17 @@ class PairRows(SimilarityOptions):
             np.array([ids.setdefault(name, len(ids)) for name in zip(own, table.texts(group), strict=True)])
             for own, table, group in zip(same, tables, self.groups, strict=True)
         ]
-        found = joined([_found(work, self, tables, groups, block) for block in _blocks(*same)])
-        if len(found.lefts) > MOST_PAIRS:
-            raise work.error(f"makes {len(found.lefts):,} pairs; ask for fewer, at most {MOST_PAIRS:,}", "most")
         columns = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
+        names = [*first.columns, *columns.values(), self.into]
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise work.error(f"a pair would have two columns {twice[0]!r}; rename that one before", "into")
+        width, known = first.width + second.width + 1, 0
+        parts: list[Pairs] = []
+        for block in _blocks(*same):
+            parts.append(_found(work, width, known, self, tables, groups, block))
+            known += len(parts[-1].lefts)
+        work.added = work.claim(known, width)
+        found = joined(parts)
         rows = []
         for left, right, value in zip(*map(np.ndarray.tolist, found), strict=True):
             one, other = first.rows[left], second.rows[right]
@@ -90,7 +99,7 @@ class PairRows(SimilarityOptions):
             for number in sorted(set(range(len(table.rows))) - set(used.tolist())):
                 work.drop(table.rows[number], "in no pair")
         work.facts |= {"pairs": len(rows), "similarity": _range([row.number(self.into) for row in rows])}
-        return Table(first.name, [*first.columns, *columns.values(), self.into], rows)
+        return Table(first.name, names, rows)
 
 
 def _blocks(first: Sequence[str], second: Sequence[str]) -> Iterator[Sides]:
@@ -104,9 +113,23 @@ def _blocks(first: Sequence[str], second: Sequence[str]) -> Iterator[Sides]:
             yield np.array(own), np.array(theirs[value])
 
 
-def _found(work: Work, options: PairRows, tables: tuple[Table, Table], groups: Sides, block: Sides) -> Pairs:
-    """The pairs among some rows. block: their numbers in both tables."""
+def _found(
+    work: Work, width: int, known: int, options: PairRows, tables: tuple[Table, Table], groups: Sides, block: Sides
+) -> Pairs:
+    """The pairs among some rows. Raises InputError for too many.
+
+    Args:
+        width: the values of a pair.
+        known: the number of pairs of other rows.
+        block: the numbers of the rows in both tables.
+    """
     title = f"step {work.number}, pairs"
+
+    same = tables[0] is tables[1] and options.texts[0] == options.texts[1]
+
+    def check(count: int) -> None:
+        work.claim(known + (count // 2 if same else count), width, "most")
+
     lefts, rights = (
         [table.rows[number].cell(column) for number in numbers.tolist()]
         for table, column, numbers in zip(tables, options.texts, block, strict=True)
@@ -115,12 +138,11 @@ def _found(work: Work, options: PairRows, tables: tuple[Table, Table], groups: S
     comparison = TextComparison(lefts, rights, options, title)
     low = -np.inf if options.at_least is None else options.at_least
     high = np.inf if options.at_most is None else options.at_most
-    same = tables[0] is tables[1] and options.texts[0] == options.texts[1]
     if options.scope == "across":
-        found = most_similar(comparison, own_groups, options.most or 1, low, high, title)
+        found = most_similar(comparison, own_groups, options.most or 1, low, high, check, title)
     else:
         least = options.order == "least_similar"
-        found = within_groups(comparison, own_groups, options.most, least, low, high, same)
+        found = within_groups(comparison, own_groups, options.most, least, low, high, check, same)
     if same:  # a pair may stand there twice, the second time the other way round
         _, first = np.unique(np.sort(np.stack([found.lefts, found.rights]), axis=0), axis=1, return_index=True)
         found = Pairs(*(each[np.sort(first)] for each in found))
@@ -186,7 +208,7 @@ class Cut(SimilarityOptions):
     penalty: Annotated[float, Meta(ge=1, le=10)] = 1.2
     column: str
     like: str
-    most: Annotated[int, AT_LEAST_ONE] = 10
+    most: Annotated[int, Meta(ge=1, le=MOST_SENTENCES)] = 10
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "column", self.column, lists=False)
@@ -207,18 +229,21 @@ class Cut(SimilarityOptions):
 
 def _best_run(parts: Sequence[str], wanted: set[str], units: Units, options: Cut) -> str:
     own = [set(units(part)) for part in parts]
-    best, value = (0, 1), -1.0
-    divisor = 1.0
-    for size in range(1, min(options.most, len(parts)) + 1):
-        divisor *= options.penalty
-        for start in range(len(parts) - size + 1):
-            run = set().union(*own[start : start + size])
+    divisors = list(accumulate([options.penalty] * min(options.most, len(parts)), operator.mul))
+    best, value = (0, 1), (-1.0, 0)
+    for start in range(len(parts)):
+        run = set[str]()
+        for size, divisor in enumerate(divisors[: len(parts) - start], start=1):
+            run |= own[start + size - 1]
             shared = len(wanted & run)
             whole = {
                 "containment": len(wanted),
                 "dice": (len(wanted) + len(run)) / 2,
                 "jaccard": len(wanted) + len(run) - shared,
             }[options.measure]
-            if shared / max(1, whole) / divisor > value:
-                best, value = (start, start + size), shared / max(1, whole) / divisor
+            reached = shared / max(1, whole) / divisor, -size
+            if reached > value:
+                best, value = (start, start + size), reached
+            if shared == len(wanted):  # no longer run has more
+                break
     return " ".join(parts[slice(*best)])

@@ -1,12 +1,12 @@
 """Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read."""
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from mtl.base.errors import InputError
+from mtl.base.names import advice
 from mtl.base.typed import check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.sheets.form import ORDER, TEMPLATE
@@ -160,9 +160,7 @@ def _uses(form: Form) -> list[Use]:
         given = dict(_section(raw, key))
         name = str(given.pop("step", None))
         if name not in STEPS:
-            close = difflib.get_close_matches(name, STEPS, 1)
-            advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(STEPS)}"
-            raise InputError(f"no step {name!r}; {advice}", key=f"{key}.step")
+            raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"{key}.step")
         section = f"{key}.{name}."
         inputs = _inputs(given, TABLES.get(name, 1), last, section)
         if unknown := [table for table in inputs if table not in known]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from mtl.base.errors import InputError
 from mtl.data.columns import LIST, Value, listed, text
 
+MOST_VALUES = 20_000_000  # that the steps of a recipe add to those of its sources: about 4 GB of memory
 SPLIT = "split"  # the column that says which split a row is in
 
 Values = dict[str, Value | None]
@@ -33,6 +34,11 @@ class SourceRow:
 
     values: Values
     origins: tuple[Origin, ...]
+
+    @property
+    def size(self) -> int:
+        """How many values and origins it has."""
+        return len(self.values) + len(self.origins)
 
     @property
     def place(self) -> str:
@@ -82,6 +88,11 @@ class Table:
     columns: list[str]
     rows: list[SourceRow]
 
+    @property
+    def width(self) -> int:
+        """The most values and origins that a row has."""
+        return max((row.size for row in self.rows), default=0)
+
     def with_rows(self, rows: Iterable[SourceRow], *new: str) -> "Table":
         """The table with other rows, which have these further columns."""
         return Table(self.name, list(dict.fromkeys([*self.columns, *new])), list(rows))
@@ -101,18 +112,27 @@ class Dropped(NamedTuple):
 @dataclass
 class Work:
     """One step at work, with its number from 1 and its name in the recipe of this path and seed: it draws rows, says which rows it drops, and
-    notes what a reader of the provenance should know."""
+    notes what a reader of the provenance should know. `added`: the values that this step and those before have added to the sources."""
 
     path: Path
     number: int
     name: str
     seed: int
+    added: int = 0
     dropped: list[Dropped] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
     def drop(self, row: SourceRow, reason: str) -> None:
         """Note that this step drops a row."""
         self.dropped.append(Dropped(row, reason))
+
+    def claim(self, rows: int, values: int, option: str | None = None, before: int = 0) -> int:
+        """What `added` is after the step makes so many rows of so many values, of which it took `before`. Raises InputError for too many."""
+        added = self.added + max(0, rows * values - before)
+        if added > MOST_VALUES:
+            problem = f"makes {rows:,} rows of {values:,} values; all steps may add {MOST_VALUES:,} values to those of the sources"
+            raise self.error(f"{problem}: ask for fewer rows or columns", option)
+        return added
 
     def chosen(self, rows: Sequence[SourceRow], reasons: Sequence[str | None]) -> list[SourceRow]:
         """The rows without a reason to drop them; the others are noted as dropped."""

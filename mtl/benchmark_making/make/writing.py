@@ -24,6 +24,7 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.task import SPLITS, Task
 
 FORMAT = 1  # of provenance.json
+MOST_WRITTEN = 2**30  # characters of a task's files
 SHOWN = 200  # characters of a dropped row's value
 DROPPED = "dropped.jsonl"
 PROVENANCE = "provenance.json"
@@ -138,6 +139,10 @@ def _write_task(
     if absent := [column for column in columns.values() if column not in table.columns]:
         lacks = f"table {table.name} has no column {absent[0]!r}; it has {listed(table.columns)}"
         raise InputError(f"{lacks}; data: columns: says which are written", path=recipe.path, key=key)
+    size = sum(_size(row.values.get(column)) for rows in splits.values() for row in rows for column in columns.values())
+    if size > MOST_WRITTEN:
+        problem = f"would have {size:,} characters, more than {MOST_WRITTEN:,}; drop rows, or cut their texts"
+        raise InputError(problem, path=recipe.path, key=key)
     changed = 0
     for name, rows in splits.items():
         path = task.path(name, folder / "data")
@@ -151,6 +156,10 @@ def _write_task(
             where = f"{rows[number].origins[0]}: " if error.line and path.suffix != ".csv" else ""
             raise InputError(f"{where}{error.message}", path=recipe.path, key=key) from None
     return changed
+
+
+def _size(value: Value | None) -> int:
+    return sum(map(len, value)) + len(value) if isinstance(value, list) else len(value) if isinstance(value, str) else 8
 
 
 def _value(row: SourceRow, column: str) -> Value:

@@ -260,6 +260,8 @@ def _fewest(enough: Callable[[float], bool], least: int) -> float:
         return NEVER
     high = least
     while not enough(high):
+        if high > LARGEST_NUMBER:
+            return NEVER
         high *= 2
     low = max(least, high // 2)
     while low < high:

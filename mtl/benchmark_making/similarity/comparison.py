@@ -18,9 +18,11 @@ from msgspec import Meta
 from scipy.sparse import csr_matrix
 
 from mtl.base.progress import progress
-from mtl.base.typed import AT_LEAST_ONE
 
-WORD = re.compile(r"\w+")
+WORD = re.compile(
+    r"\w{1,200}"
+)  # byte pairs of a longer one, as of a text without spaces, would take its square in time
+NGRAM = Meta(ge=1, le=100)  # all n-grams of a text take as many times its memory
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+")
 WORD_END = "▁"  # after the last character of a word
 SCALE = 2048  # of TF-IDF weights: float32 holds the products' sums exactly
@@ -48,7 +50,7 @@ class SimilarityOptions:
     measure: Literal["containment", "dice", "jaccard", "tfidf"] = "containment"
     penalty: Annotated[float, Meta(ge=1, le=10)] = 1.0
     merges: Annotated[int, Meta(ge=1, le=100_000)] = 4000
-    ngram: Annotated[int, AT_LEAST_ONE] = 3
+    ngram: Annotated[int, NGRAM] = 3
 
 
 def words(text: str) -> list[str]:

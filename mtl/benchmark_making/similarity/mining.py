@@ -1,17 +1,24 @@
 """Search for similar pairs among all pairs of many texts, block by block: memory grows with the number of texts, not of pairs."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from mtl.base.errors import InputError
 from mtl.base.progress import progress
 from mtl.benchmark_making.similarity.comparison import BLOCK, SimilarityOptions, TextComparison
 
+MOST_COMPARED = 5_000_000_000  # pairs of texts in a search for near duplicates
+MOST_NEAR = 5_000_000  # pairs that it finds
+FEWER = "ask for a larger share in common, or for longer n-grams"
 CHUNK = 512  # second texts whose largest similarity is looked at first
+
+
+Check = Callable[[int], object]  # of a number of pairs; raises an error if they are too many
 
 
 class Pairs(NamedTuple):
@@ -29,16 +36,23 @@ def joined(parts: Sequence[Pairs]) -> Pairs:
 
 
 def most_similar(
-    comparison: TextComparison, groups: tuple[np.ndarray, np.ndarray], most: int, low: float, high: float, title: str
+    comparison: TextComparison,
+    groups: tuple[np.ndarray, np.ndarray],
+    most: int,
+    low: float,
+    high: float,
+    check: Check,
+    title: str,
 ) -> Pairs:
     """For each first text, the most similar second texts of other groups, the first of equal ones, with a similarity in these bounds.
 
-    Texts without a common unit are never a pair. Groups are int64, of each text of both sides.
+    Texts without a common unit are never a pair. Groups are int64, of each text of both sides. `check`: as in `within_groups`.
     """
     order = np.argsort(groups[1], kind="stable")
     begins, ends = (np.searchsorted(groups[1][order], groups[0], side) for side in ("left", "right"))
     every = np.arange(len(groups[1]))
     kept_pairs = []
+    count = 0
     for lefts, shared in comparison.blocks(title):
         values = comparison.values(shared, lefts[:, None], every[None, :])
         for row, left in enumerate(lefts):
@@ -47,6 +61,8 @@ def most_similar(
         bounds = np.maximum(_bounds(values, most), low)
         rows, rights = np.nonzero((values >= bounds[:, None]) & (values > 0))
         kept_pairs.append(_first(Pairs(lefts[rows], rights, values[rows, rights]), most))
+        count += len(kept_pairs[-1].lefts)
+        check(count)
     return joined(kept_pairs)
 
 
@@ -74,14 +90,17 @@ def within_groups(
     least: bool,
     low: float,
     high: float,
+    check: Check,
     is_one_side: bool = False,
 ) -> Pairs:
     """By first text, second texts of its own group, with a similarity in these bounds: all, or the most or the least similar.
 
-    A text is no pair with itself where both sides are the same texts. Groups are int64, of each text of both sides.
+    A text is no pair with itself where both sides are the same texts. Groups are int64, of each text of both sides. `check` gets the
+    number of pairs that are kept, as they become more.
     """
     order = [np.argsort(side, kind="stable") for side in groups]
     kept_pairs = []
+    count = 0
     for group in np.intersect1d(*groups):
         ours, theirs = (
             numbers[slice(*(np.searchsorted(side[numbers], group, end) for end in ("left", "right")))]
@@ -96,6 +115,8 @@ def within_groups(
                 values[lefts[:, None] == theirs[None, :]] = np.nan
             rows, columns = np.nonzero((values >= low) & (values <= high))
             kept_pairs.append(_first(Pairs(lefts[rows], theirs[columns], values[rows, columns]), most, least))
+            count += len(kept_pairs[-1].lefts)
+            check(count)
     return _first(joined(kept_pairs), None, least)
 
 
@@ -110,16 +131,25 @@ def near_duplicates(texts: Sequence[str], share: float, ngram: int) -> Iterator[
     comparison.right, comparison.sizes = comparison.left, (comparison.sizes[0], comparison.sizes[0])
     comparison.penalties = np.ones(len(texts))
     prefix = _prefixes(comparison.left, share)
+    compared = int(np.bincount(prefix.indices, minlength=prefix.shape[1])[prefix.indices].sum())
+    if compared > MOST_COMPARED:
+        raise InputError(
+            f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed; {FEWER}"
+        )
     transposed = prefix.T.tocsr()
+    count = 0
     for start, end in progress(_blocks(prefix), "near duplicates", "blocks"):
         common = (prefix[start:end] @ transposed).tocoo()
         later, earlier = common.row.astype(np.int64) + start, common.col.astype(np.int64)
         kept = earlier < later
         later, earlier = later[kept], earlier[kept]
         values = comparison.pairs(earlier, later)
-        for number in np.lexsort((earlier, later)):
-            if values[number] >= share:
-                yield int(earlier[number]), int(later[number]), float(values[number])
+        near = values >= share
+        count += int(near.sum())
+        if count > MOST_NEAR:
+            raise InputError(f"more than {MOST_NEAR:,} pairs of texts are nearly the same; {FEWER}")
+        for number in np.flatnonzero(near)[np.lexsort((earlier[near], later[near]))]:
+            yield int(earlier[number]), int(later[number]), float(values[number])
 
 
 def _blocks(prefix: csr_matrix) -> list[tuple[int, int]]:

@@ -43,21 +43,21 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
         ) from error
 
 
-def read_zip(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
+def read_zip(
+    path: Path, wanted: Callable[[str], bool], limit: int = UNPACKED_LIMIT
+) -> tuple[dict[str, bytes], list[str]]:
     """The content of those files in a zip whose name is wanted, by name, and the names of all others, which are not read.
 
     Raises InputError if there is no such file, and for a zip that is damaged, or has wanted members that are encrypted, have the name of
-    another one, or have more than UNPACKED_LIMIT bytes together. Raises OSError as `open` does.
+    another one, or have more than `limit` bytes together. Raises OSError as `open` does.
     """
     contents: dict[str, bytes] = {}
     unread = []
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as source:
             members = [member for member in source.infolist() if not member.is_dir()]
-            if sum(member.file_size for member in members if wanted(member.filename)) > UNPACKED_LIMIT:
-                raise InputError(
-                    f"its files would unpack to more than {UNPACKED_LIMIT} bytes; no submission does", path=path
-                )
+            if sum(member.file_size for member in members if wanted(member.filename)) > limit:
+                raise InputError(f"its files would unpack to more than {limit} bytes; no submission does", path=path)
             for member in members:
                 if not wanted(member.filename):
                     unread.append(member.filename)

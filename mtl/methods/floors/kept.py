@@ -104,7 +104,7 @@ def read_kept(path: Path, method: str, settings: FloorConfig, task: Task) -> Kep
     content = read_checkpoint(path, KeptContent, f"; {RESTORE}")
     try:
         return restored_kept(content, method, settings, task)
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
         raise InputError(f"is no model that the method {method} keeps ({reason}); {RESTORE}", path=path) from None
 

@@ -226,10 +226,13 @@ def test_ranks_of_many_systems_are_those_of_all_pairs_but_of_one_without_a_task(
     assert ranks["good"][1] < 49
 
 
+TEAMS = ["a", "\uff21", "a ", "\uff41"]  # one name in several spellings
+
+
 def test_the_limit_of_a_team_in_a_month(home: Path) -> None:
     """A submission that is refused does not count."""
     for number, date in enumerate(["2026-11-04", "2026-11-01", "2026-12-01", "2026-11-01"]):
-        write_submission(home / f"all/more-{number}", 0.5, number, f"team: a\ndate: {date}\n")
+        write_submission(home / f"all/more-{number}", 0.5, number, f'team: "{TEAMS[number]}"\ndate: {date}\n')
     (home / "all/more-3/test_pred_mood.tsv").write_text("target\n", encoding="utf-8")
     assert main([*RUN, "limit=2"]) == 0
     refused = {each["name"]: each["reason"] for each in content(home)["refused"]}

@@ -62,7 +62,47 @@ def test_a_row_that_does_not_fit_the_option(step: str, columns: dict[str, Any], 
         do(step, table_of(**columns), **options)
 
 
-def test_too_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.benchmark_making.make.pairs.MOST_PAIRS", 4)
-    with raises_input_error(file="recipe.yaml", key="steps.1.pairs.most"):
-        do("pairs", *[table_of(text=["a", "b", "c"], label=["x"] * 3)] * 2, **{**PAIRED, "texts": ["text", "label"]})
+ALIKE = table_of(text=["a b", "b a", "a b c"], label=["x"] * 3)
+THREE = table_of(text=["a", "b", "c"], label=["x"] * 3)
+
+
+@pytest.mark.parametrize(
+    ("step", "tables", "options", "option"),
+    [
+        ("pairs", [THREE, THREE], {**PAIRED, "texts": ["text", "label"]}, "pairs.most"),
+        ("pairs", [ALIKE, ALIKE], {**PAIRED, "scope": "across", "most": 9, "groups": ["text", "text"]}, "pairs.most"),
+        ("stack", [THREE, THREE, THREE], {}, "stack"),
+        ("explode", [table_of(**{"id": ["a"], "parts[]": [["p"] * 30]})], {"column": "parts[]", "item": "part"}, "explode.column"),
+    ],
+)  # fmt: skip
+def test_a_step_counts_before_it_makes_too_much(
+    step: str, tables: list[Table], options: dict[str, Any], option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do(step, *tables, **options)
+    monkeypatch.setattr("mtl.benchmark_making.make.table.MOST_VALUES", 12)
+    with raises_input_error(file="recipe.yaml", key=f"steps.1.{option}"):
+        do(step, *tables, **options)
+
+
+def test_a_pair_has_no_column_twice() -> None:
+    once = do("pairs", THREE, THREE, **PAIRED)
+    with raises_input_error(key="steps.1.pairs.into"):
+        do("pairs", once, once, **PAIRED)
+
+
+@pytest.mark.parametrize(
+    ("step", "option", "value"),
+    [
+        ("cut", "most", 10**9),
+        ("similarity", "ngram", 10**6),
+        ("duplicates", "ngram", 10**6),
+        ("split", "shares", {"train": float("nan")}),
+        ("keep", "words", [float("nan"), None]),
+        ("keep", "words", [1, {"a": 1}]),
+    ],
+)
+def test_an_option_without_a_bound(step: str, option: str, value: Any) -> None:
+    needed = {"cut": {"column": "text", "like": "text"}, "similarity": {"columns": ["text", "text"]}}
+    further = {"duplicates": {"columns": ["text"]}, "keep": {"column": "text"}}
+    with raises_input_error():
+        do(step, TEXTS, **{**needed, **further}.get(step, {}), **{option: value})

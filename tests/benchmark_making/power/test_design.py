@@ -101,6 +101,7 @@ def test_the_fewest_rows_and_seeds_are_enough_and_what_they_do_not_reach() -> No
         assert design.smallest_difference(seeds=seeds) <= difference < design.smallest_difference(seeds=seeds - 1)
     assert BOTH.groups_for(2.0) == BOTH.seeds_for(2.0) == ROWS.seeds_for(2.0) == SEEDS.groups_for(2.0) == NEVER
     assert BOTH.groups_for(2.0, seeds=50) < NEVER
+    assert ROWS.groups_for(1e-300) == NEVER  # more than any number of rows
     assert SEEDS.seeds_for(50.0) == 3 and ROWS.groups_for(90.0) == 6
     few = replace(ROWS, groups=10, least_groups=5)  # an average over tasks of two sets of rows
     assert few.smallest_difference() == NEVER and few.groups_for(50.0) == 12

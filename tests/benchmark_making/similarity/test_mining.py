@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from input_errors import raises_input_error
 
 from mtl.benchmark_making.similarity import comparison as similarity
 from mtl.benchmark_making.similarity import mining
@@ -50,7 +51,9 @@ def test_the_most_similar_texts_of_other_groups(measure: str, most: int, low: fl
         allowed = (groups[0][i] != groups[1]) & (values[i] >= low) & (values[i] <= high) & (values[i] > 0)
         best = np.flatnonzero(allowed).tolist()
         expected += [(i, j, values[i, j]) for j in sorted(best, key=lambda j: (-values[i, j], j))[:most]]
-    pairs = most_similar(comparison, groups, most, low, high, "")
+    counted: list[int] = []
+    pairs = most_similar(comparison, groups, most, low, high, counted.append, "")
+    assert counted[-1] == len(pairs.lefts)
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected and len(expected) > 10
 
 
@@ -63,16 +66,18 @@ def test_texts_of_the_same_group(least: bool, most: int | None) -> None:
         best = np.flatnonzero((groups[0][i] == groups[1]) & (values[i] >= 0.02)).tolist()
         best.sort(key=lambda j: (values[i, j] if least else -values[i, j], j))
         expected += [(i, j, values[i, j]) for j in best[:most]]
-    pairs = within_groups(comparison, groups, most, least, 0.02, np.inf)
+    counted: list[int] = []
+    pairs = within_groups(comparison, groups, most, least, 0.02, np.inf, counted.append)
+    assert counted[-1] == len(pairs.lefts)
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected
 
 
 def test_a_text_without_a_common_unit_is_in_no_pair_and_one_of_many_sentences_is_hardly_similar() -> None:
     comparison = TextComparison(["a b", "c"], ["a", "d"], SimilarityOptions("words"), "")
-    pairs = most_similar(comparison, (np.array([0, 1]), np.array([2, 3])), 5, -np.inf, np.inf, "")
+    pairs = most_similar(comparison, (np.array([0, 1]), np.array([2, 3])), 5, -np.inf, np.inf, [].append, "")
     assert [column.tolist() for column in pairs] == [[0], [0], [0.5]]
     comparison = TextComparison(["a b"], ["a. " * 900, "b."], SimilarityOptions("words", penalty=1.2), "")
-    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, np.inf, "")
+    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, np.inf, [].append, "")
     assert pairs.rights.tolist() == [1] and pairs.values.tolist() == [1 / 2 / 1.2]
 
 
@@ -96,3 +101,12 @@ def test_near_duplicates_are_all_that_there_are(share: float) -> None:
 def test_near_duplicates_of_texts_shorter_than_an_n_gram(texts: list[str]) -> None:
     same = [(i, j, 1.0) for i, j in combinations(range(len(texts)), 2) if texts[i] == texts[j]]
     assert list(near_duplicates(texts, 0.5, 5)) == same
+
+
+@pytest.mark.parametrize("bound", ["MOST_NEAR", "MOST_COMPARED"])
+def test_too_many_near_duplicates_are_one_line(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a text that is nearly the same"] * 5
+    assert len(list(near_duplicates(texts, 0.8, 5))) == 10
+    monkeypatch.setattr(f"mtl.benchmark_making.similarity.mining.{bound}", 9)
+    with raises_input_error():
+        list(near_duplicates(texts, 0.8, 5))

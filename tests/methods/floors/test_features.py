@@ -2,7 +2,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from default_settings import section
+from input_errors import raises_input_error
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -144,6 +146,18 @@ def test_what_is_kept_transforms_as_what_was_written(tmp_path: Path, method: str
         read.estimator.decision_function(features.transform(rows)).tolist()
         == estimator.decision_function(features.transform(rows)).tolist()
     )
+
+
+@pytest.mark.parametrize("part", [torch.zeros(3), [], "x", 5, None])
+def test_kept_features_of_another_form_are_refused(tmp_path: Path, part: object) -> None:
+    features = TaskFeatures("logistic", config(), SINGLE)
+    estimator = LogisticRegression().fit(features.fit([[AB], [CD]]), [0, 1])
+    write_kept(tmp_path / "t.ckpt", Kept(estimator, features))
+    content = torch.load(tmp_path / "t.ckpt", weights_only=True)
+    content["features"]["characters"] = part
+    torch.save(content, tmp_path / "t.ckpt")
+    with raises_input_error(file="t.ckpt"):
+        read_kept(tmp_path / "t.ckpt", "logistic", config(), SINGLE)
 
 
 @pytest.mark.parametrize("ngrams", ["{}", "[1]", "[", "3", "[" * 100_000, '["a", "b"]'])

@@ -223,7 +223,7 @@ ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
         ({**FASTTEXT, "embeddings.width": 1}, "unknown key 'embeddings.width'; known keys: embeddings.dim, "),
         ({**FASTTEXT, "embeddings.min_count": 2}, "embeddings.min_count: averaged fasttext vectors do not read it"),
         ({**FASTTEXT, "layer": 1}, "layer: averaged fasttext vectors do not read it; they read embeddings.path, "),
-        ({**RANDOM, "embeddings": "cove"}, "embeddings=cove: unknown; known: elmo, fasttext, glove, random, word2vec"),
+        ({**RANDOM, "embeddings": "cove"}, "embeddings=cove: unknown; did you mean glove?"),
         ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),
         ({"language": "sv"}, "embeddings.path: name the fastText vectors: embeddings.path=PATH"),
         ({"embeddings.path": "v.vec"}, "language: name the texts' language, for the tokenizer: language=CODE"),

@@ -64,7 +64,7 @@ def test_choosing_tasks_and_another_benchmark_is_another_file(benchmark: Benchma
         ({"types": {"a": {**TYPE, "tasks": {"x/y": {}}}}}, "'x/y' is not a name"),
         ({"types": {name: {**TYPE, "tasks": {"x": {}}} for name in "ab"}}, "in two types"),
         ({"published": [{**PUBLISHED, "scores": {"Nope": 1.0}}]}, "unknown task Nope"),
-        ({"published": [{**PUBLISHED, "average": float("nan")}]}, "published: m: average is not a finite number"),
+        ({"published": [{**PUBLISHED, "average": float("nan")}]}, "published.0.average=nan: must be a finite number"),
     ],
 )
 def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], message: str) -> None:
@@ -83,9 +83,7 @@ def test_other_keys_are_the_encoders_and_unknown_ones_are_shown_with_the_command
     assert (settings.model.license, settings.model.release_date) == ("mit", "2026-11-22")
     assert encoder == {"pooling": "mean", "embeddings.path": "x", "data_dir": "k"}
     shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
-    known = "benchmark, data_dir, model.license, model.name, model.open_weights, model.public_training_code, "
-    known += "model.public_training_data, model.reference, model.release_date, runs_dir, seed, suite_data_dir, tasks"
-    assert str(shown) == f"unknown key 'bogus'; known keys: {known}"
+    assert {"benchmark", "model.license", "runs_dir", "seed", "suite_data_dir", "tasks"} < shown.known
     assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
     of_section = UnknownKey("colour", ["dim"], "embeddings.")
     assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"

@@ -1,0 +1,105 @@
+"""Functions that notebooks call: their arguments can be anything, and every error of a user is one InputError."""
+
+import inspect
+import os
+import types
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
+
+from mtl.base.errors import InputError, UserError, resources_as_input
+from mtl.base.files import listed
+from mtl.base.names import text_problem
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+LARGEST = 10**15  # of numbers
+WORDS: dict[Any, str] = {
+    **{str: "a text", os.PathLike: "a path", int: "a whole number", float: "a number", bool: "True or False"},
+    **{type(None): "None", Mapping: "a dictionary", Sequence: "a list", Collection: "a list", Iterable: "a list"},
+}
+
+
+def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """The function with its arguments checked by their annotations, and with errors of files, disks and memory as InputError.
+
+    Numbers and arrays of other libraries (with a method `tolist`) stand for Python's own. Raises InputError, which names the argument.
+    """
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        bound = signature.bind(*args, **kwargs)  # a TypeError for other arguments, as of every function
+        for name, value in bound.arguments.items():
+            parameter = signature.parameters[name]
+            if parameter.kind is parameter.VAR_KEYWORD or parameter.annotation in (Any, parameter.empty):
+                continue
+            several = parameter.kind is parameter.VAR_POSITIONAL
+            with foreign(name):
+                values = tuple(_argument(item, parameter.annotation, name) for item in (value if several else [value]))
+            bound.arguments[name] = values if several else values[0]
+        with resources_as_input():
+            return function(*bound.args, **bound.kwargs)
+
+    return call
+
+
+@contextmanager
+def foreign(key: str) -> Iterator[None]:
+    """Within the block, objects of other libraries are read, which raise errors of any kind: each becomes an InputError with this key."""
+    try:
+        yield
+    except (UserError, MemoryError, OSError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200] or "no reason is given"
+        raise InputError(f"cannot be read ({type(error).__name__}: {reason})", key=key) from None
+
+
+def _argument(value: Any, hint: Any, name: str) -> Any:
+    """The value of an argument. Raises InputError for one that is not of the type."""
+    if hasattr(value, "tolist") and not isinstance(value, type):
+        value = value.tolist()
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if isinstance(text, str) and (problem := text_problem(text)):
+        raise InputError(problem, key=name)
+    if not _fits(value, hint):
+        kinds = dict.fromkeys(WORDS.get(get_origin(kind) or kind, _name_of(kind)) for kind in _kinds(hint))
+        holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0
+        what = f"{type(value).__name__} that holds these values" if holds else f"value of type {type(value).__name__}"
+        raise InputError(f"must be {listed(list(kinds), 9, ' or ')}, not a {what}", key=name)
+    return value
+
+
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    """The types of a union, or the type."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return tuple(kind for part in get_args(hint) for kind in _kinds(part))
+    return (hint,)
+
+
+def _name_of(kind: Any) -> str:
+    return f"a {kind if isinstance(kind, str) else getattr(kind, '__name__', kind)}"
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of a type, the items of lists and dictionaries included. Types whose names alone are known are not checked."""
+    parts = _kinds(hint)
+    if len(parts) > 1:
+        return any(_fits(value, part) for part in parts)
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if hint is Any or not isinstance(kind, type):
+        return True
+    if kind is str:
+        return isinstance(value, str) and text_problem(value) is None
+    if kind in (int, float):
+        is_number = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+        return is_number and abs(value) <= LARGEST
+    if not isinstance(value, kind) or (isinstance(value, str | bytes) and kind not in (str, bytes, os.PathLike)):
+        return False
+    if isinstance(value, Mapping) and len(inner) == 2:
+        return all(_fits(key, inner[0]) and _fits(item, inner[1]) for key, item in value.items())
+    items = value[:1] if isinstance(value, range) else value if isinstance(value, Collection) else ()
+    return not inner or all(_fits(item, inner[0]) for item in items)

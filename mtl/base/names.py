@@ -1,0 +1,73 @@
+"""Names: which texts may become a path, a cell of a table or a key, and which known name is meant by an unknown one."""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+
+MOST = 5  # names in a message
+# What other programs call a setting, where no word of its name says so.
+SYNONYMS = {
+    **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
+    **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
+}
+
+
+def is_file_name(name: object) -> bool:
+    """Whether this names files and folders on every system, as the ids of tasks and the names of suites do."""
+    return isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", name) is not None
+
+
+def one_spelling(name: str) -> str:
+    """The name in Unicode's form NFC: letters with accents are one character, not two, so that equal names are equal texts."""
+    return unicodedata.normalize("NFC", name)
+
+
+def text_problem(text: str) -> str | None:
+    """Why a text can be no part of a path or a file, or None.
+
+    Python stands half a surrogate pair for each byte of a path that is not UTF-8.
+    """
+    if "\0" in text:
+        return "holds the character NUL, which no name and no text has; leave it out"
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        return "is not valid UTF-8; give the file or the folder another name, or write the text as UTF-8"
+    return None
+
+
+def meant(name: str, known: Iterable[str]) -> list[str]:
+    """The known names, dotted or not, that an unknown one may stand for; at most `MOST`.
+
+    >>> meant("lr", ["pretrain.learning_rate", "pretrain.final_learning_rate", "seeds"])
+    ['pretrain.learning_rate']
+    """
+    names = sorted(known)
+    last = {key: key.rpartition(".")[2] for key in names}
+    found = [key for key in names if last[key] == name]
+    found = found or difflib.get_close_matches(name, names, 1)
+    sought = name.rpartition(".")[2].lower()
+    words = set(sought.split("_"))
+    found = found or [
+        key
+        for key in names
+        if words <= set(last[key].split("_"))
+        or SYNONYMS.get(sought) == last[key]
+        or "".join(word[:1] for word in last[key].split("_")) == sought
+    ]
+    return found[:MOST]
+
+
+def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
+    """What a message says of an unknown name: which one is meant, or else the known ones that are most alike.
+
+    Args:
+        what: what the names are, as in "keys".
+        section: what stands before all of them.
+    """
+    if not known:
+        return "none is known here"
+    if names := meant(name, known):
+        return f"did you mean {' or '.join(section + each for each in names)}?"
+    alike = sorted(difflib.get_close_matches(name, sorted(known), MOST, 0.0))
+    rest = len(known) - len(alike)
+    return f"known {what}: {', '.join(section + each for each in alike)}{f', and {rest} more' if rest else ''}"

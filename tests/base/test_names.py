@@ -1,0 +1,47 @@
+"""What may be a name, and which name is meant."""
+
+import unicodedata
+
+import pytest
+
+from mtl.base.names import MOST, advice, is_file_name, meant, one_spelling, text_problem
+
+KEYS = ["encoder.hidden_size", "head.hidden_size", "finetune.learning_rate", "finetune.final_learning_rate", "seeds"]
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "é", "a\n", ".a", "a" * 201, 5, None])
+def test_what_names_no_file(name: object) -> None:
+    assert not is_file_name(name)
+    assert is_file_name("a-1.B_c")
+
+
+@pytest.mark.parametrize("text", ["a\0", "\udcff"])
+def test_what_no_path_and_no_file_can_hold(text: str) -> None:
+    assert text_problem(text)
+    assert text_problem("zażółć\n") is None
+
+
+def test_equal_names_have_one_spelling() -> None:
+    assert one_spelling(unicodedata.normalize("NFD", "Zażółć")) == unicodedata.normalize("NFC", "Zażółć")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("hidden_size", ["encoder.hidden_size", "head.hidden_size"]),
+        ("lr", ["finetune.learning_rate"]),
+        ("hidden", ["encoder.hidden_size", "head.hidden_size"]),
+        ("head.hiden_size", ["head.hidden_size"]),
+        ("seed", ["seeds"]),
+        ("zzz", []),
+    ],
+)
+def test_the_names_that_are_meant(name: str, expected: list[str]) -> None:
+    assert meant(name, KEYS) == expected
+
+
+def test_at_most_five_names_are_suggested() -> None:
+    many = [f"part{number}.size" for number in range(20)]
+    assert len(meant("size", many)) == MOST
+    shown = advice("zzzz", many, "keys", "x.")
+    assert shown.startswith("known keys: x.part") and shown.endswith(", and 15 more")
