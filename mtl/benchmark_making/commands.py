@@ -244,10 +244,12 @@ def _run_together(runs: "Sequence[Job]", command: str) -> None:
 
 
 def _sweep(arguments: argparse.Namespace) -> None:
+    from mtl.base.folders import check_written
     from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
     from mtl.jobs.job import parse_settings
 
     sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
+    check_written(arguments.out)  # before days of training
     config = sweep.runs[0].config  # all runs are in its runs_dir
     if arguments.plan:
         from mtl.benchmark_making.sweeps.plan import plan_text

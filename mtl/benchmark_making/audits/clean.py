@@ -11,7 +11,8 @@ from typing import Any
 import yaml
 
 from mtl.base.errors import InputError
-from mtl.base.files import check_new_folder, new_folder, write_text
+from mtl.base.files import write_text
+from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.audit import TaskFiles
 from mtl.benchmark_making.audits.near import NGRAM, Near, find_near

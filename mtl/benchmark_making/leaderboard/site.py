@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mtl.base.files import write_text
+from mtl.base.folders import write_files
 from mtl.base.terminal import MISSING
 from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission
 from mtl.reports.board import Leaderboard, Row, cost_cell
@@ -42,7 +42,7 @@ def write_site(
     out: Path,
     url: str | None = None,
 ) -> None:
-    """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml.
+    """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml, as `write_files` does.
 
     Args:
         title: of the site.
@@ -57,11 +57,7 @@ def write_site(
         "feed.xml": _feed(board, entries, url),
     }
     files |= {f"systems/{entry.row.name}.html": _system_page(board, entries, entry) for entry in entries}
-    for name, content in files.items():
-        write_text(out / name, content)
-    for path in (out / "systems").glob("*.html"):
-        if f"systems/{path.name}" not in files:
-            path.unlink()
+    write_files(out, files)
 
 
 def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[Entry]:

@@ -18,7 +18,8 @@ from mtl.base.clock import format_duration
 from mtl.base.device import exact_arithmetic, threads_of_torch
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed, import_transformers, library_versions
-from mtl.base.files import check_new_folder, check_space, new_folder, replacing, write_json, write_text
+from mtl.base.files import check_space, replacing, write_json, write_text
+from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
