@@ -56,6 +56,16 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary path; move the file there to `path` when the block ends without an exception. A large file of a user: unlike after
+    `mtl.base.files.replacing`, what a killed process left is removed."""
+    with _staging(path, path.parent) as stage, naming(path, stage / path.name):
+        yield stage / path.name
+        flush(stage)
+        (stage / path.name).replace(path)
+
+
+@contextmanager
 def _staging(path: Path, beside: Path) -> Iterator[Path]:
     """Yield a temporary folder, in the folder `beside`, for what is moved to `path`. It is removed when the block ends, and one that a killed
     process left is removed before it. Another process that writes to `path` is waited for."""
@@ -109,7 +119,11 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     path = folder.resolve()
     # Files are staged beside the folder, which may be published, unless it is mounted, or all that this user may write to.
     is_apart = path.is_dir() and (os.path.ismount(path) or not os.access(path.parent, os.W_OK))
-    with without_empty_folders(path), _staging(path, path if is_apart else path.parent) as stage, naming(folder, stage / "new"):
+    with (
+        without_empty_folders(path),
+        _staging(path, path if is_apart else path.parent) as stage,
+        naming(folder, stage / "new"),
+    ):
         before = _listed(folder)
         present = {name: _own_hash(folder, name, before.get(name, ())) for name in {**before, **new}}
         meanwhile = {name: sorted({*before.get(name, ()), *filter(None, [new.get(name)])}) for name in present}
@@ -120,7 +134,12 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
             (stage / "new" / name).write_bytes(contents[name])
         flush(stage)
         stale = [name for name, digest in present.items() if name not in new and digest is not None]
-        moves = [(LIST, MEANWHILE), *((name, name) for name in changed), *((name, None) for name in stale), (LIST, LIST)]
+        moves = [
+            (LIST, MEANWHILE),
+            *((name, name) for name in changed),
+            *((name, None) for name in stale),
+            (LIST, LIST),
+        ]
         _move(stage, folder, moves)
 
 

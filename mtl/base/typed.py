@@ -31,6 +31,7 @@ PART = Meta(gt=0, lt=1)
 ZERO_TO_ONE = Meta(ge=0, le=1)
 SIZE = Meta(ge=1, le=2**16)  # units of a layer: larger ones would fill any machine's memory before an error is raised
 LAYERS = Meta(ge=1, le=100)
+SUGGESTED = 5  # keys in the place of an unknown one
 LARGEST_NUMBER = 10**15  # of whole numbers; no library takes larger ones
 
 
@@ -45,12 +46,17 @@ class UnknownKey(InputError):
 
     def __init__(self, key: str, known: Iterable[str], section: str = "") -> None:
         self.unknown, self.known, self.section = key, set(known), section
-        close = difflib.get_close_matches(key, sorted(self.known), 1)
-        close = close or [name for name in sorted(self.known) if name.rpartition(".")[2] == key]
-        names = [f"{section}{name}" for name in close or sorted(self.known)]
-        advice = f"known keys: {', '.join(names)}" if names else "none is known here"
+        short = str(_shown(key))
+        # The most alike first; a short list is whole, in order.
+        known = sorted(self.known)
+        close = difflib.get_close_matches(short, known, 1) or [name for name in known if name.rpartition(".")[2] == key]
+        likely = known if len(known) <= SUGGESTED else difflib.get_close_matches(short, known, SUGGESTED, 0)
+        names, more = [f"{section}{name}" for name in close or likely], len(known) - len(likely)
+        advice = (
+            f"known keys: {', '.join(names)}{f' and {more} more' if more else ''}" if names else "none is known here"
+        )
         advice = f"did you mean {names[0]}?" if close else advice
-        super().__init__(f"unknown key {section + key!r}; {advice}")
+        super().__init__(f"unknown key {section + short!r}; {advice}")
 
 
 def typed(kind: type[Content], content: Any, section: str = "", path: Path | str | None = None) -> Content:

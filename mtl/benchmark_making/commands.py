@@ -1,6 +1,7 @@
 """The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
+import os
 import sys
 from dataclasses import replace
 from functools import partial
@@ -115,6 +116,8 @@ def _audit(arguments: argparse.Namespace) -> int:
     from mtl.benchmark_making.suites import audit_job
 
     job, out = job_of(arguments.settings), arguments.out
+    if out is not None and os.path.lexists(out):  # a sheet is for people to complete
+        raise InputError("already there; remove it, or name another file with --out", path=out)
     if out is not None and arguments.sheet is None:
         raise InputError(f"--out {out}: is for --sheet TASK only")
     floors = None if arguments.floors is None else [name.strip() for name in arguments.floors.split(",")]

@@ -134,15 +134,14 @@ class FinishedRun:
         keys, held_out = {}, read_json(self.folder.held_out, dict[str, list[Count]])
         for task in self.tasks:
             split = self.split(task)
-            paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
             inputs = self.summary["inputs"]
-            marks = (mark for path in paths if (mark := inputs.get(path.as_posix())))
-            beside = task.layout(split, Path()).beside
+            files = [*task.places(split)[:1], *task.places("train")[:1]]
+            marks = (mark for file in files if (mark := inputs.get(file)))
+            beside = task.places(split)[1:]
             lines = held_out.get(task.id) if split == "dev" else None
             if recorded := self._recorded.get(task.id):
                 lines = recorded.get("lines", lines)
-            second = () if beside is None else (inputs.get(beside.as_posix()),)
-            keys[task.id] = _hash((next(marks, None), lines, *second))
+            keys[task.id] = _hash((next(marks, None), lines, *map(inputs.get, beside)))
         return keys
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
-from mtl.base.untrusted import is_inside
+from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite.names import SPLIT_OF, FoundFiles, SplitFiles, find_tasks, suffix_of, task_id
 from mtl.benchmark_making.init_suite.sniffing import TABLES, Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, read_table
@@ -56,7 +56,7 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     unused = []
     for name in found.unused:
         folder, _, file = name.rpartition("/")
-        parts = _splits_within(data_dir / name)
+        parts = _splits_within(data_dir, name)
         id = task_id(file.removesuffix(suffix_of(file)), [task.id for task in tasks])
         if parts:
             several = {split: listed for split, listed in parts.items() if listed[1:]}
@@ -85,10 +85,11 @@ def _parts_of(path: Path) -> list[str]:
     return [key for key, position in document.members(start) if text[position : position + 1] in ("[", "{")]
 
 
-def _splits_within(path: Path) -> dict[str, list[str]]:
+def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
     """The parts of a file that are splits, by split: keys of a JSON object, or values of a column."""
     parts: dict[str, list[str]] = {}
     try:
+        path = inside(data_dir, name)
         for part in _parts_of(path):
             if part.lower() in SPLIT_OF:
                 parts.setdefault(SPLIT_OF[part.lower()], []).append(part)

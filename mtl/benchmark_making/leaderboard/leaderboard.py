@@ -4,21 +4,26 @@ The labels stay hidden: messages are about the submissions alone, scores are rou
 """
 
 import logging
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, shortened
 from mtl.base.files import counted
+from mtl.base.folders import check_written
 from mtl.base.progress import progress
+from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.leaderboard.rows import LabelledRows, read_labelled_rows, read_public_rows
 from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission, Scorer
 from mtl.benchmark_making.leaderboard.site import write_site
 from mtl.benchmark_making.leaderboard.submission import (
     ABOUT,
+    LONGEST,
     Entrant,
     find_submissions,
     read_about,
@@ -68,7 +73,7 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
     def check(path: Path, about: Entrant) -> None:
         read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
 
-    return _judge(folder, rules, check, "checking")
+    return _judge(folder, data_dir, rules, check, "checking")
 
 
 def make_leaderboard(
@@ -88,12 +93,14 @@ def make_leaderboard(
         by name, why a submission is refused; an empty text for one that is on the board.
 
     Raises:
-        InputError: if there is no submission, or no label, and if the labels or the cache are in the folder of the site.
+        InputError: if there is no submission, or no label, if the labels or the cache are in the folder of the site, and as `write_files` for
+            that folder.
     """
     for what, path in (("gold", gold), ("cache", cache)):
         if path is not None and path.resolve().is_relative_to(out.resolve()):
             problem = f"{path} is in the folder of the site, {out}, which is published; name another one"
             raise InputError(problem, key=what)
+    check_written(out)
     tasks = read_labelled_rows(suite, gold, rules.split)
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
@@ -103,7 +110,7 @@ def make_leaderboard(
     def score(path: Path, about: Entrant) -> None:
         scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
 
-    refused = _judge(folder, rules, score, "scoring")
+    refused = _judge(folder, gold, rules, score, "scoring")
     scored.sort(key=lambda each: each.name)
     board = build_board(suite, tasks, scored, rules.split)
     reasons = {name: reason for name, reason in refused.items() if reason}
@@ -111,31 +118,70 @@ def make_leaderboard(
     return refused
 
 
-def _judge(folder: Path, rules: Rules, take: Callable[[Path, Entrant], None], title: str) -> dict[str, str]:
-    """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text."""
-    paths, described = find_submissions(folder), list[tuple[Path, Entrant]]()
-    refused = {path.name: "" for path in paths}
-    for path in paths:
+def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant], None], title: str) -> dict[str, str]:
+    """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text.
+
+    Args:
+        data: the folder of the rows.
+    """
+    described = list[tuple[Path, Entrant]]()
+    refused, spellings = dict[str, str](), dict[str, str]()
+
+    def attempt(path: Path, step: Callable[[], None]) -> bool:
+        """Do a step with a submission; refuse the submission if it fails, whatever is in it."""
         try:
-            described.append((path, read_about(path)))
-        except InputError as error:
-            refused[path.name] = str(error)
+            step()
+        except Exception as error:
+            refused[visible(path.name)] = _reason(error, (folder, data))
+            return False
+        return True
+
+    def describe(path: Path) -> None:
+        about = read_about(path)
+        if (first := spellings.setdefault(path.name.casefold(), path.name)) != path.name:
+            raise InputError(
+                f"its name differs from {first} in case alone, which not every file system tells apart", path=path
+            )
+        described.append((path, about))
+
+    for path in find_submissions(folder):
+        refused[visible(path.name)] = ""
+        attempt(path, partial(describe, path))
     described.sort(key=lambda each: (each[1].date or "", each[0].name))
     taken = Counter[tuple[str, str]]()  # by team and month
     for path, about in progress(described, title, "submissions"):
         own = (about.team or "").strip().casefold(), (about.date or "")[:7]
-        try:
-            if rules.limit is not None and not (about.team and about.date):
-                problem = "needs team and date, as this leaderboard limits a team's submissions"
-                raise InputError(problem, path=path / ABOUT)
-            if rules.limit is not None and taken[own] >= rules.limit:
-                limit = f"team {about.team} may make {counted(rules.limit, 'submission')} a month"
-                raise InputError(f"{limit}, and this is one more in {own[1]}", path=path)
-            take(path, about)
-            taken[own] += 1
-        except InputError as error:
-            refused[path.name] = str(error)
+        if attempt(path, partial(_check_limit, rules, path, about, taken[own])):
+            taken[own] += attempt(path, partial(take, path, about))
     return refused
+
+
+def _check_limit(rules: Rules, path: Path, about: Entrant, taken: int) -> None:
+    """Raise InputError if a team, so many of whose submissions of a month were taken, may not make this one."""
+    if rules.limit is None:
+        return
+    if not (about.team and about.date):
+        problem = "needs team and date, as this leaderboard limits a team's submissions"
+        raise InputError(problem, path=path / ABOUT)
+    if taken >= rules.limit:
+        limit = f"team {about.team} may make {counted(rules.limit, 'submission')} a month"
+        raise InputError(f"{limit}, and this is one more in {about.date[:7]}", path=path)
+
+
+def _reason(error: Exception, folders: Sequence[Path]) -> str:
+    """Why a submission is refused, for everybody to read: a short line, without the paths of these folders. Of an error that mtl does not expect
+    only its name, since its text may show a label."""
+    if isinstance(error, MemoryError):
+        error = InputError("needs more memory than there is")
+    elif isinstance(error, OSError):
+        error = InputError(f"cannot be read: {error.strerror}")
+    elif not isinstance(error, InputError):
+        logger.debug("a submission is refused", exc_info=error)
+        error = InputError(f"cannot be read ({type(error).__name__})")
+    text = str(error)
+    for path in (form for folder in folders for form in (folder, folder.resolve()) if form != Path()):
+        text = text.replace(f"{path}{os.sep}", "")
+    return shortened(text, LONGEST)
 
 
 def build_board(

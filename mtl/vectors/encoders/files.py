@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.files import replacing
+from mtl.base.folders import new_file
 from mtl.base.progress import Progress, hidden_progress
 from mtl.data.blocks import BLOCK
 from mtl.data.columns import parquet_errors
@@ -31,7 +31,7 @@ def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
     dim = encoder.description.dim
     with (
         _open(source) as (file, name, size),
-        replacing(out) as partial,
+        new_file(out) as partial,
         WRITERS[out.suffix](partial, out, dim) as write,
         Progress(f"encoding {name}", size, "B") as bar,
     ):

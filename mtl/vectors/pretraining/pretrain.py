@@ -24,7 +24,7 @@ from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.vectors.pretraining.network import Masking, new_bert, parameter_count
-from mtl.vectors.pretraining.resumable import FORMAT, check_claim, claim_of
+from mtl.vectors.pretraining.resumable import FORMAT, check_claim, check_claimed, claim_of
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import (
     CUTS,
@@ -114,6 +114,7 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
         waiting_lock(unfinished / ".lock", f"{unfinished}: another process is training this model"),
         threads_of_torch(settings.threads),
     ):
+        check_claimed(unfinished / CLAIM)
         if not is_finished(out, texts, settings):
             _start(unfinished, texts, settings)
             try:
@@ -155,9 +156,9 @@ def _start(unfinished: Path, texts: PretrainingTexts, settings: PretrainingSetti
     if (unfinished / CHECKPOINT).exists():
         check_claim(claim, training)
     elif not claim.exists() or read_json(claim, dict[str, Any], f"delete {unfinished}") != training:
-        for name in [path for path in unfinished.iterdir() if path.name != ".lock"]:
+        for name in [path for path in unfinished.iterdir() if path.name not in (".lock", CLAIM)]:
             name.unlink()
-        write_json(claim, training)
+        write_json(claim, training)  # last: files of another training never have it
 
 
 def _train(

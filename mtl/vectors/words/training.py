@@ -150,6 +150,8 @@ def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str,
     if path.is_dir() and files.exists(path):
         message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
         raise InputError(message, path=path)
+    if path.is_file() and not source_note(path).is_file():
+        raise InputError("is no file of vectors that mtl trained; remove it or name another one with out=", path=path)
     device, texts = device_of(request.accelerator, "accelerator"), list[Text]()
     if request.texts is not None:
         texts.append(file_text(request.files, job.suite.language if job else request.language or ""))
