@@ -116,10 +116,10 @@ def _audit(arguments: argparse.Namespace) -> int:
     from mtl.benchmark_making.suites import audit_job
 
     job, out = job_of(arguments.settings), arguments.out
-    if out is not None and os.path.lexists(out):  # a sheet is for people to complete
-        raise InputError("already there; remove it, or name another file with --out", path=out)
     if out is not None and arguments.sheet is None:
         raise InputError(f"--out {out}: is for --sheet TASK only")
+    if out is not None and os.path.lexists(out):  # a sheet is for people to complete
+        raise InputError("already there; remove it, or name another file with --out", path=out)
     floors = None if arguments.floors is None else [name.strip() for name in arguments.floors.split(",")]
     if floors is not None and not arguments.artefacts:
         raise InputError(f"--floors {arguments.floors}: is for --artefacts only")

@@ -26,7 +26,7 @@ def test_an_unknown_recipe_is_one_line() -> None:
         ("embeddings: fasttext\nfile: ../v.bin\n", "file: '../v.bin' must be a path below the folder of embeddings"),
         ("embeddings: fasttext\nfile: v.bin\nurl: file:///etc/passwd\n", "url: .* must begin with https"),
         ("embeddings: fasttext\nfile: v.bin\nsize: large\n", "size=large: must be a whole number"),
-        ("embeddings: fasttext\nname_of_file: v.bin\n", "unknown key 'name_of_file'; known keys: embeddings, file, "),
+        ("embeddings: fasttext\nname_of_file: v.bin\n", "unknown key 'name_of_file'; known keys: name, file, "),
     ],
 )
 def test_a_wrong_recipe_names_its_file_and_key(tmp_path: Path, content: str, problem: str) -> None:

@@ -112,6 +112,7 @@ def test_bad_lines_are_refused(
 ) -> None:
     write("dev_pred_grad.jsonl", *lines)
     assert refused(capsys) == f"theirs/{error}"
+    assert not Path("runs").exists()
 
 
 def test_a_label_or_a_candidate_that_the_row_does_not_have_is_refused(

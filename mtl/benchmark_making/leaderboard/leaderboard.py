@@ -3,6 +3,7 @@
 The labels stay hidden: messages are about the submissions alone, scores are rounded as the suite shows them, and nothing says which rows are right.
 """
 
+import hashlib
 import logging
 import os
 from collections import Counter
@@ -125,7 +126,7 @@ def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant
         data: the folder of the rows.
     """
     described = list[tuple[Path, Entrant]]()
-    refused, spellings = dict[str, str](), dict[str, str]()
+    refused = dict[str, str]()
 
     def attempt(path: Path, step: Callable[[], None]) -> bool:
         """Do a step with a submission; refuse the submission if it fails, whatever is in it."""
@@ -137,12 +138,7 @@ def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant
         return True
 
     def describe(path: Path) -> None:
-        about = read_about(path)
-        if (first := spellings.setdefault(path.name.casefold(), path.name)) != path.name:
-            raise InputError(
-                f"its name differs from {first} in case alone, which not every file system tells apart", path=path
-            )
-        described.append((path, about))
+        described.append((path, read_about(path)))
 
     for path in find_submissions(folder):
         refused[visible(path.name)] = ""
@@ -188,7 +184,8 @@ def build_board(
     suite: Suite, tasks: Mapping[str, LabelledRows], scored: Sequence[ScoredSubmission], split: str
 ) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
-    rows = by_family(_row(suite, each, split) for each in scored)
+    cases = Counter(each.name.casefold() for each in scored)
+    rows = by_family(_row(suite, each, split, cases[each.name.casefold()] == 1) for each in scored)
     scale = suite.shown
     ranks = column_ranks(rows)
     for column in (AVERAGE, *tasks):  # a single system has the first rank
@@ -219,8 +216,10 @@ def build_board(
     )
 
 
-def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
+def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) -> Row:
+    """is_unlike: whether no other name differs in case alone: some file systems would give both one page. No name has "~"."""
     system = scored.system
+    page = scored.name if is_unlike else f"{scored.name}~{hashlib.sha256(scored.name.encode()).hexdigest()[:8]}"
     scores = {id: _score(suite, scored.samples[id], lowest_score(suite.tasks[id])) for id in scored.scores}
     means = {}
     if AVERAGE in scored.samples:
@@ -240,7 +239,7 @@ def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
         cost={"parameters": system.parameters, "finetune_seconds": system.seconds},
         samples=scored.samples,
         comparable=dict.fromkeys(scored.samples, "labels"),
-        page=f"systems/{scored.name}.html",
+        page=f"systems/{page}.html",
     )
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from collections.abc import Callable, Sequence
@@ -341,13 +342,18 @@ def test_no_error_of_one_submission_stops_the_others_or_is_published(
     )
 
 
-def test_of_names_that_differ_in_case_one_is_scored(home: Path) -> None:
-    """On other file systems they would have one page."""
-    write_submission(home / "all/Poor", 0.5, 9)
+def test_names_that_differ_in_case_alone_have_pages_that_differ_in_more(home: Path) -> None:
+    """Else they would have one page on some file systems."""
+    shutil.copytree(home / "all/poor", home / "all/Poor")
     assert main(RUN) == 0
-    (refused,) = content(home)["refused"]
-    assert refused["name"] == "poor" and "differs from Poor in case alone" in refused["reason"]
-    assert set(by_name(home)) == {"good", "fair", "Poor"}
+    assert set(by_name(home)) == {"good", "fair", "Poor", "poor"}
+    pages = sorted(path.name for path in (home / "site/systems").iterdir())
+    assert len({page.lower() for page in pages}) == 4 and {"fair.html", "good.html"} < set(pages)
+    poor = next(page for page in pages if page.startswith("poor~"))
+    (text,) = [(home / "site/systems" / page).read_text(encoding="utf-8") for page in pages if page.startswith("Poor~")]
+    assert f'<a href="{poor}">poor</a>' in text
+    rows = report_of(home / "site/index.html")["suites"][0]["rows"]
+    assert f"systems/{poor}" in [row["page"] for row in rows]
 
 
 def test_a_folder_of_others_is_refused_before_scoring(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,9 +83,8 @@ def test_other_keys_are_the_encoders_and_unknown_ones_are_shown_with_the_command
     assert (settings.model.license, settings.model.release_date) == ("mit", "2026-11-22")
     assert encoder == {"pooling": "mean", "embeddings.path": "x", "data_dir": "k"}
     shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
-    known = "benchmark, data_dir, model.license, model.name, model.open_weights, model.public_training_code, "
-    known += "model.public_training_data, model.reference, model.release_date, runs_dir, seed, suite_data_dir, tasks"
-    assert str(shown) == f"unknown key 'bogus'; known keys: {known}"
+    assert {"benchmark", "model.license", "runs_dir", "seed", "suite_data_dir", "tasks"} < shown.known
+    assert str(shown).startswith("unknown key 'bogus'; known keys: ") and str(shown).endswith(" and 8 more")
     assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
     of_section = UnknownKey("colour", ["dim"], "embeddings.")
     assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"
