@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import uuid
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,7 +49,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     check_new_folder(path)
     path = path.resolve()
-    with _staging(path, path.parent) as stage, naming(path, stage):
+    with staging(path, path.parent) as stage, naming(path, stage):
         check_new_folder(path)  # which another process may have written meanwhile
         yield stage
         flush(stage)
@@ -56,17 +57,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path; move the file there to `path` when the block ends without an exception. A large file of a user: unlike after
-    `mtl.base.files.replacing`, what a killed process left is removed."""
-    with _staging(path, path.parent) as stage, naming(path, stage / path.name):
-        yield stage / path.name
-        flush(stage)
-        (stage / path.name).replace(path)
-
-
-@contextmanager
-def _staging(path: Path, beside: Path) -> Iterator[Path]:
+def staging(path: Path, beside: Path) -> Iterator[Path]:
     """Yield a temporary folder, in the folder `beside`, for what is moved to `path`. It is removed when the block ends, and one that a killed
     process left is removed before it. Another process that writes to `path` is waited for."""
     lock = beside / f".{path.name}.lock"
@@ -121,26 +112,25 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     is_apart = path.is_dir() and (os.path.ismount(path) or not os.access(path.parent, os.W_OK))
     with (
         without_empty_folders(path),
-        _staging(path, path if is_apart else path.parent) as stage,
+        staging(path, path if is_apart else path.parent) as stage,
         naming(folder, stage / "new"),
     ):
         before = _listed(folder)
-        present = {name: _own_hash(folder, name, before.get(name, ())) for name in {**before, **new}}
+        known = defaultdict[str, list[str]](list)  # by names in one case: some file systems do not tell others apart
+        for name, digests in before.items():
+            known[name.casefold()] += digests
+        present = {name: _own_hash(folder, name, known[name.casefold()]) for name in {**before, **new}}
         meanwhile = {name: sorted({*before.get(name, ()), *filter(None, [new.get(name)])}) for name in present}
         contents |= {MEANWHILE: _list_of(meanwhile), LIST: _list_of({name: [digest] for name, digest in new.items()})}
-        changed = [name for name in new if present[name] != new[name]]
+        stale = [name for name, digest in present.items() if name not in new and digest is not None]
+        gone = {name.casefold() for name in stale}
+        changed = [name for name in new if present[name] != new[name] or name.casefold() in gone]
         for name in (*changed, MEANWHILE, LIST):
             (stage / "new" / name).parent.mkdir(parents=True, exist_ok=True)
             (stage / "new" / name).write_bytes(contents[name])
         flush(stage)
-        stale = [name for name, digest in present.items() if name not in new and digest is not None]
-        moves = [
-            (LIST, MEANWHILE),
-            *((name, name) for name in changed),
-            *((name, None) for name in stale),
-            (LIST, LIST),
-        ]
-        _move(stage, folder, moves)
+        replaced: list[tuple[str, str | None]] = [(name, name) for name in changed]
+        _move(stage, folder, [(LIST, MEANWHILE), *((name, None) for name in stale), *replaced, (LIST, LIST)])
 
 
 def _list_of(files: Mapping[str, list[str]]) -> bytes:
@@ -178,7 +168,7 @@ def _move(stage: Path, folder: Path, moves: Sequence[tuple[str, str | None]]) ->
             else:
                 shutil.move(new / source, target)
     except BaseException:
-        for name, was_there in begun.items():
+        for name, was_there in reversed(begun.items()):
             if was_there:
                 (folder / name).parent.mkdir(exist_ok=True)
                 shutil.move(old / name, folder / name)
