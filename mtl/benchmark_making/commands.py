@@ -252,13 +252,13 @@ def _sweep(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
 
     sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
-    check_written(arguments.out)  # before days of training
     config = sweep.runs[0].config  # all runs are in its runs_dir
     if arguments.plan:
         from mtl.benchmark_making.sweeps.plan import plan_text
 
         print(plan_text(sweep.runs, config.seeds_in_parallel))
         return
+    check_written(arguments.out)  # before days of training
     for run in sweep.runs:
         run.check_memory()
     finished = sum(run.is_finished for run in sweep.runs)
