@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 status = command(parsed)
             sys.stdout.flush()
     except UserError as error:
-        print(f"mtl: error: {one_line(str(error))}", file=sys.stderr)
+        print(f"mtl: error: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1
     except BrokenPipeError:
         return 1

@@ -10,6 +10,8 @@ from errno import EDQUOT, EFBIG, ENOMEM, ENOSPC
 from os import PathLike, fspath
 from typing import Any, Self
 
+from mtl.base.terminal import one_line
+
 REMEDIES = {
     ENOSPC: "; free some space; the same command continues",
     EDQUOT: "; free some space; the same command continues",
@@ -20,11 +22,18 @@ NO_MEMORY = re.compile(
     "can't allocate memory|cannot allocate memory|out of memory|ALLOC_FAILED|failed to map segment|start new thread",
     re.I,
 )
+LONGEST = 1000  # characters of an error; what foreign files hold has any length
 NOT_GIVEN: Any = ...  # of an error without a value: None is a value, and a pickled `...` stays what it is
 
 
+def shortened(text: str, most: int) -> str:
+    """The text; of a longer one its start and its end, of at most so many characters together."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[len(text) - most // 2 + 3 :]}"
+
+
 class UserError(Exception):
-    """What ends a command with one line for its user, "UNIT: PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known.
+    """What ends a command with one line for its user, "UNIT: PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known. As a text, foreign
+    characters in it control no terminal, and a long one is cut in its middle.
 
     Attributes:
         message: what is wrong and what to do, without the parts below.
@@ -56,7 +65,7 @@ class UserError(Exception):
     def __str__(self) -> str:
         file = self.path if self.line is None else f"{self.path}:{self.line}" if self.path else f"line {self.line}"
         key = self.key if self.value is NOT_GIVEN else f"{self.key}={self.value}"
-        return ": ".join(part for part in (self.unit, file, key, self.message) if part)
+        return shortened(one_line(": ".join(part for part in (self.unit, file, key, self.message) if part)), LONGEST)
 
     def located(self, **where: Any) -> Self:
         """A copy that also says where the fault is: `where` replaces some of `unit`, `path`, `line`, `key` and `value`."""

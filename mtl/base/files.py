@@ -90,35 +90,12 @@ def link_or_copy(source: Path, path: Path) -> None:
             shutil.copyfile(source, partial)
 
 
-def check_new_folder(path: Path) -> None:
-    """Raise InputError if `path` exists and is not an empty folder."""
-    if path.is_dir() and any(path.iterdir()):
-        raise InputError("is not empty; name a new folder", path=path)
-    if path.exists() and not path.is_dir():
-        raise InputError("is a file; name a new folder", path=path)
-
-
-@contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception.
-
-    Raises InputError as `check_new_folder`, before the block. An error of a write is an OSError that names the file below `path`, or `path`.
-    When the block raises, the temporary folder is removed.
-    """
-    check_new_folder(path)
-    path = path.resolve()
-    partial = _beside(path)
-    try:
-        with naming(path, partial):
-            partial.mkdir(parents=True)
-            yield partial
-            for written in partial.rglob("*"):
-                if written.is_file():
-                    with written.open("rb") as file:
-                        os.fsync(file.fileno())
-            partial.replace(path)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+def flush(folder: Path) -> None:
+    """Flush all files below a folder to disk."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
 
 
 @contextmanager

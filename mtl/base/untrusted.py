@@ -338,6 +338,19 @@ def is_inside(name: str) -> bool:
     return "\0" not in name and not any(path.anchor or ".." in path.parts for path in kinds)
 
 
+def inside(folder: Path, name: str) -> Path:
+    """The path of a file or folder below a folder of files from others, the name of which `is_inside`.
+
+    Raises InputError if a link leads out of the folder: it would show or change files of this machine that its owner does not expect. The folder
+    itself may be reached through a link: the user has named it.
+    """
+    path = folder / name
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        problem = f"a link leads out of {folder}, and no data from others may do that"
+        raise InputError(f"{problem}; put the file itself there, or remove the link", path=path)
+    return path
+
+
 def is_web_address(url: str) -> bool:
     """Whether an address starts with https:// or http://, so that a download may use it."""
     return url.startswith(("https://", "http://"))

@@ -1,6 +1,7 @@
 """The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
+import os
 import sys
 from dataclasses import replace
 from functools import partial
@@ -117,6 +118,8 @@ def _audit(arguments: argparse.Namespace) -> int:
     job, out = job_of(arguments.settings), arguments.out
     if out is not None and arguments.sheet is None:
         raise InputError(f"--out {out}: is for --sheet TASK only")
+    if out is not None and os.path.lexists(out):  # a sheet is for people to complete
+        raise InputError("already there; remove it, or name another file with --out", path=out)
     floors = None if arguments.floors is None else [name.strip() for name in arguments.floors.split(",")]
     if floors is not None and not arguments.artefacts:
         raise InputError(f"--floors {arguments.floors}: is for --artefacts only")
@@ -244,6 +247,7 @@ def _run_together(runs: "Sequence[Job]", command: str) -> None:
 
 
 def _sweep(arguments: argparse.Namespace) -> None:
+    from mtl.base.folders import check_written
     from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
     from mtl.jobs.job import parse_settings
 
@@ -254,6 +258,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
 
         print(plan_text(sweep.runs, config.seeds_in_parallel))
         return
+    check_written(arguments.out)  # before days of training
     for run in sweep.runs:
         run.check_memory()
     finished = sum(run.is_finished for run in sweep.runs)

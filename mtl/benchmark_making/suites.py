@@ -16,7 +16,8 @@ import yaml
 from mtl.api.settings import Settings, job_of
 from mtl.api.show import MarkdownText, frame
 from mtl.base.errors import InputError
-from mtl.base.files import new_folder, without_empty_folders, write_text
+from mtl.base.files import without_empty_folders, write_text
+from mtl.base.folders import new_folder
 from mtl.base.interface import checked, foreign
 from mtl.base.lazy import lazy
 from mtl.base.names import is_file_name, text_problem

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.files import git_blob_id, numbered_alike, sha256
-from mtl.base.untrusted import open_lines, open_regular
+from mtl.base.untrusted import inside, open_lines, open_regular
 from mtl.tasks.task import NUMBERED, SPLITS, Task
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
@@ -22,9 +22,8 @@ GIT = "git:"  # before a checksum that is the id of a git blob
 def numbered(path: Path) -> list[Path]:
     """The files that differ from this one in their number alone, in the order of their numbers. Raises InputError if one is missing."""
     try:
-        return [
-            path.with_name(name) for name in numbered_alike(path.name, [each.name for each in path.parent.iterdir()])
-        ]
+        names = numbered_alike(path.name, [file.name for file in path.parent.iterdir()])
+        return [inside(path.parent, name) for name in names]
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read in parts: {error}", path=path) from None
 

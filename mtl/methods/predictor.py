@@ -155,6 +155,8 @@ class Predictor:
             out: the file to write; None: standard output.
         """
         suite_task = self._task(task)
+        if out is not None and out.exists() and out.samefile(path):
+            raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
         lines = [header, *self.predict(task, read_rows(suite_task, path))]
         text = "".join(f"{line}\n" for line in lines)

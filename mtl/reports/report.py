@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mtl.base.clock import now
 from mtl.base.errors import InputError
-from mtl.base.files import write_text
+from mtl.base.folders import check_written, write_files
 from mtl.base.names import meant
 from mtl.base.wings import wings
 from mtl.reports.document import document
@@ -36,8 +36,9 @@ def write_report(
 
     Raises:
         InputError: if there is neither a finished run nor an evaluation, if there is no run of a reference's name, or
-            if a run's files cannot be read.
+            if a run's files cannot be read; and as `mtl.base.folders.write_files`.
     """
+    check_written(out)
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
     further = {wing.boards: wing.boards.find(runs_dir) for wing in wings() if wing.boards is not None}
@@ -54,8 +55,7 @@ def write_report(
         "index.html": render_page(document(shown, generated, command)),
     }
     forms |= {kind.file: kind.render(added) for kind, added in further.items() if added}
-    for name, content in forms.items():
-        write_text(out / name, content)
+    write_files(out, forms)
     logger.info("runs compared: %d; %s", len(runs), ", ".join(f"{out / name}" for name in forms))
     return out / "index.html"
 

@@ -135,13 +135,13 @@ class FinishedRun:
         keys, held_out = {}, read_json(self.folder.held_out, dict[str, list[Count]])
         for task in self.tasks:
             split = self.split(task)
-            paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
             inputs = self.summary["inputs"]
-            marks = (mark for path in paths if (mark := inputs.get(path.as_posix())))
-            layout = task.layout(split if task.files.get(split) else "train", Path())
-            further = [inputs.get(layout.beside.as_posix())] if layout.beside else []
-            if layout.part == NUMBERED:
-                further += sorted(inputs[name] for name in inputs if Path(name).parent == paths[0].parent)
+            source = split if task.files.get(split) else "train"
+            files = [*task.places(split)[:1], *task.places("train")[:1]]
+            marks = (mark for file in files if (mark := inputs.get(file)))
+            further = [inputs.get(file) for file in task.places(source)[1:]]
+            if task.layout(source, None).part == NUMBERED:
+                further += sorted(inputs[name] for name in inputs if Path(name).parent == Path(files[0]).parent)
             lines = held_out.get(task.id) if split == "dev" else None
             if recorded := self._recorded.get(task.id):
                 lines = recorded.get("lines", lines)

@@ -9,7 +9,7 @@ from typing import Annotated, NotRequired, TypedDict
 from msgspec import Meta
 
 from mtl.base.errors import BusyError, InputError
-from mtl.base.files import write_json
+from mtl.base.files import without_empty_folders, write_json
 from mtl.base.locks import Busy, lock, named_lock
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
@@ -86,12 +86,13 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder's lock (`mtl.base.locks.lock`) within the block; first remove files that a killed process did not complete.
+        """Hold the folder's lock (`mtl.base.locks.lock`) within the block; first remove files that a killed process did not complete. A new folder
+        in which the block writes nothing is removed.
 
         Raises BusyError if another process holds the lock, and InputError if the folder cannot be written to, and if it holds links,
         through which files elsewhere would be changed.
         """
-        with ExitStack() as held:
+        with without_empty_folders(self.path), ExitStack() as held:
             try:
                 if self.path.is_dir():
                     check_plain_folder(self.path)
@@ -106,7 +107,11 @@ class RunFolder:
                 raise BusyError(problem, path=self.path) from None
             except OSError as error:
                 raise InputError(f"cannot be written ({error.strerror}); set run_dir=", path=self.path) from None
-            yield
+            try:
+                yield
+            finally:
+                if all(path.name.startswith(LOCK) for path in self.path.iterdir()):  # nothing was begun
+                    (self.path / LOCK).unlink(missing_ok=True)
 
     def read_inputs(self) -> dict[str, str]:
         """The fingerprints of the run's inputs, by name, with the keys `format` and `precision`.

@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import parse_json
+from mtl.base.untrusted import inside, parse_json
 from mtl.data.columns import value_of
 from mtl.data.examples import read_examples, row_size, target_cell
 from mtl.data.files import is_changed, read_bytes, split_lines
@@ -150,7 +150,7 @@ def layout_of(task: Task, split: str, path: Path, folder: Path) -> Layout:
 def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
     """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
     names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
-    for path in (folder / task.folder / name for name in names if name):
+    for path in (inside(folder, f"{task.folder or '.'}/{name}") for name in names if name):
         has_targets = path.is_file() and task.target in column_names(path, layout_of(task, split, path, folder))
         if has_targets and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled):
             return path
@@ -219,7 +219,7 @@ def file_name(name: str) -> str:
 
 def read_template(suite: Suite, data_dir: Path) -> dict[str, Any] | None:
     """The empty entry; None if the suite names none or its file is not there. Raises InputError for a file of another form."""
-    if suite.submission.template is None or not (path := data_dir / suite.submission.template).is_file():
+    if suite.submission.template is None or not (path := inside(data_dir, suite.submission.template)).is_file():
         return None
     return parse_entry(str(path), read_bytes(path))
 

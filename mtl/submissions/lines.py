@@ -2,7 +2,7 @@
 may name the rows by their ids."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -221,7 +221,7 @@ class DataRows:
         """How the file is read: as that of the split, or of the training rows of which the rows are held out."""
         for split in (self.split, "train"):
             if self.file.name == Path(self.task.file(split) or "").name:
-                return replace(self.task.layout(split, Path()), beside=None)
+                return self.task.layout(split, None)
         return self.task.plain_layout
 
     def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_json, write_text
+from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.typed import typed
 from mtl.settings.schema import SubmissionConfig
 from mtl.submissions.check import read_entry, read_submission, submitted_rows
@@ -66,8 +67,7 @@ def rejoin(
         typed(SubmissionConfig, {"header": "task", "name": name})
     except InputError as error:
         raise error.located(key="--name") from None
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError("exists already; name another folder with --out", path=out)
+    check_new_folder(out)
     contents, _ = read_submission(path, suite)
     entry_name, entry = read_entry(path, contents)
     rejoined: dict[str, RejoinedTask] = {}
@@ -82,12 +82,14 @@ def rejoin(
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     problems = [problem for part in rejoined.values() for problem in part.problems]
     if not problems:
-        for part in rejoined.values():
-            for file_path, text in part.texts.items():
-                write_text(out / file_path, text)
         figures = {id: part.figures for id, part in rejoined.items()}
         entry_name = entry_name if name is None else file_name(name)
-        write_json(out / entry_name, fill_entry(entry, suite, {"name": name}, figures))
+        filled = fill_entry(entry, suite, {"name": name}, figures)
+        with new_folder(out) as folder:
+            for part in rejoined.values():
+                for file_path, text in part.texts.items():
+                    write_text(folder / file_path, text)
+            write_json(folder / entry_name, filled)
     remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
     return Checked(problems, remarks + data_remarks([part.files for part in rejoined.values()], data_dir))
 

@@ -12,7 +12,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import counted
 from mtl.base.names import is_file_name
 from mtl.base.typed import typed
-from mtl.base.untrusted import is_inside
+from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.tasks.metrics import METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
@@ -190,7 +190,7 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         raise InputError("names no task", path=path, key="tasks")
     if suite.data is not None and not is_inside(suite.data):
         raise InputError(f"{suite.data!r} must be a folder beside the suite file, without '..'", path=path, key="data")
-    suite.data = suite.data and str(path.parent / suite.data)
+    suite.data = suite.data and str(inside(path.parent, suite.data))
     for kind, named in suite.embeddings.items():
         if not is_inside(named):
             message = f"{named!r} must be a recipe's name or a path below the working directory"

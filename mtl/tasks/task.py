@@ -8,14 +8,14 @@ import json
 from codecs import lookup
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 from urllib.parse import quote
 
 import numpy as np
 
 from mtl.base.files import is_sha256
-from mtl.base.untrusted import is_web_address
+from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
 FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text")  # of data files
@@ -341,21 +341,24 @@ class Task:
         """The names of the split's files, without parts: one, two that are joined by " + ", or none."""
         return [name.partition(PART)[0] for name in (self.files.get(split) or "").split(BESIDE) if name]
 
+    def places(self, split: str) -> list[str]:
+        """The paths of the split's files (`file_names`) below the data folder."""
+        return [(PurePosixPath(self.folder) / name).as_posix() for name in self.file_names(split)]
+
     def path(self, split: str, data_dir: Path) -> Path | None:
-        """The split's file, or None where the task has none."""
-        name = self.file(split)
-        return None if name is None else data_dir / self.folder / name
+        """The split's file, or None where the task has none. Raises InputError as `mtl.base.untrusted.inside`."""
+        return next((inside(data_dir, name) for name in self.places(split)), None)
 
     @property
     def plain_layout(self) -> Layout:
         """How a file with rows of this task is read that is none of its splits, such as one to predict."""
         return Layout(self.header, self.reading or Reading())
 
-    def layout(self, split: str, data_dir: Path) -> Layout:
-        """How the split's file is read."""
-        first, _, beside = (self.files.get(split) or "").partition(BESIDE)
-        second = data_dir / self.folder / beside if beside else None
-        return replace(self.plain_layout, part=first.partition(PART)[2] or None, beside=second)
+    def layout(self, split: str, data_dir: Path | None) -> Layout:
+        """How the split's file is read; without a folder, as if no second file stood beside it. Raises InputError as `path`."""
+        part = (self.files.get(split) or "").partition(BESIDE)[0].partition(PART)[2] or None
+        second = None if data_dir is None else next((inside(data_dir, name) for name in self.places(split)[1:]), None)
+        return replace(self.plain_layout, part=part, beside=second)
 
     def fingerprint(self) -> str:
         """SHA-256 of the fields that scores depend on. Fields that are None do not count, so that finished runs stay valid when

@@ -65,6 +65,9 @@ def test_an_error_says_where_and_keeps_it_between_processes() -> None:
     assert str(InputError("must be 1", key="x")) == "x: must be 1"
     for other in (pickle.loads(pickle.dumps(error)), error.located(line=3)):
         assert str(other) == str(error) and (other.path, other.line, other.key) == ("a/train.tsv", 3, "x.y")
+    foreign = InputError(f"unknown label {'x' * 10**6}\x1b[2J\n\udcff, expected one of a, b", key="x")
+    shown = str(foreign)
+    assert len(shown) == 1000 and shown.endswith("x\\x1b[2J\\n\\udcff, expected one of a, b") and " … " in shown
     unknown = UnknownKey("sede", {"seed"}, "s.")
     for other in (pickle.loads(pickle.dumps(unknown)), unknown.located(path="own.yaml")):
         assert (type(other), other.unknown, other.known) == (UnknownKey, "sede", {"seed"})

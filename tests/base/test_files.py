@@ -19,12 +19,12 @@ from mtl.base.files import (
     git_blob_id,
     is_sha256,
     listed,
-    new_folder,
     replacing,
     sha256,
     write_checkpoint,
     write_text,
 )
+from mtl.base.folders import new_folder
 
 
 def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_an_error_names_the_path_and_not_the_temporary_one(tmp_path: Path) -> No
     with pytest.raises(IsADirectoryError) as caught:
         write_text(tmp_path / "taken", "text")
     assert caught.value.filename == str(tmp_path / "taken")
-    with pytest.raises(NotADirectoryError) as unmade, new_folder(tmp_path / "file" / "new"):
+    with pytest.raises(FileExistsError) as unmade, new_folder(tmp_path / "file" / "new"):
         pass
     assert ".partial" not in str(unmade.value.filename)
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec import Meta
 
 from mtl.base.errors import InputError
-from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, POSITIVE, SHARE, ZERO_TO_ONE, typed
+from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, POSITIVE, SHARE, ZERO_TO_ONE, UnknownKey, typed
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,14 @@ def test_a_value_that_its_field_does_not_take_is_named(given: dict[str, Any], me
     with pytest.raises(InputError) as caught:
         typed(Sizes, given, "s.")
     assert str(caught.value).startswith(message)
+
+
+def test_of_many_keys_the_most_alike_are_named() -> None:
+    known = {f"encoder.size_{number}" for number in range(100)} | {"seeds"}
+    assert str(UnknownKey("seedz", known)) == "unknown key 'seedz'; did you mean seeds?"
+    message = str(UnknownKey("foo", known, "s."))
+    assert message.count("s.encoder.size_") + message.count("s.seeds") == 5 and message.endswith(" and 96 more")
+    assert len(str(UnknownKey("k" * 10**6, known))) < 400
 
 
 def test_keys_of_inner_sections_are_whole() -> None:

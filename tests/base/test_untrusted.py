@@ -4,7 +4,7 @@ from pathlib import Path
 
 from input_errors import raises_input_error
 
-from mtl.base.untrusted import is_inside, is_web_address, open_lines
+from mtl.base.untrusted import inside, is_inside, is_web_address, open_lines
 
 
 def test_paths_inside_a_folder_and_web_addresses() -> None:
@@ -12,6 +12,27 @@ def test_paths_inside_a_folder_and_web_addresses() -> None:
     assert not any(map(is_inside, ["..", "../a", "a/../../b", "/a", "\\a", "a\\..\\b", "C:a", "C:\\a", "a\0b"]))
     assert is_web_address("https://example.org/a.zip") and is_web_address("http://127.0.0.1:80/a.zip")
     assert not is_web_address("file:///etc/passwd") and not is_web_address("example.org/a.zip")
+
+
+def test_a_link_leads_out_of_no_folder_from_others(tmp_path: Path) -> None:
+    (tmp_path / "data/sub").mkdir(parents=True)
+    (tmp_path / "mine").mkdir()
+    links = {
+        "out": "../mine",
+        "sub/file": "../../mine/x",
+        "loop": "loop",
+        "within": "sub/y",
+        "absolute": tmp_path / "mine",
+    }
+    for name, target in links.items():
+        (tmp_path / "data" / name).symlink_to(target)
+    (tmp_path / "named").symlink_to("data")
+    for folder in (tmp_path / "data", tmp_path / "named"):
+        for name in ("within", "sub/absent", "loop", "loop/x"):
+            assert inside(folder, name) == folder / name
+        for name, file in (("out", "out"), ("out/x", "x"), ("sub/file", "file"), ("absolute/deep/x", "x")):
+            with raises_input_error(file=file):
+                inside(folder, name)
 
 
 def test_lines_of_plain_gzipped_and_zipped_files(tmp_path: Path) -> None:

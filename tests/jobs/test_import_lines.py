@@ -113,6 +113,7 @@ def test_bad_lines_are_refused(
 ) -> None:
     write("dev_pred_grad.jsonl", *lines)
     assert refused(capsys) == f"theirs/{error}"
+    assert not Path("runs").exists()
 
 
 @pytest.mark.parametrize("file", ["dev_pred_grad.tsv", "dev_pred_grad.jsonl", "grad/dev.jsonl"])

@@ -193,7 +193,7 @@ def test_the_command(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["report", str(runs_dir), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}/index.html\n"
     assert sorted(path.name for path in out.iterdir()) == [
-        *("comparisons.csv", "costs.csv", "index.html", "ranks.csv"),
+        *("comparisons.csv", "costs.csv", "index.html", "mtl-files.json", "ranks.csv"),
         *("report.md", "report.tex", "scores.csv", "settings.csv"),
     ]
     assert f"by `mtl report {runs_dir} --out" in (out / "report.md").read_text(encoding="utf-8")

@@ -107,7 +107,7 @@ def test_a_wrong_prediction_and_a_folder_that_exists_are_one_line(rejoin: Rejoin
     write_lines(file, [line.replace('"prediction": 1', '"prediction": "1"') for line in read(file)])
     assert rejoin()[2].endswith(f'{file}:2: prediction "1" must be an integer\n')
     write_lines(tmp_path / "out/there", [])
-    assert rejoin()[2].endswith("out: exists already; name another folder with --out\n")
+    assert rejoin()[2].endswith("out: is not empty; name a new folder\n")
 
 
 def test_tasks_that_the_official_folder_lacks_are_named(rejoin: Rejoin, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from msgspec import Meta
 
 from mtl.base.errors import InputError
-from mtl.base.files import new_folder, sha256, write_json, write_text
+from mtl.base.files import sha256, write_json, write_text
+from mtl.base.folders import new_folder
 from mtl.base.typed import typed
 from mtl.benchmark_making.annotate.form import render_form
 from mtl.data.examples import Example

@@ -11,7 +11,9 @@ from typing import Any
 import yaml
 
 from mtl.base.errors import InputError
-from mtl.base.files import check_new_folder, new_folder, write_text
+from mtl.base.files import write_text
+from mtl.base.folders import check_new_folder, new_folder
+from mtl.base.untrusted import inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.audit import TaskFiles
 from mtl.benchmark_making.audits.near import NGRAM, Near, find_near
@@ -66,9 +68,9 @@ def write_clean(job: Job, share: float, out: Path) -> str:
                 part.task.layout(part.split, job.data_dir),
             )
         template = job.suite.submission.template
-        if template and (job.data_dir / template).is_file():
+        if template and (entry := inside(job.data_dir, template)).is_file():
             (partial / "data" / template).parent.mkdir(parents=True, exist_ok=True)
-            (partial / "data" / template).write_bytes((job.data_dir / template).read_bytes())
+            (partial / "data" / template).write_bytes(entry.read_bytes())
         write_text(partial / "suite.yaml", _suite_file(job, f"a copy without near duplicates: {what}"))
         load_suite(partial / "suite.yaml")
         log = []

@@ -7,7 +7,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
-from mtl.base.untrusted import is_inside
+from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite.names import SPLIT_OF, FoundFiles, SplitFiles, find_tasks, suffix_of, task_id
 from mtl.benchmark_making.init_suite.sniffing import TABLES, Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, read_table
@@ -59,7 +59,7 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
         folder, _, file = path.rpartition("/")
         stem = PurePosixPath(member or file).name
         file = f"{file}{PART}{member}" if member else file
-        parts = _splits_within(data_dir / path, Layout(part=member or None))
+        parts = _splits_within(data_dir, path, Layout(part=member or None))
         id = task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
         if parts:
             several = {split: listed for split, listed in parts.items() if listed[1:]}
@@ -88,10 +88,11 @@ def _parts_of(path: Path, layout: Layout) -> list[str]:
     return [key for key, position in document.members(start) if text[position : position + 1] in ("[", "{")]
 
 
-def _splits_within(path: Path, layout: Layout) -> dict[str, list[str]]:
+def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[str]]:
     """The parts of a file that are splits, by split: keys of a JSON object, or values of a column."""
     parts: dict[str, list[str]] = {}
     try:
+        path = inside(data_dir, name)
         for part in _parts_of(path, layout):
             if part.lower() in SPLIT_OF:
                 parts.setdefault(SPLIT_OF[part.lower()], []).append(part)

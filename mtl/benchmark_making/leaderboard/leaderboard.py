@@ -3,23 +3,29 @@
 The labels stay hidden: messages are about the submissions alone, scores are rounded as the suite shows them, and nothing says which rows are right.
 """
 
+import hashlib
 import logging
+import os
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, shortened
 from mtl.base.files import counted
+from mtl.base.folders import check_written
 from mtl.base.progress import progress
+from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.leaderboard.rows import LabelledRows, read_labelled_rows, read_public_rows
 from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission, Scorer
 from mtl.benchmark_making.leaderboard.site import write_site
 from mtl.benchmark_making.leaderboard.submission import (
     ABOUT,
+    LONGEST,
     Entrant,
     find_submissions,
     read_about,
@@ -69,7 +75,7 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
     def check(path: Path, about: Entrant) -> None:
         read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
 
-    return _judge(folder, rules, check, "checking")
+    return _judge(folder, data_dir, rules, check, "checking")
 
 
 def make_leaderboard(
@@ -89,12 +95,14 @@ def make_leaderboard(
         by name, why a submission is refused; an empty text for one that is on the board.
 
     Raises:
-        InputError: if there is no submission, or no label, and if the labels or the cache are in the folder of the site.
+        InputError: if there is no submission, or no label, if the labels or the cache are in the folder of the site, and as `write_files` for
+            that folder.
     """
     for what, path in (("gold", gold), ("cache", cache)):
         if path is not None and path.resolve().is_relative_to(out.resolve()):
             problem = f"{path} is in the folder of the site, {out}, which is published; name another one"
             raise InputError(problem, key=what)
+    check_written(out)
     tasks = read_labelled_rows(suite, gold, rules.split)
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
@@ -104,7 +112,7 @@ def make_leaderboard(
     def score(path: Path, about: Entrant) -> None:
         scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
 
-    refused = _judge(folder, rules, score, "scoring")
+    refused = _judge(folder, gold, rules, score, "scoring")
     scored.sort(key=lambda each: each.name)
     board = build_board(suite, tasks, scored, rules.split)
     reasons = {name: reason for name, reason in refused.items() if reason}
@@ -112,38 +120,74 @@ def make_leaderboard(
     return refused
 
 
-def _judge(folder: Path, rules: Rules, take: Callable[[Path, Entrant], None], title: str) -> dict[str, str]:
-    """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text."""
-    paths, described = find_submissions(folder), list[tuple[Path, Entrant]]()
-    refused = {path.name: "" for path in paths}
-    for path in paths:
+def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant], None], title: str) -> dict[str, str]:
+    """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text.
+
+    Args:
+        data: the folder of the rows.
+    """
+    described = list[tuple[Path, Entrant]]()
+    refused = dict[str, str]()
+
+    def attempt(path: Path, step: Callable[[], None]) -> bool:
+        """Do a step with a submission; refuse the submission if it fails, whatever is in it."""
         try:
-            described.append((path, read_about(path)))
-        except InputError as error:
-            refused[path.name] = str(error)
+            step()
+        except Exception as error:
+            refused[visible(path.name)] = _reason(error, (folder, data))
+            return False
+        return True
+
+    def describe(path: Path) -> None:
+        described.append((path, read_about(path)))
+
+    for path in find_submissions(folder):
+        refused[visible(path.name)] = ""
+        attempt(path, partial(describe, path))
     described.sort(key=lambda each: (each[1].date or "", each[0].name))
     taken = Counter[tuple[str, str]]()  # by team and month
     for path, about in progress(described, title, "submissions"):
-        own = unicodedata.normalize("NFKC", about.team or "").strip().casefold(), (about.date or "")[:7]
-        try:
-            if rules.limit is not None and not (about.team and about.date):
-                problem = "needs team and date, as this leaderboard limits a team's submissions"
-                raise InputError(problem, path=path / ABOUT)
-            if rules.limit is not None and taken[own] >= rules.limit:
-                limit = f"team {about.team} may make {counted(rules.limit, 'submission')} a month"
-                raise InputError(f"{limit}, and this is one more in {own[1]}", path=path)
-            take(path, about)
-            taken[own] += 1
-        except InputError as error:
-            refused[path.name] = str(error)
+        team = unicodedata.normalize("NFKC", about.team or "").strip().casefold()
+        own = team, (about.date or "")[:7]
+        if attempt(path, partial(_check_limit, rules, path, about, taken[own])):
+            taken[own] += attempt(path, partial(take, path, about))
     return refused
+
+
+def _check_limit(rules: Rules, path: Path, about: Entrant, taken: int) -> None:
+    """Raise InputError if a team, so many of whose submissions of a month were taken, may not make this one."""
+    if rules.limit is None:
+        return
+    if not (about.team and about.date):
+        problem = "needs team and date, as this leaderboard limits a team's submissions"
+        raise InputError(problem, path=path / ABOUT)
+    if taken >= rules.limit:
+        limit = f"team {about.team} may make {counted(rules.limit, 'submission')} a month"
+        raise InputError(f"{limit}, and this is one more in {about.date[:7]}", path=path)
+
+
+def _reason(error: Exception, folders: Sequence[Path]) -> str:
+    """Why a submission is refused, for everybody to read: a short line, without the paths of these folders. Of an error that mtl does not expect
+    only its name, since its text may show a label."""
+    if isinstance(error, MemoryError):
+        error = InputError("needs more memory than there is")
+    elif isinstance(error, OSError):
+        error = InputError(f"cannot be read: {error.strerror}")
+    elif not isinstance(error, InputError):
+        logger.debug("a submission is refused", exc_info=error)
+        error = InputError(f"cannot be read ({type(error).__name__})")
+    text = str(error)
+    for path in (form for folder in folders for form in (folder, folder.resolve()) if form != Path()):
+        text = text.replace(f"{path}{os.sep}", "")
+    return shortened(text, LONGEST)
 
 
 def build_board(
     suite: Suite, tasks: Mapping[str, LabelledRows], scored: Sequence[ScoredSubmission], split: str
 ) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
-    rows = by_family(_row(suite, each, split) for each in scored)
+    cases = Counter(each.name.casefold() for each in scored)
+    rows = by_family(_row(suite, each, split, cases[each.name.casefold()] == 1) for each in scored)
     scale = suite.shown
     ranks = column_ranks(rows)
     for column in (AVERAGE, *tasks):  # a single system has the first rank
@@ -174,8 +218,10 @@ def build_board(
     )
 
 
-def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
+def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) -> Row:
+    """is_unlike: whether no other name differs in case alone: some file systems would give both one page. No name has "~"."""
     system = scored.system
+    page = scored.name if is_unlike else f"{scored.name}~{hashlib.sha256(scored.name.encode()).hexdigest()[:8]}"
     scores = {id: _score(suite, scored.samples[id], lowest_score(suite.tasks[id])) for id in scored.scores}
     means = {}
     if AVERAGE in scored.samples:
@@ -195,7 +241,7 @@ def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
         cost={"parameters": system.parameters, "finetune_seconds": system.seconds},
         samples=scored.samples,
         comparable=dict.fromkeys(scored.samples, "labels"),
-        page=f"systems/{scored.name}.html",
+        page=f"systems/{page}.html",
     )
 
 

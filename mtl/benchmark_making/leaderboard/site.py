@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mtl.base.files import write_text
+from mtl.base.folders import write_files
 from mtl.base.terminal import MISSING
 from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission
 from mtl.reports.board import Leaderboard, Row, cost_cell
@@ -42,7 +42,7 @@ def write_site(
     out: Path,
     url: str | None = None,
 ) -> None:
-    """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml.
+    """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml, as `write_files` does.
 
     Args:
         title: of the site.
@@ -56,12 +56,8 @@ def write_site(
         "leaderboard.csv": csv_text(_lines(board, entries)),
         "feed.xml": _feed(board, entries, url),
     }
-    files |= {f"systems/{entry.row.name}.html": _system_page(board, entries, entry) for entry in entries}
-    for name, content in files.items():
-        write_text(out / name, content)
-    for path in (out / "systems").glob("*.html"):
-        if f"systems/{path.name}" not in files:
-            path.unlink()
+    files |= {_page(entry.row): _system_page(board, entries, entry) for entry in entries}
+    write_files(out, files)
 
 
 def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[Entry]:
@@ -143,7 +139,7 @@ def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> 
     facts.append(("Link", f'<a href="{link}" rel="nofollow noopener">{link}</a>' if link else "not stated"))
     facts.append(("Predictions (SHA-256)", f"<code>{entry.scored.digest}</code>"))
     if entry.alike:
-        same = ", ".join(f'<a href="{name}.html">{name}</a>' for name in entry.alike)
+        same = ", ".join(_link(row, row.name) for row in board.rows if row.name in entry.alike)
         facts.append(("The same predictions", same))
     scores = [_cells(board, entry, column) for column in board.columns]
     body = [
@@ -160,6 +156,17 @@ def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> 
     return render_static(row.label, "\n".join(body))
 
 
+def _page(row: Row) -> str:
+    """The path of a system's page in the site."""
+    assert row.page is not None
+    return row.page
+
+
+def _link(row: Row, label: str) -> str:
+    """A link from the page of a system to that of another one."""
+    return f'<a href="{_page(row).rpartition("/")[2]}">{label}</a>'
+
+
 def _tied(entries: Sequence[Entry], entry: Entry, own: tuple[int, int]) -> str:
     """Links to the other systems whose ranks by the average overlap with these; the first MOST_TIED, and the number of the others."""
     tied = [
@@ -167,7 +174,7 @@ def _tied(entries: Sequence[Entry], entry: Entry, own: tuple[int, int]) -> str:
         for other in entries
         if other is not entry and (ranks := other.ranks.get(AVERAGE)) and ranks[0] <= own[1] and own[0] <= ranks[1]
     ]
-    links = [f'<a href="{row.name}.html">{html.escape(row.label)}</a>' for row in tied[:MOST_TIED]]
+    links = [_link(row, html.escape(row.label)) for row in tied[:MOST_TIED]]
     links += [f"{len(tied) - MOST_TIED} more"] if len(tied) > MOST_TIED else []
     return ", ".join(links) or "none"
 
@@ -204,7 +211,7 @@ def _feed(board: Leaderboard, entries: Sequence[Entry], url: str | None) -> str:
         summary = f"AVG {board.scale.show(average.median)}, rank {rank}" if average else "without an average"
         items.append(
             f"<entry><id>urn:mtl:submission:{row.name}:{entry.scored.digest}</id><title>{html.escape(row.label)}</title>"
-            f'<updated>{date}T00:00:00Z</updated><link href="{base}systems/{row.name}.html"/>'
+            f'<updated>{date}T00:00:00Z</updated><link href="{base}{_page(row)}"/>'
             f"<summary>{summary}</summary></entry>"
         )
     updated = newest[0][0] if newest else "1970-01-01"

@@ -20,7 +20,7 @@ from mtl.submissions.predictions import put_to_rows, read_sources
 from mtl.tasks.suite import Suite
 
 ABOUT = "system.yaml"
-LONGEST = 300  # characters of a value in system.yaml
+LONGEST = 300  # characters of a value in system.yaml, and of the reason for a refusal
 OTHERS = re.compile(r"[^/]*\.(json|md|txt|yaml|yml)|(README|LICENSE)[^/]*", re.IGNORECASE)  # files beside predictions
 
 

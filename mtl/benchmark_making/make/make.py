@@ -7,7 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mtl.base.errors import InputError
-from mtl.base.files import check_new_folder, counted, new_folder, sha256
+from mtl.base.files import counted, sha256
+from mtl.base.folders import check_new_folder, new_folder
 from mtl.benchmark_making.audits.artefacts import find_artefacts
 from mtl.benchmark_making.audits.artefacts_report import artefact_summary
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
-from mtl.base.untrusted import is_inside
+from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.make.table import Origin, SourceRow, Table, Values
 from mtl.data.columns import LIST
 from mtl.data.files import read_lines
@@ -66,9 +66,9 @@ def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
     A token file has one row for each sentence, with the columns text, tokens[], tags[] and document.
 
     Raises:
-        InputError: as `mtl.data.records.read_records` does.
+        InputError: as `mtl.data.records.read_records` does, and for a link that leads out of the data folder.
     """
-    path = data_dir / source.file.partition(PART)[0]
+    path = inside(data_dir, source.file.partition(PART)[0])
     if source.tokens is not None:
         rows = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
         if not rows:

@@ -19,6 +19,7 @@ ATTEMPTS = 4  # failures in a row that end a download; an attempt that received 
 PAUSE = 1.0  # seconds before the first retry; each further retry in a row waits one pause longer
 TIMEOUT = (15.0, 60.0)  # the longest time in seconds to wait for a connection, and for the next bytes
 CHUNK = 2**16
+UNSTATED = 2**30  # the most bytes of a file whose size nobody states: it cannot fill the disk
 
 logger = logging.getLogger("mtl")
 
@@ -194,21 +195,23 @@ def _append(part: _Part, response: requests.Response, size: int | None) -> None:
     offset, total = part.length, size if part.total is None else part.total
     if total is not None:
         check_space(part.path.parent, total - offset, "download to another disk")
+    most = UNSTATED if total is None else total
     bar = Progress(f"downloading {part.path.stem}", total, "B", offset)
     with bar, part.path.open("ab") as file:
         # Not `iter_content`, which would unpack a .gz file that the server declares as "Content-Encoding: gzip".
         while chunk := response.raw.read(CHUNK, decode_content=False):
             file.write(chunk)
             bar.advance(len(chunk))
-            if total is not None and bar.done > total:
+            if bar.done > most:
                 break
     if total is not None and part.length < total:
         raise _TemporaryError("the connection broke (the file is truncated)")
-    if total is not None and part.length > total:
+    if part.length > most:
         part.remove()
-        raise InputError(
-            f"{part.shown}: received more bytes than the {total} that are expected; run again to start over"
-        )
+        problem = f"received more bytes than the {most} that are expected; run again to start over"
+        if total is None:
+            problem = f"sends more than {most // 2**30} GiB without stating a length; state size: beside its address, or download it yourself"
+        raise InputError(f"{part.shown}: {problem}")
 
 
 def _validator(response: requests.Response) -> str | None:

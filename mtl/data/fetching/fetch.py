@@ -8,6 +8,7 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import without_empty_folders
 from mtl.base.locks import waiting_lock
+from mtl.base.untrusted import inside
 from mtl.base.wings import wings
 from mtl.data.fetching.archives import unpack
 from mtl.data.fetching.download import UnavailableError, download
@@ -89,7 +90,7 @@ def _generate(suite: Suite, data_dir: Path) -> None:
 def _fetch_template(suite: Suite, data_dir: Path) -> None:
     """Download the leaderboard's empty entry, if the suite says where it is. If this fails, a line says so: no run needs it."""
     template, source = suite.submission.template, suite.submission.template_source
-    if template is None or source is None or (path := data_dir / template).exists():
+    if template is None or source is None or (path := inside(data_dir, template)).exists():
         return
     try:
         with without_empty_folders(path.parent):

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from mtl.base.errors import InputError
 from mtl.base.extras import import_transformers, library_versions
-from mtl.base.files import new_folder
+from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.methods.transformer.model_files import (
     AGAIN,

@@ -22,7 +22,7 @@ from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, to_file
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
-from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, claim_of, split_held_out
+from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, check_claimed, claim_of, split_held_out
 from mtl.vectors.words.training import note_source
 
 CPU = torch.device("cpu")
@@ -119,6 +119,7 @@ class ELMoTraining:
         with alone, threads_of_torch(self.threads):
             if (path / WEIGHTS).exists():
                 return
+            check_claimed(claim, prepared.name)
             check_claim(claim, training)
             corpus = Corpus.load(prepared) if claim.exists() else build_corpus(lines, self.max_length)
             trainer = ElmoTrainer(corpus, self, checkpoint, device)

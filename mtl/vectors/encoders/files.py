@@ -9,7 +9,8 @@ from typing import IO
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.files import replacing
+from mtl.base.files import flush, naming
+from mtl.base.folders import staging
 from mtl.base.progress import Progress, hidden_progress
 from mtl.data.blocks import BLOCK
 from mtl.data.columns import parquet_errors
@@ -31,7 +32,7 @@ def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
     dim = encoder.description.dim
     with (
         _open(source) as (file, name, size),
-        replacing(out) as partial,
+        _new_file(out) as partial,
         WRITERS[out.suffix](partial, out, dim) as write,
         Progress(f"encoding {name}", size, "B") as bar,
     ):
@@ -40,6 +41,15 @@ def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
                 vectors = encoder.encode(texts)
             write(texts, vectors)
             bar.advance(read)
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary path; move the file there to `path` when the block ends without an exception. What a killed process left is removed."""
+    with staging(path, path.parent) as stage, naming(path, stage / path.name):
+        yield stage / path.name
+        flush(stage)
+        (stage / path.name).replace(path)
 
 
 def check_vectors_file(out: Path) -> None:

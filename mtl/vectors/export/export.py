@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.files import check_new_folder, new_folder
+from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.typed import check_known, typed
 from mtl.data.text import UNKNOWN, moses, tokenized_lines
 from mtl.methods.predictor import Predictor

@@ -18,12 +18,13 @@ from mtl.base.clock import format_duration
 from mtl.base.device import exact_arithmetic, threads_of_torch
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed, import_transformers, library_versions
-from mtl.base.files import check_new_folder, check_space, new_folder, replacing, write_json, write_text
+from mtl.base.files import check_space, replacing, write_json, write_text
+from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.vectors.pretraining.network import Masking, new_bert, parameter_count
-from mtl.vectors.pretraining.resumable import FORMAT, check_claim, claim_of
+from mtl.vectors.pretraining.resumable import FORMAT, check_claim, check_claimed, claim_of
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import (
     CUTS,
@@ -113,6 +114,7 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
         waiting_lock(unfinished / ".lock", f"{unfinished}: another process is training this model"),
         threads_of_torch(settings.threads),
     ):
+        check_claimed(unfinished / CLAIM)
         if not is_finished(out, texts, settings):
             _start(unfinished, texts, settings)
             try:
@@ -154,9 +156,9 @@ def _start(unfinished: Path, texts: PretrainingTexts, settings: PretrainingSetti
     if (unfinished / CHECKPOINT).exists():
         check_claim(claim, training)
     elif not claim.exists() or read_json(claim, dict[str, Any], f"delete {unfinished}") != training:
-        for name in [path for path in unfinished.iterdir() if path.name != ".lock"]:
+        for name in [path for path in unfinished.iterdir() if path.name not in (".lock", CLAIM)]:
             name.unlink()
-        write_json(claim, training)
+        write_json(claim, training)  # last: files of another training never have it
 
 
 def _train(

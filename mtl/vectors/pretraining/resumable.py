@@ -38,6 +38,17 @@ def claim_of(settings: Any, source: str) -> dict[str, Any]:
     return {**asdict(settings), "source": source, "format": FORMAT}
 
 
+def check_claimed(claim: Path, *before: str) -> None:
+    """Raise InputError if the folder of an unfinished training holds files, but for those of a training before its claim, and no claim says whose
+    they are."""
+    if not claim.exists() and any(
+        not path.name.startswith(".") and path.name not in before for path in claim.parent.iterdir()
+    ):
+        raise InputError(
+            "holds files of no unfinished training; move them away or name another folder with out=", path=claim.parent
+        )
+
+
 def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
     """Raise InputError if the JSON file of an unfinished training exists and is damaged, or describes another training than this one, from
     `claim_of` and perhaps with further entries. The number of threads may differ."""

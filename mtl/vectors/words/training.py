@@ -1,9 +1,10 @@
 """Training of vectors on a suite's training text, on text files, or as a recipe says."""
 
 import logging
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -150,6 +151,8 @@ def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str,
     if path.is_dir() and files.exists(path):
         message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
         raise InputError(message, path=path)
+    if os.path.lexists(path) and not path.is_dir() and not source_note(path).is_file():
+        raise InputError("is no file of vectors that mtl trained; remove it or name another one with out=", path=path)
     device, texts = device_of(request.accelerator, "accelerator"), list[Text]()
     if request.texts is not None:
         texts.append(file_text(request.files, job.suite.language if job else request.language or ""))
@@ -182,12 +185,17 @@ def train_recipe(
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
-    with waiting_lock(path.with_name(f".{path.name}.lock"), f"{path}: another process is training these vectors"):
+    lock = path.with_name(f".{path.name}.lock")
+    with waiting_lock(lock, f"{path}: another process is training these vectors"):
         leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.(\w{{8}}\.txt|[0-9a-f]{{32}}\.partial)")
         for file in path.parent.iterdir():
             if leftover.fullmatch(file.name) and file.is_file():
                 file.unlink()
-        yield
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows keeps files that are open
+                lock.unlink()
 
 
 def file_text(files: Sequence[Path], language: str) -> Text:

@@ -97,6 +97,18 @@ def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None
     assert dataset.scored(suite.tasks["faq"]).sizes is not None and len(dataset.scored(task)) == len(gender)
 
 
+def test_no_link_leads_out_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither as a split, nor as a file that may hold splits."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret").write_text("SECRET\tlabel\nSECRET a\ttrain\n", encoding="utf-8")
+    for folder, name in (("split", "train.tsv"), ("other", "corpus.tsv"), ("deep", "a/b/test.tsv")):
+        (tmp_path / folder / name).parent.mkdir(parents=True)
+        (tmp_path / folder / name).symlink_to(tmp_path / "secret")
+        guessed = init_suite(tmp_path / folder)
+        assert "SECRET" not in guessed.document + guessed.summary
+        assert all("a link leads out of" in problem for problem in guessed.problems.values()) and guessed.problems
+
+
 def test_what_is_refused(data_dir: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.yaml"
     out.write_text("mine")

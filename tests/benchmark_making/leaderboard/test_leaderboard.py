@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from collections.abc import Callable, Sequence
@@ -16,7 +17,9 @@ from report_browser import Page, in_browser
 from selenium import webdriver
 
 from mtl.api.cli import main
+from mtl.benchmark_making.leaderboard import submission
 from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
+from mtl.benchmark_making.leaderboard.scoring import Scorer
 from mtl.tasks.suite import load_suite
 
 ROWS = 60
@@ -128,7 +131,7 @@ def test_scores_ranks_and_files(home: Path, capsys: pytest.CaptureFixture[str]) 
     poor = by_name(home)["poor"]
     assert poor["rank"] == [3, 3] and by_name(home)["good"]["rank"][0] == 1
     assert set(files(home / "site")) == {
-        *("index.html", "leaderboard.json", "leaderboard.csv", "feed.xml"),
+        *("index.html", "leaderboard.json", "leaderboard.csv", "feed.xml", "mtl-files.json"),
         *(f"systems/{name}.html" for name in ("good", "fair", "poor")),
     }
     lines = (home / "site/leaderboard.csv").read_text(encoding="utf-8").splitlines()
@@ -256,6 +259,13 @@ def rows_of(folder: Path, change: Callable[[list[dict[str, Any]]], list[dict[str
     write_rows(folder, change([json.loads(line) for line in lines]))
 
 
+def lines_to_json(folder: Path) -> None:
+    """Predictions as JSON lines with ids, which the data file lacks."""
+    (folder / "test_pred_mood.tsv").unlink()
+    lines = [json.dumps({"id": str(n), "prediction": mood}) for n, mood in enumerate(MOODS)]
+    write_lines(folder / "test_pred_mood.jsonl", lines)
+
+
 BAD: dict[str, tuple[Damage, str]] = {
     "missing row": (lambda f: lines_of(f, lambda lines: lines[:-1]), "test_pred_mood.tsv:60: 59 predictions for the 60 rows of"),
     "label": (lambda f: lines_of(f, lambda lines: [*lines[:-1], "ugly"]), "test_pred_mood.tsv:61: "),
@@ -276,25 +286,85 @@ BAD: dict[str, tuple[Damage, str]] = {
     "date": (lambda f: (f / "system.yaml").write_text("date: 2026-13-01"), "system.yaml: date: "),
     "long title": (lambda f: (f / "system.yaml").write_text(f"title: {'a' * 301}"), "system.yaml: title: must be one line"),
     "negative": (lambda f: (f / "system.yaml").write_text("parameters: -1"), "system.yaml: parameters: "),
+    "long label": (lambda f: lines_of(f, lambda lines: [*lines[:-1], "x" * 10**6]), "test_pred_mood.tsv:61: "),
+    "many unknown keys": (lambda f: (f / "system.yaml").write_text(f"{'k' * 1000}: a"), "system.yaml: unknown key"),
+    "ids of no column": (lambda f: lines_to_json(f), "test_pred_mood.jsonl:1: has ids, and mood/test.tsv has no column id"),
+    "bytes in the name": (lambda f: f.rename(f.parent / "x\udcff"), "x\\udcff: must be a folder whose name has"),
+    "escape in the name": (lambda f: f.rename(f.parent / "x\x1b[2J"), "x\\x1b[2J: must be a folder whose name has"),
+    "no access": (lambda f: (f / "no-access").mkdir(), "cannot be read: Permission denied"),
     "nothing": (lambda f: [p.unlink() for p in (f / "test_pred_mood.tsv", f / "close/test.jsonl")], "has no predictions for test"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BAD)
 def test_a_bad_submission_is_refused_in_one_line_and_stops_no_other(
-    home: Path, kind: str, capsys: pytest.CaptureFixture[str]
+    home: Path, kind: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The reason is short, and says neither where the labels are nor where the submissions are."""
     damage, message = BAD[kind]
     damage(write_submission(home / "all/bad", 0.9, 9))
-    assert main(RUN) == 0
+    check = submission.check_plain_folder
+
+    def refusing(folder: Path) -> None:
+        if (folder / "no-access").exists():  # root may read anything
+            raise PermissionError(13, "Permission denied", str(folder))
+        check(folder)
+
+    monkeypatch.setattr(submission, "check_plain_folder", refusing)
+    assert main([*RUN, f"gold={home / 'gold'}"]) == 0
     (refused,) = content(home)["refused"]
-    assert refused["name"] == "bad" and message in refused["reason"] and "\n" not in refused["reason"]
+    assert message in refused["reason"] and "\n" not in refused["reason"] and len(refused["reason"]) <= 300
+    assert str(home) not in refused["reason"]
     assert {system["name"] for system in content(home)["systems"]} == {"good", "fair", "poor"}
-    assert f"bad: refused: {refused['reason']}" in capsys.readouterr().out
+    assert f"{refused['name']}: refused: {refused['reason']}" in capsys.readouterr().out
     # Without labels the check says the same.
-    assert main(["leaderboard", "tiny.yaml", "all", "data_dir=public"]) == 2
+    assert main(["leaderboard", "tiny.yaml", str(home / "all"), f"data_dir={home / 'public'}"]) == 2
     shown = capsys.readouterr()
     assert message in shown.out and "all: 1 of 4 submissions would be refused" in shown.err
+    assert str(home) not in shown.out
+
+
+@pytest.mark.parametrize("error", [RecursionError, MemoryError, UnicodeError, KeyError("good")])
+def test_no_error_of_one_submission_stops_the_others_or_is_published(
+    home: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Scorer.score
+
+    def score(self: Scorer, unread: Any) -> Any:
+        if unread.name == "good":
+            raise error
+        return read(self, unread)
+
+    monkeypatch.setattr(Scorer, "score", score)
+    assert main(RUN) == 0
+    (refused,) = content(home)["refused"]
+    assert refused["name"] == "good" and set(by_name(home)) == {"fair", "poor"}
+    assert refused["reason"] in (
+        "needs more memory than there is",
+        *(f"cannot be read ({name})" for name in ("RecursionError", "UnicodeError", "KeyError")),
+    )
+
+
+def test_names_that_differ_in_case_alone_have_pages_that_differ_in_more(home: Path) -> None:
+    """Else they would have one page on some file systems."""
+    shutil.copytree(home / "all/poor", home / "all/Poor")
+    assert main(RUN) == 0
+    assert set(by_name(home)) == {"good", "fair", "Poor", "poor"}
+    pages = sorted(path.name for path in (home / "site/systems").iterdir())
+    assert len({page.lower() for page in pages}) == 4 and {"fair.html", "good.html"} < set(pages)
+    poor = next(page for page in pages if page.startswith("poor~"))
+    (text,) = [(home / "site/systems" / page).read_text(encoding="utf-8") for page in pages if page.startswith("Poor~")]
+    assert f'<a href="{poor}">poor</a>' in text
+    rows = report_of(home / "site/index.html")["suites"][0]["rows"]
+    assert f"systems/{poor}" in [row["page"] for row in rows]
+
+
+def test_a_folder_of_others_is_refused_before_scoring(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "www/systems").mkdir(parents=True)
+    (home / "www/systems/thesis.html").write_text("mine", encoding="utf-8")
+    assert main([*RUN[:-1], "out=www"]) == 2
+    assert "www: is not empty, and no mtl-files.json" in capsys.readouterr().err
+    assert files(home / "www") == {"systems/thesis.html": b"mine"} and not (home / "cache").exists()
 
 
 def test_valid_submissions_pass_the_check_without_labels_and_folders_need_some(

@@ -60,6 +60,14 @@ def test_signs_of_comments_and_words_that_stand_for_others(tmp_path: Path) -> No
     assert row.items("tokens[]") == ["1-2", "won"]
 
 
+def test_a_source_is_no_link_out_of_the_recipe_s_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret.tsv").write_text("text\nSECRET\n", encoding="utf-8")
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r/a.tsv").symlink_to("../secret.tsv")
+    with raises_input_error(file="a.tsv"):
+        read_source("corpus", RecipeSource("a.tsv"), tmp_path / "r")
+
+
 @pytest.mark.parametrize(
     ("content", "keys", "line"),
     [

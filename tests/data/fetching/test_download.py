@@ -226,6 +226,18 @@ def test_body_of_unknown_length_is_downloaded_and_continued(server: DownloadServ
     assert target.read_bytes() == CONTENT
 
 
+def test_a_server_that_states_no_length_cannot_fill_the_disk(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.chunked = True
+    monkeypatch.setattr("mtl.data.fetching.download.UNSTATED", len(CONTENT) - 1)
+    with raises_input_error():
+        download(server.url, target)
+    assert list(target.parent.iterdir()) == []
+    download(server.url, target, size=len(CONTENT))
+    assert target.read_bytes() == CONTENT
+
+
 @pytest.mark.parametrize("checksum", [f"{'0' * 64}", f"git:{'0' * 40}"])
 def test_wrong_checksum_raises_an_error_and_the_file_that_is_there_stays(
     server: DownloadServer, target: Path, checksum: str

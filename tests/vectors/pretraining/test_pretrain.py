@@ -133,6 +133,14 @@ def test_what_a_killed_preparation_left_is_replaced(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["bert"]
 
 
+def test_files_of_no_training_stay(tmp_path: Path) -> None:
+    unfinished_folder(tmp_path / "bert").mkdir()
+    (unfinished_folder(tmp_path / "bert") / "thesis.txt").write_text("mine")
+    with raises_input_error(file="bert.unfinished"):
+        pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "bert")
+    assert (unfinished_folder(tmp_path / "bert") / "thesis.txt").exists()
+
+
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory: pytest.TempPathFactory, texts: PretrainingTexts) -> Path:
     """The folder of a training that was interrupted after its first checkpoint."""

@@ -134,6 +134,15 @@ def test_wrong_arguments_are_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_that_mtl_did_not_train_is_not_replaced(tmp_path: Path) -> None:
+    for name in ("texts.txt", "thesis.txt"):
+        (tmp_path / name).write_text("ett två tre fyra\n" * 50, encoding="utf-8")
+    request = TrainingRequest(texts=[str(tmp_path / "texts.txt")], language="sv", out=str(tmp_path / "thesis.txt"))
+    with raises_input_error(file="thesis.txt"):
+        train_embeddings("fasttext", request, SMALL)
+    assert (tmp_path / "thesis.txt").read_text(encoding="utf-8").startswith("ett")
+
+
 def test_names_that_look_like_numbers_are_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "2024").write_text("ala ma kota\n" * 9, encoding="utf-8")

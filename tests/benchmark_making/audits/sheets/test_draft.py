@@ -96,6 +96,10 @@ def test_out(settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["audit", *settings, "--sheet", "kansla", "--out", str(tmp_path / "new/sheet.tsv")]) == 0
     assert capsys.readouterr().out == ""
     assert (tmp_path / "new/sheet.tsv").read_text(encoding="utf-8") == printed
+    (tmp_path / "new/sheet.tsv").write_text("completed", encoding="utf-8")
+    assert main(["audit", *settings, "--sheet", "kansla", "--out", str(tmp_path / "new/sheet.tsv")]) == 2
+    assert "already there" in capsys.readouterr().err
+    assert (tmp_path / "new/sheet.tsv").read_text(encoding="utf-8") == "completed"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,156 @@
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from input_errors import raises_input_error
+
+from mtl.base import folders
+from mtl.base.folders import LIST, check_written, new_folder, write_files
+
+SITE = {"index.html": "one", "systems/a.html": "a", "systems/b.html": "b"}
+LEFT = ".site.0123456789abcdef0123456789abcdef.partial"
+
+
+def content(folder: Path) -> dict[str, str]:
+    """The files below a folder, but for the list."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != LIST)
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in files}
+
+
+def test_a_site_is_written_again_beside_files_of_its_user(tmp_path: Path) -> None:
+    site = tmp_path / "a" / "site"
+    write_files(site, SITE)
+    assert content(site) == SITE and list((tmp_path / "a").iterdir()) == [site]
+    (site / "CNAME").write_text("example.org", encoding="utf-8")
+    (site / "systems/b.html").unlink()
+    shutil.copytree(site, tmp_path / "again")
+    write_files(site, {"index.html": "two", "systems/c.html": "\udcff"})
+    assert content(site) == {"CNAME": "example.org", "index.html": "two", "systems/c.html": "\\udcff"}
+    write_files(site, {"index.html": "two"})
+    assert content(site) == {"CNAME": "example.org", "index.html": "two"} and not (site / "systems").exists()
+    write_files(tmp_path / "again", {"index.html": "three"})  # a copy has the list, too
+    assert content(tmp_path / "again") == {"CNAME": "example.org", "index.html": "three"}
+
+
+FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no list": (lambda site: (site / LIST).unlink(), "site"),
+    "index": (lambda site: (site / "index.html").write_text("mine"), "index.html"),
+    "page": (lambda site: (site / "systems/a.html").write_text("mine"), "a.html"),
+    "new page": (lambda site: (site / "systems/new.html").write_text("mine"), "new.html"),
+    "folder": (lambda site: (site / "systems/new.html").mkdir(), "new.html"),
+    "link of a folder": (lambda site: (site / "systems").rename(site / "x").parent.joinpath("systems").symlink_to("x"), "systems"),
+    "link": (lambda site: (site / "systems/new.html").symlink_to(site.parent / "mine"), "new.html"),
+    "list outside": (lambda site: (site / LIST).write_text('{"files": {"../mine": ["x"]}}'), LIST),
+    "no such list": (lambda site: (site / LIST).write_text('{"files": 1}'), LIST),
+    "list that is a link": (lambda site: [(site / LIST).unlink(), (site / LIST).symlink_to("/nowhere")], "site"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_what_mtl_did_not_write_is_neither_removed_nor_replaced(tmp_path: Path, kind: str) -> None:
+    site, (change, named) = tmp_path / "site", FOREIGN[kind]
+    write_files(site, SITE)
+    (tmp_path / "mine").write_text("mine", encoding="utf-8")
+    change(site)
+    was = content(tmp_path)
+    with raises_input_error(file=named):
+        write_files(site, {"index.html": "two", "systems/new.html": "new"})
+    assert content(tmp_path) == was
+
+
+def test_a_page_that_mtl_did_not_write_stays_beside_its_pages(tmp_path: Path) -> None:
+    write_files(tmp_path / "site", SITE)
+    (tmp_path / "site/systems/thesis.html").write_text("mine", encoding="utf-8")
+    write_files(tmp_path / "site", {"systems/new.html": "new"})
+    assert content(tmp_path / "site") == {"systems/new.html": "new", "systems/thesis.html": "mine"}
+    check_written(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("failing", range(4))
+def test_an_error_while_files_are_moved_leaves_the_old_site(
+    tmp_path: Path, failing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site, before = tmp_path / "site", tmp_path / "before"
+    write_files(site, SITE)
+    shutil.copytree(site, before)
+    moves, move = [], shutil.move
+
+    def fail_once(source: Path, target: Path) -> None:
+        moves.append(target)
+        if len(moves) == failing + 1:
+            raise OSError(28, "No space left on device", str(source))
+        move(source, target)
+
+    monkeypatch.setattr("mtl.base.folders.shutil.move", fail_once)
+    for folder, files in ((site, {"index.html": "two", "systems/c.html": "c"}), (tmp_path / "new/site", SITE)):
+        moves.clear()
+        with pytest.raises(OSError, match="No space"):
+            write_files(folder, files)
+    assert content(site) == content(before) and (site / LIST).read_bytes() == (before / LIST).read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["before", "site"]
+
+
+@pytest.mark.parametrize("killed", range(1, 6))
+def test_a_killed_process_leaves_nothing_that_the_next_one_does_not_mend(tmp_path: Path, killed: int) -> None:
+    site = tmp_path / "site"
+    write_files(site, SITE)
+    if (child := os.fork()) == 0:
+        moves, move = [], shutil.move
+
+        def die(source: Path, target: Path) -> None:
+            moves.append(target)
+            if len(moves) == killed:
+                os._exit(9)
+            move(source, target)
+
+        folders.shutil.move = die  # type: ignore[assignment]
+        write_files(site, {"index.html": "two", "systems/c.html": "c"})
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert not [name for name in content(site) if "partial" in name]
+    for text in ("two", "three"):
+        write_files(site, {"index.html": text, "systems/c.html": "c"})
+        assert content(site) == {"index.html": text, "systems/c.html": "c"}
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+    assert set(json.loads((site / LIST).read_bytes())["files"]) == set(content(site))
+
+
+def test_a_name_whose_case_changes_is_one_file_on_some_file_systems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two names of one file stand for them here, of which one is removed with the other."""
+    site, unlink = tmp_path / "site", Path.unlink
+
+    def unlink_both(path: Path, missing_ok: bool = False) -> None:
+        for name in ("a.html", "A.html") if path.name in ("a.html", "A.html") else ():
+            path.with_name(name).exists() and unlink(path.with_name(name))
+        unlink(path, missing_ok=True)
+
+    write_files(site, SITE)
+    os.link(site / "systems/a.html", site / "systems/A.html")
+    monkeypatch.setattr(Path, "unlink", unlink_both)
+    write_files(site, {"index.html": "two", "systems/A.html": "a"})
+    assert content(site) == {"index.html": "two", "systems/A.html": "a"}
+
+
+def test_a_new_folder_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+    for name in (LEFT, f"{LEFT}.txt", ".other" + LEFT[5:], ".site" + LEFT):
+        (tmp_path / name).mkdir()
+    with new_folder(tmp_path / "site") as folder:
+        (folder / "file").write_text("", encoding="utf-8")
+    assert not (tmp_path / LEFT).exists() and len(list(tmp_path.iterdir())) == 4
+    with raises_input_error(file="site"), new_folder(tmp_path / "site"):
+        pass
+
+
+def test_where_only_the_folder_can_be_written_it_is_staged_there(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    monkey = pytest.MonkeyPatch()
+    monkey.setattr("os.access", lambda path, mode: path == site)
+    write_files(site, SITE)
+    monkey.undo()
+    assert content(site) == SITE
