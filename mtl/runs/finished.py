@@ -12,6 +12,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.names import one_spelling, text_problem
+from mtl.base.terminal import one_line
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_predicted, read_targets
@@ -205,7 +206,7 @@ def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished
         try:
             finished.append(read(folder))
         except (InputError, UnicodeDecodeError) as error:
-            logger.warning("%s; %s is left out", error, folder)
+            logger.warning("%s; %s is left out", error, one_line(str(folder)))
         except OSError as error:
             logger.warning("%s: %s; %s is left out", error.filename or folder, error.strerror, folder)
     return finished
