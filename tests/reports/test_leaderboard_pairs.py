@@ -110,16 +110,16 @@ def test_too_few_seeds_leave_no_verdict_and_their_note_names_no_correction(tmp_p
 
 @pytest.mark.parametrize("names", [["middle"], ["middle", "worst"]])
 def test_named_references(runs_dir: Path, tmp_path: Path, names: list[str]) -> None:
-    arguments = ["report", str(runs_dir), "--out", str(tmp_path), "--cache", str(tmp_path / "cache")]
+    arguments = ["report", str(runs_dir), "--out", str(tmp_path / "out"), "--cache", str(tmp_path / "cache")]
     for name in names:
         arguments += ["--reference", name]
     assert main(arguments) == 0
-    lines = list(csv.DictReader((tmp_path / "comparisons.csv").read_text(encoding="utf-8").splitlines()))
+    lines = list(csv.DictReader((tmp_path / "out" / "comparisons.csv").read_text(encoding="utf-8").splitlines()))
     found = {(line["one"], line["other"]) for line in lines}
     others = ("best", "middle", "worst", "short", "partial")  # on the same rows
     assert {frozenset(pair) for pair in found} == {frozenset((a, b)) for a in names for b in others if a != b}
     assert len(found) == (4 if names == ["middle"] else 7) and {other for _, other in found} <= set(names)
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     tested = sum(line["verdict"] != "too few seeds" for line in lines)
     assert 0 < tested < len(lines) and f"for the {tested} tests of this suite (every run against " in text
 

@@ -4,7 +4,6 @@ Its files are those of one commit, which the suite file names. No code of a data
 imports huggingface_hub: import it only where the extra `hub` is installed."""
 
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import Any
 from huggingface_hub import HfApi
 
 from mtl.base.errors import InputError
+from mtl.base.files import link_or_copy
 from mtl.benchmark_making.hub import (
     CONVERTED,
     LISTED,
@@ -75,7 +75,7 @@ class HubSet:
 def hub_set(address: str) -> Iterator[HubSet]:
     """A data set by its address, `hf://OWNER/NAME`, with `@REVISION` or `/CONFIGURATION` after it.
 
-    The folder has links to the files in the cache of huggingface_hub; it is deleted in the end. Raises InputError if it cannot be had, and
+    The files are those in the cache of huggingface_hub; the folder is deleted in the end. Raises InputError if it cannot be had, and
     for a data set without data files.
     """
     parts = ADDRESS.fullmatch(address)
@@ -95,7 +95,8 @@ def hub_set(address: str) -> Iterator[HubSet]:
             paths = [path for one in chosen for split in one.splits.values() for path in split]
             paths = paths or [path for path in files if _may_be_data(path)]
             for path, copy in download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
-                _link(copy, folder / path)
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links
             found = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder, card)
         keys: dict[str, Any] = {"hub": {"dataset": dataset, "revision": commit, "mirror": True}}
         if isinstance(license := card.get("license"), str):
@@ -153,14 +154,6 @@ def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str)
             f"it has {len(declared)} configurations; name one: {SCHEME}{dataset}/CONFIGURATION; it has {names}, …"
         )
     return list(declared)
-
-
-def _link(copy: Path, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        path.symlink_to(copy)
-    except OSError:  # Windows allows links to developers only
-        shutil.copyfile(copy, path)
 
 
 def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> FoundFiles:
