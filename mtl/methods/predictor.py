@@ -154,7 +154,9 @@ class Predictor:
         """
         suite_task = self._task(task)
         header = suite_task.target if self.config.submission.header == "task" else "target"
-        lines = [header, *self.predict(task, read_rows(suite_task, path))]
+        kind = target_kind(suite_task)
+        cells = self.predict(task, read_rows(suite_task, path))
+        lines = [header, *(kind.to_line(kind.parse_prediction(cell)) for cell in cells)]
         text = "".join(f"{line}\n" for line in lines)
         if out is None:
             write_data(text)
