@@ -115,12 +115,12 @@ def names_in(row: Any, prefix: str = "") -> Iterator[str]:
         elif is_list(value):
             yield f"{prefix}{key}{LIST}"
         elif isinstance(value, list):
-            yield from (f"{prefix}{key}.{inner}{LIST}" for inner in _names_in_items(value))
+            yield from (f"{prefix}{key}.{inner}{LIST}" for inner in names_in_items(value))
         elif isinstance(value, str | int | float):
             yield f"{prefix}{key}"
 
 
-def _names_in_items(items: Sequence[object]) -> list[str]:
+def names_in_items(items: Sequence[object]) -> list[str]:
     """The keys, or places, below which all items of a list hold a text or an integer."""
     keyed = list(map(_keyed, items))
     return [key for key in keyed[0] if all(key in item and is_list([item[key]]) for item in keyed)]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mtl.base.files import counted
 from mtl.structured.passages import (
     LONGEST,
     best_run,
@@ -183,7 +184,7 @@ class Answer(TargetKind):
         found = []
         for row, text in zip(np.split(odds, np.cumsum(sizes)[:-1]), texts, strict=True):
             first, last, total = best_run(row[1:]) if len(row) > 1 else (0, 0, -math.inf)
-            found.append(NONE if row[0] >= total else unit_text(text, first + 1, last + 1))
+            found.append(NONE if row[0] > total else unit_text(text, first + 1, last + 1))
         return np.array(found, dtype=object)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
@@ -275,7 +276,7 @@ def _starts(cells: Sequence[str], answers: int) -> list[int]:
     if not answers:
         return []
     if len(cells) != answers:
-        raise ValueError(f"{answers} answers have {len(cells)} starts; each has one")
+        raise ValueError(f"{counted(answers, 'answer')} and {counted(len(cells), 'start')}; each answer has one")
     if bad := [cell for cell in cells if not (cell.isdecimal() and cell.isascii() and len(cell) < 12)]:
         raise ValueError(f"start {_shown(bad[0])} is not the number of a character, from 0")
     return list(map(int, cells))
@@ -303,3 +304,13 @@ def _shown(text: str) -> str:
 def _length(target: str) -> int:
     """The number of words of the first gold answer; 0 for none."""
     return len(words_of(texts[0])) if (texts := gold_texts(target)) else 0
+
+
+def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, Tensor]":
+    """Head outputs (units, 2) as the scores of each row's first units and last units, (rows, most units), -inf after a row's units."""
+    from torch.nn.utils.rnn import pad_sequence
+
+    assert sizes is not None
+    padded = pad_sequence(outputs.float().split(sizes.tolist()), batch_first=True, padding_value=-math.inf)
+    firsts, lasts = padded.unbind(dim=2)
+    return firsts, lasts
