@@ -136,8 +136,7 @@ class Answer(TargetKind):
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
         """The target in a cell: JSON as this kind writes it, or the text of one answer, whose place `located` finds."""
-        is_object = cell.startswith("{") and CELL in cell
-        return _cell(**gold(cell)) if is_object else self.join([cell])
+        return _cell(**gold(cell)) if _is_object(cell) else self.join([cell])
 
     def join(self, values: Sequence[str]) -> str:
         return _cell([text for text in values if text.strip()])
@@ -154,6 +153,9 @@ class Answer(TargetKind):
         return _cell(answers["text"], found, list(units_within(passage, first, first + len(answers["text"][0]))))
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
+        """The text of an answer. Raises ValueError for a list of answers, and for a target in JSON."""
+        if _is_object(cell):
+            raise ValueError("is a list of answers, as targets are; a prediction is one text, which is empty for no answer")
         return cell
 
     def to_line(self, target: Target) -> str:
@@ -236,6 +238,10 @@ class Answer(TargetKind):
         some = [length for length in lengths if length] or [0]
         longest = f"{np.median(some):.0f} words (median), 90 % up to {np.percentile(some, 90):.0f}, at most {max(some)}"
         return f"answers of {longest}; {lengths.count(0) / len(lengths):.1%} without an answer"
+
+
+def _is_object(cell: str) -> bool:
+    return cell.startswith("{") and CELL in cell
 
 
 @lru_cache(KEPT)

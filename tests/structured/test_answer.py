@@ -174,4 +174,6 @@ def test_what_people_read_of_answers() -> None:
     assert KIND.distribution(TARGETS[[1]]).endswith("100.0% without an answer")
     assert KIND.has_type(["a"]) and KIND.has_type("a") and not KIND.has_type(3)
     assert unit_text(PASSAGE, 99, 99) == "" and json.loads(TARGETS[0])["text"] == ["1984"]
+    with pytest.raises(ValueError, match="a prediction is one text"):
+        KIND.parse_prediction(KIND.join(["Warsaw"]))
     assert KIND.parse_prediction("") == "" and KIND.line_cell(KIND.to_line("a\n\\b")) == "a\n\\b"
