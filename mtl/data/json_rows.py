@@ -114,8 +114,12 @@ def _questions(document: "JsonText", start: int) -> Iterator[Row]:
         outer = [_row(document, position)]
         for key in (PARAGRAPHS, QUESTIONS):
             inner = [({name: value for name, value in row.items() if name != key}, row.get(key)) for row in outer]
-            if any(not isinstance(items, list) or not all(isinstance(item, dict) for item in items) for _, items in inner):
-                raise document.error(f"an article of SQuAD has lists of objects, {PARAGRAPHS!r} and in them {QUESTIONS!r}", position)
+            if any(
+                not isinstance(items, list) or not all(isinstance(item, dict) for item in items) for _, items in inner
+            ):
+                raise document.error(
+                    f"an article of SQuAD has lists of objects, {PARAGRAPHS!r} and in them {QUESTIONS!r}", position
+                )
             outer = [{**row, **item} for row, items in inner for item in items or ()]
         yield from outer
 

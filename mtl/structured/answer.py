@@ -155,7 +155,9 @@ class Answer(TargetKind):
     def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
         """The text of an answer. Raises ValueError for a list of answers, and for a target in JSON."""
         if _is_object(cell):
-            raise ValueError("is a list of answers, as targets are; a prediction is one text, which is empty for no answer")
+            raise ValueError(
+                "is a list of answers, as targets are; a prediction is one text, which is empty for no answer"
+            )
         return cell
 
     def to_line(self, target: Target) -> str:

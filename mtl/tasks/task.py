@@ -197,8 +197,8 @@ class Task:
         target: the column with the right answer.
         starts: of kind answer: the column with the first character of each answer in its passage, from 0, as in `answers.answer_start[]`;
             default: an answer is looked up in the passage.
-        kind: the kind of target: `labels`, `number`, `choice`, `answer`, `word` or `text`. Only `answer`, `word` and `text` need it: the others follow
-            from the next keys.
+        kind: the kind of target: `labels`, `number`, `choice`, `answer`, `word` or `text`. Only the last three need it: the others follow from the
+            next keys.
         labels: of kind labels: the labels as they stand in the files.
         range: of kind number: the smallest and the largest number.
         candidates: of kind choice: the columns of the candidates' texts, or one column that holds a list of texts, as in `options[]`.

@@ -23,7 +23,10 @@ CP1250 = Layout(reading=Reading(encoding="cp1250"))
 # The form of SQuAD, and the rows that it stands for.
 ARTICLES = [
     {"title": "t", "paragraphs": [{"context": "p", "qas": [{"id": "1", "question": "q"}]}]},
-    {"title": "u", "paragraphs": [{"context": "r", "qas": [{"id": "2", "question": "?"}]}, {"context": "s", "qas": []}]},
+    {
+        "title": "u",
+        "paragraphs": [{"context": "r", "qas": [{"id": "2", "question": "?"}]}, {"context": "s", "qas": []}],
+    },
 ]
 QUESTIONS = [
     {"title": "t", "context": "p", "id": "1", "question": "q"},

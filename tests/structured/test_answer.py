@@ -111,9 +111,7 @@ def test_predictions_are_the_best_runs_of_all() -> None:
         found = KIND.head.predict(torch.from_numpy(outputs), torch.from_numpy(sizes)).tolist()
         for row, (first, last, none) in zip(np.split(outputs, np.cumsum(sizes)[:-1]), found, strict=True):
             runs = {
-                (i, j): row[i, 0] + row[j, 1]
-                for i in range(1, len(row))
-                for j in range(i, min(len(row), i + LONGEST))
+                (i, j): row[i, 0] + row[j, 1] for i in range(1, len(row)) for j in range(i, min(len(row), i + LONGEST))
             }
             best = max(runs.values(), default=-np.inf)
             assert none == (row[0].sum() >= best)

@@ -12,7 +12,24 @@ import pytest
 from mtl.tasks.metrics import METRICS, score, weighted_scores
 from mtl.tasks.task import ScoredRows, Task
 
-WORDS = ["the", "The", "a", "an", "Warsaw", "warsaw,", "in", "1984", "—", "the-end", "café", "...", "", "An", "王", "朝"]
+WORDS = [
+    "the",
+    "The",
+    "a",
+    "an",
+    "Warsaw",
+    "warsaw,",
+    "in",
+    "1984",
+    "—",
+    "the-end",
+    "café",
+    "...",
+    "",
+    "An",
+    "王",
+    "朝",
+]
 
 
 def normalize_answer(s: str) -> str:
@@ -45,7 +62,10 @@ def compute_f1(a_gold: str, a_pred: str, tokens: Callable[[str], list[str]] = st
 
 def first_script_f1(prediction: str, ground_truth: str) -> float:
     """As in evaluate-v1.1.py."""
-    prediction_tokens, ground_truth_tokens = normalize_answer(prediction).split(), normalize_answer(ground_truth).split()
+    prediction_tokens, ground_truth_tokens = (
+        normalize_answer(prediction).split(),
+        normalize_answer(ground_truth).split(),
+    )
     num_same = sum((collections.Counter(prediction_tokens) & collections.Counter(ground_truth_tokens)).values())
     if num_same == 0:
         return 0

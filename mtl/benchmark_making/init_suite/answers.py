@@ -56,7 +56,11 @@ def _rows(column: FileColumn) -> list[list[str]]:
 
 
 def guess_answers(
-    guess: Guess, tables: Mapping[str, FileTable], main: FileTable, known: Mapping[str, Any], found: AnswerColumns | None
+    guess: Guess,
+    tables: Mapping[str, FileTable],
+    main: FileTable,
+    known: Mapping[str, Any],
+    found: AnswerColumns | None,
 ) -> bool:
     """Guess the keys of a task whose answers are parts of passages, from the columns that were found, or that the user names.
 
