@@ -115,15 +115,16 @@ def names_in(row: Any, prefix: str = "") -> Iterator[str]:
         elif is_list(value):
             yield f"{prefix}{key}{LIST}"
         elif isinstance(value, list):
-            yield from (f"{prefix}{key}.{inner}{LIST}" for inner in names_in_items(value))
+            yield from (f"{prefix}{key}.{inner}{LIST}" for inner in lists_below(value))
         elif isinstance(value, str | int | float):
             yield f"{prefix}{key}"
 
 
-def names_in_items(items: Sequence[object]) -> list[str]:
-    """The keys, or places, below which all items of a list hold a text or an integer."""
+def lists_below(items: Sequence[object]) -> dict[str, list[str]]:
+    """The values of each key, or place, below which all items of a list hold a text or an integer. There must be an item."""
     keyed = list(map(_keyed, items))
-    return [key for key in keyed[0] if all(key in item and is_list([item[key]]) for item in keyed)]
+    shared = [key for key in keyed[0] if all(key in item and is_list([item[key]]) for item in keyed)]
+    return {key: [text(item[key]) for item in keyed] for key in shared}
 
 
 def listed(names: list[str]) -> str:

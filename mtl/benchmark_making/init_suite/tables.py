@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, names_in_items, parquet_labels, text, value_of
+from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, lists_below, parquet_labels, text
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
@@ -243,8 +243,8 @@ def _flat(
             yield from _flat(value, is_nested, f"{name}.") if value else [(name, None)]
         elif is_list(value):
             yield f"{name}{LIST}", list(map(text, value))
-        elif isinstance(value, list) and (keys := names_in_items(value)):
-            yield from ((f"{name}.{inner}{LIST}", value_of({key: value}, f"{key}.{inner}{LIST}")) for inner in keys)
+        elif isinstance(value, list) and (inner_lists := lists_below(value)):
+            yield from ((f"{name}.{inner}{LIST}", values) for inner, values in inner_lists.items())
         elif isinstance(value, list):
             inner = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
             yield name, Other(f"a list of {' and '.join(sorted(f'{kind}s' for kind in inner))}")
