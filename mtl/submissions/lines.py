@@ -128,9 +128,10 @@ def read_json_lines(content: bytes, name: str) -> PredictionLines:
 
 
 def read_json_by_id(content: bytes, name: str) -> PredictionLines:
-    """The predictions in the file `name` with an object from ids to predictions, as the script of SQuAD takes them. Raises InputError."""
+    """The predictions in the file `name` with an object from ids to predictions, as the script of SQuAD takes them. In messages, their
+    numbers, from 1, stand in place of lines. Raises InputError."""
     by_id = parse_json(content, name, dict[str, Any], "it is an object with a prediction for each id")
-    return PredictionLines(name, list(by_id.values()), ids=list(by_id))
+    return PredictionLines(name, list(by_id.values()), first=1, ids=list(by_id))
 
 
 @dataclass(frozen=True)
