@@ -1,7 +1,9 @@
 """Columns of nested rows (JSON objects, Parquet rows): their names and values, and the rows of Parquet files.
 
 A dot in a column's name separates nested keys (`first.context`); `[]` at its end says that the value is a list of
-texts or integers (`candidate_answers[]`). Parquet needs pyarrow.
+texts or integers (`candidate_answers[]`). Of a list of objects it is the value of a key in each of them: `answers.text[]` is the same
+column of `{"answers": {"text": ["x", "y"]}}` and of `{"answers": [{"text": "x"}, {"text": "y"}]}`. A list of lists has places in place of
+keys, from 0: `answers.1[]`. Parquet needs pyarrow.
 """
 
 import math
@@ -55,9 +57,10 @@ def value_of(row: object, column: str) -> Value:
     name = column.removesuffix(LIST)
     value = row
     for key in name.split("."):
-        if not isinstance(value, dict) or key not in value:
-            raise ValueError(f"no key {name!r} in this row; it has {listed(list(names_in(row)))}")
-        value = value[key]
+        try:
+            value = _below(value, key, name != column)
+        except KeyError:
+            raise ValueError(f"no key {name!r} in this row; it has {listed(list(names_in(row)))}") from None
     if name != column:
         if is_list(value):
             return [text(item) for item in value]
@@ -73,6 +76,22 @@ def value_of(row: object, column: str) -> Value:
         return value
     advice = f" (a list of texts is named {column}{LIST})" if isinstance(value, list) else ""
     raise ValueError(f"key {name!r}: a text or a number is expected, not {kind_of(value)}{advice}")
+
+
+def _below(value: Any, key: str, in_lists: bool) -> Any:
+    """What a key names in an object, or in each item of a list. Raises KeyError if it names nothing."""
+    if isinstance(value, dict):
+        return value[key]
+    if not in_lists or not isinstance(value, list):
+        raise KeyError(key)
+    return [_keyed(item)[key] for item in value]
+
+
+def _keyed(item: object) -> dict[str, Any]:
+    """An object, or a list as an object whose keys are its places, from 0; empty for anything else."""
+    if isinstance(item, list):
+        return {str(place): value for place, value in enumerate(item)}
+    return item if isinstance(item, dict) else {}
 
 
 def optional_value(row: object, column: str) -> Value | None:
@@ -94,8 +113,17 @@ def names_in(row: Any, prefix: str = "") -> Iterator[str]:
             yield from names_in(value, f"{prefix}{key}.")
         elif is_list(value):
             yield f"{prefix}{key}{LIST}"
+        elif isinstance(value, list):
+            yield from (f"{prefix}{key}.{inner}{LIST}" for inner in lists_below(value))
         elif isinstance(value, str | int | float):
             yield f"{prefix}{key}"
+
+
+def lists_below(items: Sequence[object]) -> dict[str, list[str]]:
+    """The values of each key, or place, below which all items of a list hold a text or an integer. There must be an item."""
+    keyed = list(map(_keyed, items))
+    shared = [key for key in keyed[0] if all(key in item and is_list([item[key]]) for item in keyed)]
+    return {key: [text(item[key]) for item in keyed] for key in shared}
 
 
 def listed(names: list[str]) -> str:
@@ -123,7 +151,8 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
                     f" it has {listed(names)}",
                     path=path,
                 )
-        leaves = [column.removesuffix(LIST) for column in columns]
+        # What a list is made of cannot be named: the whole key above it is decoded.
+        leaves = [column.removesuffix(LIST).split(".")[0] if column.endswith(LIST) else column for column in columns]
         decoded = 0
         for batch in file.iter_batches(batch_size=BATCH, columns=leaves):
             decoded += batch.nbytes + ROW_COST * batch.num_rows
@@ -147,6 +176,9 @@ def _names(fields: Any, prefix: str = "") -> Iterator[str]:
         elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
             if is_text(kind.value_type) or types.is_integer(kind.value_type):
                 yield f"{prefix}{field.name}{LIST}"
+            elif types.is_struct(kind.value_type):
+                inner = _names(kind.value_type, f"{prefix}{field.name}.")
+                yield from (f"{name}{LIST}" for name in inner if not name.endswith(LIST))
         elif is_text(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
             yield f"{prefix}{field.name}"
 

@@ -179,10 +179,18 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
         if typed and not kind.has_type(value):
             raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
         target = kind.parse(target_cell(kind, value), kind.size(inputs))
+        target = kind.located(target, inputs[0], _cells(values, task.starts))
     except ValueError as error:
         raise ValueError(f"column {task.target!r}: {error}") from None
     group = _text(values, task.group) if task.group else None
     return Example(line, inputs, target, group, tuple(_text(values, name) for name in task.further_columns), spans)
+
+
+def _cells(values: Mapping[str, Any], column: str | None) -> list[str] | None:
+    """What a row has in a column of lists or of single values; None without a column."""
+    if column is None:
+        return None
+    return list(map(text, values[column])) if isinstance(values[column], list) else [text(values[column])]
 
 
 def target_cell(kind: TargetKind, value: Value) -> str:

@@ -1,4 +1,4 @@
-"""The rows of JSON files, each with its line: JSON Lines, a list, an object of splits, or records by id."""
+"""The rows of JSON files, each with its line: JSON Lines, a list, an object of splits, records by id, or SQuAD's articles."""
 
 import json
 import re
@@ -12,6 +12,7 @@ from mtl.base.untrusted import JSON_DEPTH, is_deep
 
 Row = dict[str, Any]
 ID = "id"  # the column of the keys of records by id
+ARTICLES, PARAGRAPHS, QUESTIONS = "data", "paragraphs", "qas"  # keys of a file in SQuAD's form
 SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -45,7 +46,7 @@ def parse_row(path: Path | str, number: int, line: str) -> Row:
 
 
 def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Row]]:
-    """The rows of a .json file, each with the line that it begins on.
+    """The rows of a .json file, each with the line that it begins on. In SQuAD's form, it is the number of the question, from 1.
 
     Args:
         text: the whole file: rows of a list can only be told apart in it.
@@ -71,6 +72,9 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
         return
     if part is not None:
         start = document.member(start, part)
+    if part is None and (articles := _articles(document, start)) is not None:
+        yield from enumerate(_questions(document, articles), start=1)
+        return
     if text[start : start + 1] == "[":
         for position in document.items(start, is_last=part is None):
             yield document.line(position), _row(document, position)
@@ -93,6 +97,32 @@ def _is_list(line: str) -> bool:
         return isinstance(json.loads(line), list)
     except (ValueError, RecursionError):
         return False
+
+
+def _articles(document: "JsonText", start: int) -> int | None:
+    """Where the articles of a file in SQuAD's form stand: the list `data` of its object; None for another form."""
+    position = dict(document.members(start)).get(ARTICLES) if document.begins(start, "{") else None
+    if position is None or not document.begins(position, "["):
+        return None
+    first = next(document.items(position, is_last=False), None)
+    value = None if first is None else document.value(first)[0]
+    return position if isinstance(value, dict) and PARAGRAPHS in value else None
+
+
+def _questions(document: "JsonText", start: int) -> Iterator[Row]:
+    """The questions of the articles that stand here, each a row with what its passage and its article have beside."""
+    for position in document.items(start, is_last=False):
+        outer = [_row(document, position)]
+        for key in (PARAGRAPHS, QUESTIONS):
+            inner = [({name: value for name, value in row.items() if name != key}, row.get(key)) for row in outer]
+            if any(
+                not isinstance(items, list) or not all(isinstance(item, dict) for item in items) for _, items in inner
+            ):
+                raise document.error(
+                    f"an article of SQuAD has lists of objects, {PARAGRAPHS!r} and in them {QUESTIONS!r}", position
+                )
+            outer = [{**row, **item} for row, items in inner for item in items or ()]
+        yield from outer
 
 
 def _row(document: "JsonText", position: int) -> Row:
@@ -135,6 +165,9 @@ class JsonText:
         """The position after white space."""
         match = SPACE.match(self._text, position)
         return match.end() if match else position
+
+    def begins(self, position: int, sign: str) -> bool:
+        return self._text[position : position + 1] == sign
 
     def value(self, position: int) -> tuple[Any, int]:
         """The value that begins here, and where it ends. Raises InputError."""

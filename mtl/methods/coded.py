@@ -1,5 +1,6 @@
 """The dataset's targets as the codes that heads are trained on, and the training of a network on them."""
 
+import logging
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,17 +10,20 @@ from typing import Any
 import numpy as np
 
 from mtl.base.device import device_of
+from mtl.base.errors import InputError
 from mtl.data.dataset import Dataset, Split, last_texts, with_further, with_one_wrong
 from mtl.methods.heads import TaskInput, with_overlap
 from mtl.model.network import Distillation, TaskNetwork
 from mtl.settings.schema import Config, DistillConfig, LossConfig
 from mtl.tasks.metrics import metric_named
-from mtl.tasks.target_kind import HeadTargets
+from mtl.tasks.target_kind import PAST, HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import PERCENT, Scale, Task
 from mtl.training.batches import POOL, Schedule, batch_rows
 from mtl.training.module import MultitaskModule, Optimization, TaskScore
 from mtl.training.stage import Stage, fit
+
+logger = logging.getLogger("mtl")
 
 UNLABELLED = "unlabelled"  # the name of unlabelled rows, beside those of splits
 
@@ -59,6 +63,8 @@ class Coded:
                 )
                 for name, split in splits.items()
             }
+            if "train" in coded[task.id]:
+                coded[task.id]["train"] = _learnable(kind.head, coded[task.id]["train"])
             if task.id in self.teacher:
                 train = coded[task.id]["train"]
                 coded[task.id]["train"] = replace(train, teacher=self.teacher[task.id][: len(train.texts)])
@@ -119,6 +125,19 @@ class Coded:
         """The task's metric on these rows."""
         dev = self.dataset.splits[task.id]["dev"].take(self.dataset.choosing_rows(task))
         return TaskScore(task, dev.scored, self.answers(task), last_texts(task, dev, self.dataset.texts))
+
+
+def _learnable(head: HeadTargets, train: Split) -> Split:
+    """The training rows without those that `HeadTargets.unlearnable` names, with a warning. Raises InputError if they are all."""
+    if train.steps is None:
+        return train
+    lost = head.unlearnable(train.targets, (train.steps != PAST).sum(axis=1))
+    if lost.any():
+        message = f"task {head.task.id}: max_length cuts the targets of {lost.sum()} of {len(train)} training rows"
+        if lost.all():
+            raise InputError(f"{message}; set a larger one")
+        logger.warning("%s, which are not learnt from", message)
+    return train.take(np.flatnonzero(~lost)) if lost.any() else train
 
 
 def with_weights(head: HeadTargets, task: Task, codes: np.ndarray, loss: LossConfig) -> HeadTargets:

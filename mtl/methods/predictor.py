@@ -158,7 +158,9 @@ class Predictor:
         if out is not None and out.exists() and out.samefile(path):
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
-        lines = [header, *self.predict(task, read_rows(suite_task, path))]
+        kind = target_kind(suite_task)
+        cells = self.predict(task, read_rows(suite_task, path))
+        lines = [header, *(kind.to_line(kind.parse_prediction(cell)) for cell in cells)]
         text = "".join(f"{line}\n" for line in lines)
         if out is None:
             write_data(text)

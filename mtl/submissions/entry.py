@@ -91,7 +91,12 @@ class RowFile:
                 if PREDICTION not in row:
                     raise ValueError(f"no key {PREDICTION!r}")
                 value = row[PREDICTION]
-                if label is not None and kind.has_type(value) and _json_type(value) != _json_type(label):
+                if (
+                    label is not None
+                    and not isinstance(label, list)
+                    and kind.has_type(value)
+                    and _json_type(value) != _json_type(label)
+                ):
                     raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
                 targets.append(value_target(self.task, value, _size(self.task, row)))
             except ValueError as error:

@@ -14,6 +14,7 @@ SPLITS = ("dev", "test")  # of a submission
 JSON_LINES = "{split}_pred_{task}.jsonl"
 SUBMISSION_LIMIT = 2**28  # bytes of all files of predictions together, unpacked
 MOST_PREDICTIONS = 2_000_000  # lines of a file of predictions whose rows are not known
+JSON_BY_ID = "{split}_pred_{task}.json"
 MOST_FOREIGN = 10  # files of other names that are listed
 
 
@@ -37,7 +38,7 @@ def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
     names: dict[str, tuple[str, str]] = {}
     for task in suite.tasks.values():
         for split in SPLITS:
-            forms = [form.format(split=split, task=task.id) for form in (FILE, JSON_LINES)]
+            forms = [form.format(split=split, task=task.id) for form in (FILE, JSON_LINES, JSON_BY_ID)]
             indexed = [glue_name(task)] if suite.submission.format == "glue" and split == "test" else []
             names |= dict.fromkeys([*forms, *indexed, rows_name(task, split)], (task.id, split))
     return names

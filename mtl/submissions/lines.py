@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.untrusted import parse_json
 from mtl.data.columns import text
 from mtl.data.files import split_lines
 from mtl.data.json_rows import parse_row
@@ -133,6 +134,14 @@ def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> 
             raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=number)
     ids = [line[ID] for line in lines] if ID in lines[0] else None
     return PredictionLines(name, [line[PREDICTION] for line in lines], first=1, ids=ids)
+
+
+def read_json_by_id(content: bytes, name: str) -> PredictionLines:
+    """The predictions in the file `name` with an object from ids to predictions, as the script of SQuAD takes them. In messages, their
+    numbers, from 1, stand in place of lines. Raises InputError."""
+    by_id = parse_json(content, name, dict[str, Any], "it is an object with a prediction for each id")
+    values = [_flat(name, number, id, value) for number, (id, value) in enumerate(by_id.items(), start=1)]
+    return PredictionLines(name, values, first=1, ids=list(by_id))
 
 
 def _flat(name: str, line: int, key: str, value: Any) -> Any:

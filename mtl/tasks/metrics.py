@@ -112,18 +112,18 @@ def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndar
 
     Raises InputError if the package is not installed.
     """
-    return _mean(_google_f1, predicted, rows.targets, weights)
+    return mean_of_rows(_google_f1, predicted, rows.targets, weights)
 
 
 def rouge1_words(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean F1 of whole words: runs of letters and digits of any script, in lower case."""
-    return _mean(_words_f1, predicted, rows.targets, weights)
+    return mean_of_rows(_words_f1, predicted, rows.targets, weights)
 
 
-def _mean(
+def mean_of_rows(
     score: Callable[[str, str], float], texts: np.ndarray, targets: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """The mean over rows for each set of weights, (sets,)."""
+    """The mean over rows of a score of target and prediction, for each set of weights, (sets,)."""
     values = np.array([score(target, text) for target, text in zip(targets, texts, strict=True)])
     return weights @ values / weights.sum(axis=1)
 

@@ -277,6 +277,8 @@ def _target_problem(task: Task) -> str | None:
             return f"{key}: a task of kind {task.kind} has no {key}"
     if problem := TARGET_KINDS[task.kind].problem(task):
         return problem
+    if task.starts is not None and task.kind != "answer":
+        return "starts: is of a task of kind answer"
     if task.indices is not None and task.candidates is None:
         return "indices: are of a task with candidates"
     if task.header is not None and not {*task.text_columns, task.target} <= set(task.header):

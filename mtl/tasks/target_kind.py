@@ -65,6 +65,10 @@ class HeadTargets(ABC):
         """Codes, float64 (rows,) or (rows, codes), as targets (rows,)."""
         return codes
 
+    def unlearnable(self, codes: np.ndarray, units: np.ndarray) -> np.ndarray:
+        """Which rows, bool (rows,), a model that reads so many of each row's units, (rows,), cannot learn from."""
+        return np.zeros(len(codes), dtype=bool)
+
     @abstractmethod
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The mean loss of a batch."""
@@ -217,6 +221,10 @@ class TargetKind(ABC):
         Raises ValueError, which says what is wrong.
         """
 
+    def located(self, target: Target, texts: Sequence[str], starts: Sequence[str] | None) -> Target:
+        """The target of a row with these texts; `starts` are in the column of the task's `starts`. Raises ValueError if it does not fit them."""
+        return target
+
     def join(self, values: Sequence[str]) -> str:
         """The cell for a list of values. Raises ValueError for a kind whose targets are no lists."""
         raise ValueError("a text or a number is expected here, not a list")
@@ -276,11 +284,12 @@ class TargetKind(ABC):
         return np.full(rows, answer, dtype=self.dtype)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Random targets (rows,) with the same distribution as the targets of the training rows."""
+        """Random targets (rows,) with the same distribution as the targets of the training rows; or what they have in common with any text,
+        as codes (rows, codes), which `HeadTargets.decode` turns into targets."""
         return rng.choice(train, size=rows)
 
     def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Random targets (rows,). Each answer that occurs in the training rows is equally probable."""
+        """Random targets (rows,), or codes as in `draw`. Each answer that occurs in the training rows is equally probable."""
         answers = np.array(sorted(set(train.tolist())), dtype=self.dtype)
         return rng.choice(answers, size=rows)
 
@@ -291,7 +300,7 @@ class TargetKind(ABC):
 
     def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str]) -> np.ndarray:
         """The most frequent answer to each unit's words in the training rows: targets (rows,) of the rows with these last texts. `texts` are
-        those of the training rows. Only kinds with units."""
+        those of the training rows. Only kinds with units; one of pairs gets the first texts of the rows, too."""
         raise NotImplementedError
 
     def constants(self, train: np.ndarray) -> list[Target]:

@@ -28,7 +28,7 @@ UNSCORED = "none"  # another one: no row of the task has a target, and its test 
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
     *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
-    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices"),
+    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices", "starts"),
 )
 
 
@@ -198,7 +198,9 @@ class Task:
         reading: how the files are read, where their names do not say so, as in `{separator: ";"}` or `{encoding: cp1250}`.
         decide: questions of `mtl init-suite`: the suite does not run before they are answered and deleted.
         target: the column with the right answer.
-        kind: the kind of target: `labels`, `number`, `choice`, `word` or `text`. Only `word` and `text` need it: the others follow from the
+        starts: of kind answer: the column with the first character of each answer in its passage, from 0, as in `answers.answer_start[]`;
+            default: an answer is looked up in the passage.
+        kind: the kind of target: `labels`, `number`, `choice`, `answer`, `word` or `text`. Only the last three need it: the others follow from the
             next keys.
         labels: of kind labels: the labels as they stand in the files.
         range: of kind number: the smallest and the largest number.
@@ -249,6 +251,7 @@ class Task:
     reading: Reading | None = None
     decide: list[str] = field(default_factory=list)
     target: str = field(kw_only=True)
+    starts: str | None = None
     labels: list[str] | None = None
     range: list[float] | None = None
     metric: str = field(kw_only=True)
@@ -309,7 +312,8 @@ class Task:
 
     def read_columns(self, targets: bool) -> list[str]:
         """The columns of a file that are read: those of texts and spans, and with targets those of target, group and `further_columns`."""
-        further = [self.target, *([self.group] if self.group else []), *self.further_columns] if targets else []
+        beside = [column for column in (self.starts, self.group) if column]
+        further = [self.target, *beside, *self.further_columns] if targets else []
         return [*self.text_columns, *self.span_columns, *further]
 
     @property

@@ -158,7 +158,7 @@ def test_names_of_a_long_file_are_of_its_first_rows(tmp_path: Path) -> None:
 
 
 def test_keys_that_no_column_names_are_left_out(tmp_path: Path) -> None:
-    row = '{"a.b": 1, "c[]": 2, "d": [1.5], "e": [{"f": "g"}], "h": {}, "i": "\\ud83d\\ude00"}'
+    row = '{"a.b": 1, "c[]": 2, "d": [1.5], "e": [{"f": {}}], "h": {}, "i": "\\ud83d\\ude00"}'
     path = write(tmp_path / "x.jsonl", row)
     assert column_names(path) == ["i"]
     assert values(path, "i") == [("😀",)]
@@ -342,3 +342,18 @@ def test_rows_without_a_header_are_counted_and_named_by_their_lines(tmp_path: Pa
         read_records(path, ["sentence"], layout=HEADED)
     with pytest.raises(InputError, match="no rows"):
         read_records(write(tmp_path / "b.tsv", ""), [], layout=HEADED)
+
+
+OBJECTS = [{"a": [{"text": "x", "n": 1, "deep": {"y": 1}}, {"text": "y", "n": 2, "z": 1.5}], "b": [[3, "x"], [4, "y"]]}]
+
+
+def test_lists_of_objects_are_columns_of_what_all_have(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", json.dumps({**OBJECTS[0], "c": [{"n": 1}, 2]}) + '\n{"a": [], "b": []}\n')
+    assert column_names(path) == ["a.text[]", "a.n[]", "b.0[]", "b.1[]", "a[]", "b[]"]
+    columns = ("a.text[]", "a.n[]", "b.0[]", "b.1[]")
+    assert values(path, *columns) == [(["x", "y"], ["1", "2"], ["3", "4"], ["x", "y"]), ([], [], [], [])]
+    for column in ("a.deep[]", "a.z[]", "a.text", "b.2[]", "c.n[]", "a.text.x[]"):
+        assert complaint(path, column).startswith((":1: key", ":1: no key"))
+    parquet.write_table(pyarrow.table({"a": [[{"text": "x", "n": 1}], []]}), tmp_path / "x.parquet")
+    assert column_names(tmp_path / "x.parquet") == ["a.text[]", "a.n[]"]
+    assert values(tmp_path / "x.parquet", "a.n[]", "a.text[]") == [(["1"], ["x"]), ([], [])]

@@ -21,6 +21,18 @@ from mtl.tasks.task import Layout, Reading, Task
 SEMICOLONS = Layout(reading=Reading(separator=";"))
 QUOTED = Layout(reading=Reading(quoted=True))
 CP1250 = Layout(reading=Reading(encoding="cp1250"))
+# The form of SQuAD, and the rows that it stands for.
+ARTICLES = [
+    {"title": "t", "paragraphs": [{"context": "p", "qas": [{"id": "1", "question": "q"}]}]},
+    {
+        "title": "u",
+        "paragraphs": [{"context": "r", "qas": [{"id": "2", "question": "?"}]}, {"context": "s", "qas": []}],
+    },
+]
+QUESTIONS = [
+    {"title": "t", "context": "p", "id": "1", "question": "q"},
+    {"title": "u", "context": "r", "id": "2", "question": "?"},
+]
 JSON = [{"text": "a b", "n": 1}, {"text": "c", "n": 2}]
 POLISH = "text\tn\nżółw\t1\n"
 
@@ -64,6 +76,7 @@ def form(name: str) -> Layout:
         ("a.csv", "text,split\na,dev\nb,train\n", Layout(part="split=train"), [(3, {"text": "b", "split": "train"})]),
         ("a.csv", "q.text,split\na,dev\nb,train\n", Layout(part="split=train"), [(3, {"q.text": "b", "split": "train"})]),
         ("a.json", json.dumps([{"n": 1, "s": "x"}, {"n": 2, "s": "y"}]), Layout(part="s=y"), [(1, {"n": 2, "s": "y"})]),
+        ("a.json", json.dumps({"version": "2.0", "data": ARTICLES}), Layout(), list(enumerate(QUESTIONS, start=1))),
         ("a.json", '["a", "x"]\n["b", "y"]\n', Layout(["text", "n"]), [(1, {"text": "a", "n": "x"}), (2, {"text": "b", "n": "y"})]),
         ("a.txt", "one\x85two\u2028three\n".encode("utf-16"), Layout(), [(1, {"text": "one\x85two\u2028three"})]),
         ("a.ndjson", '{"n": 1}\n', Layout(), [(1, {"n": 1})]),
@@ -158,6 +171,8 @@ def test_two_files_line_by_line(tmp_path: Path) -> None:
         ("a.tsv", 'text\tn\n"a\nb"\t1\n', Layout()),
         ("a.tsv", "text\tn\n\na\t1\n", Layout()),
         ("a.json", '{"version": 1, "data": [{"n": 1}]}', Layout()),
+        ("a.json", '{"data": [{"paragraphs": [{"context": "p", "qas": ["q"]}]}]}', Layout()),
+        ("a.json", '{"data": [{"paragraphs": [{"context": "p"}]}]}', Layout()),
         ("a.json", '[{"n": 1}, {"n": 2}', Layout()),
         ("a.json", '[{"n": 1}\n {"n": 2}]', Layout()),
         ("a.json", "[1, 2]", Layout()),

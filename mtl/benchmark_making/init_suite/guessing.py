@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, is_candidates, names_each_other
 from mtl.benchmark_making.init_suite.kinds import guess_target, joined
 from mtl.benchmark_making.init_suite.names import SplitFiles
@@ -60,6 +61,10 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
     main = tables.get("train") or tables.get("dev") or tables["test"]
     test = tables.get("test") if tables.get("test") is not main else None
+    found = answer_columns(main)
+    if known.get("kind") == "answer" or (found and not {"kind", "target"} & set(known)):
+        _guess_splits(guess, tables, guess_answers(guess, tables, main, known, found))
+        return
     if "target" in known:
         chosen = TargetColumn(_known_column(main, known["target"]), GIVEN)
     else:

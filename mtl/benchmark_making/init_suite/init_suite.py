@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
-    *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "labels", "range"),
-    *("metric", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
+    *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "starts", "labels", "range"),
+    *("metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
 )
-LISTS = ("text", "labels", "candidates", "indices")  # keys whose value is a list
+LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 SHOWN = 3  # the most names of files in a line of the summary
 SHOWN_COLUMNS = 8  # the most names of columns there

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import INTEGER_LIMIT, LIST, kind_of, opened_parquet, text, value_of
+from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, lists_below, opened_parquet, text, value_of
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
@@ -189,6 +189,12 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
             values.setdefault(name, {})[number] = value
         if len(values) > MOST_COLUMNS:
             raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=path)
+    for name in [name for name, cells in values.items() if name.endswith(LIST) and not any(cells.values())]:
+        inner = [other for other in values if other.startswith(f"{name.removesuffix(LIST)}.") and other.endswith(LIST)]
+        for other in inner:  # an empty list of objects shows none of their keys
+            values[other] = dict(sorted({**values[other], **values[name]}.items()))
+        if inner:
+            del values[name]
     named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
     table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named), counts=counts)
     lines = [line for line, _ in sample]
@@ -257,8 +263,10 @@ def _flat(
             yield name, Other("a key with a dot or brackets, which no column's name reaches")
         elif isinstance(value, dict):
             yield from _flat(value, is_nested, f"{name}.") if value else [(name, None)]
-        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
-            yield f"{name}{LIST}", value
+        elif is_list(value):
+            yield f"{name}{LIST}", list(map(text, value))
+        elif isinstance(value, list) and (inner_lists := lists_below(value)):
+            yield from ((f"{name}.{inner}{LIST}", values) for inner, values in inner_lists.items())
         elif isinstance(value, list):
             inner = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
             yield name, Other(f"a list of {' and '.join(sorted(f'{kind}s' for kind in inner))}")

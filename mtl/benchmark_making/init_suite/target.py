@@ -48,9 +48,6 @@ CHOICE_NAMES = {
 }
 # What a task of mtl cannot be, in one sentence each.
 TOKEN_LABELS = "labels of single tokens: mtl labels whole texts, and words that `spans` marks"
-ANSWER_SPANS = (
-    "answers that are spans of a passage: mtl chooses among candidates and does not cut answers out of a text"
-)
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 SEVERAL_LABELS = "several labels of one row: mtl predicts one label, so declare a task for each label"
 TEXTS = (
@@ -158,8 +155,6 @@ def no_target(table: FileTable) -> str:
     sizes = [[len(row) for row in rows] for rows in lists.values()]
     if len(lists) > 1 and any(first == second for number, first in enumerate(sizes) for second in sizes[:number]):
         return f"{quoted_names(lists)}: {TOKEN_LABELS}"
-    if starts := [name for name in table.unread if "start" in name.lower()]:
-        return f"{quoted_names(starts)}: {ANSWER_SPANS}"
     objects = [name for name, what in table.unread.items() if "objects" in what]
     if objects:
         return f"{quoted_names(objects)}: {NESTED}"

@@ -33,7 +33,7 @@ def random_targets(
     task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()
 ) -> np.ndarray:
     """Targets drawn from the targets of the training rows: the row "Random" of KLEJ's Table 3."""
-    return target_kind(task).draw(train.targets, rows.scored.candidates, len(rows), rng)
+    return _in_texts(task, target_kind(task).draw(train.targets, rows.scored.candidates, len(rows), rng), rows, texts)
 
 
 def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
@@ -43,7 +43,14 @@ def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator, te
 
 def uniform(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
     """Each possible answer is equally probable: "Random" in the Superlim paper."""
-    return target_kind(task).uniform(train.targets, rows.scored.candidates, len(rows), rng)
+    return _in_texts(
+        task, target_kind(task).uniform(train.targets, rows.scored.candidates, len(rows), rng), rows, texts
+    )
+
+
+def _in_texts(task: Task, drawn: np.ndarray, rows: Split, texts: Sequence[str]) -> np.ndarray:
+    """What `TargetKind.draw` returned, as targets (rows,)."""
+    return drawn if drawn.ndim == 1 else target_kind(task).head.decode(drawn, [""], last_texts(task, rows, texts))
 
 
 def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
@@ -51,7 +58,8 @@ def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator, te
     frequent one for the same words."""
     kind = target_kind(task)
     if kind.by_unit:
-        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts))
+        first = [[texts[number] for number in rows.texts[:, 0].tolist()]] if task.is_pair else []
+        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), *first)
     return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
 
 

@@ -82,7 +82,6 @@ def test_what_mtl_cannot_read_is_named() -> None:
     for main in (
         table({"text": TEXTS}),
         table({"text": TEXTS}, unread={"qas": "a list of objects"}),
-        table({"question": TEXTS}, unread={"answers.answer_start": "a list of integers"}),
         table({"text": TEXTS}, incomplete={"label": "train.tsv:3: label: null"}),
         lists,
         emotions,

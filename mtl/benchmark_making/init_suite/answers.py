@@ -1,0 +1,121 @@
+"""Answers that are parts of passages: the columns of answers, of the places where they begin, of passages and of questions."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.reading import GIVEN, Guess
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.texts import text_columns, unread_columns
+
+STARTS = {"start", "starts"}  # words in the name of a column of places
+QUESTIONS = {"question", "query"}
+METRICS = ("squad_f1", "squad_exact")
+
+
+class AnswerColumns(NamedTuple):
+    """The names of the columns of answers, of the places where they begin, and of passages."""
+
+    target: str
+    starts: str
+    passage: str
+
+
+def answer_columns(table: FileTable) -> AnswerColumns | None:
+    """The columns that stand for answers in passages: in every row, the answers begin in the passage where the places say, and some begin
+    behind its first character. None unless there is one such set of columns."""
+    starts = [column for column in table.columns.values() if STARTS & set(column.words)]
+    passages = [column for column in table.columns.values() if not column.lists]
+    found = [
+        AnswerColumns(answer.name, start.name, passage.name)
+        for start in starts
+        for answer in table.columns.values()
+        if answer.name != start.name and bool(answer.lists) == bool(start.lists)
+        for passage in passages
+        if passage.name not in (answer.name, start.name) and _are_within(answer, start, passage)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:
+    """Whether all answers stand where the places say. Rows without an answer tell nothing, and some row must."""
+    is_behind = False
+    for texts, places, passage in zip(_rows(answers), _rows(starts), passages.texts, strict=True):
+        if not any(texts):
+            continue
+        if len(texts) != len(places) or not all(place.isdecimal() for place in places):
+            return False
+        if not all(passage.startswith(text, int(place)) for text, place in zip(texts, places, strict=True)):
+            return False
+        is_behind |= any(map(int, places))
+    return is_behind
+
+
+def _rows(column: FileColumn) -> list[list[str]]:
+    return column.lists or [[text] for text in column.texts]
+
+
+def guess_answers(
+    guess: Guess,
+    tables: Mapping[str, FileTable],
+    main: FileTable,
+    known: Mapping[str, Any],
+    found: AnswerColumns | None,
+) -> bool:
+    """Guess the keys of a task whose answers are parts of passages, from the columns that were found, or that the user names.
+
+    Returns whether the test file has answers. Raises InputError if a column is not known.
+    """
+    if found and known.get("target", found.target) != found.target:
+        found = None
+    target, starts = known.get("target", found and found.target), known.get("starts", found and found.starts)
+    if target not in main.columns:
+        wanted = f"no column {quoted(str(target))}" if target else "kind: answer needs target: the column of answers"
+        raise InputError(f"{wanted}: {main.listed}")
+    column, test = main.columns[target], tables.get("test") if tables.get("test") is not main else None
+    used = {target, *([starts] if starts else [])}
+    texts = list(known["text"]) if "text" in known else _texts(guess, main, test, column, used, found)
+    without = sum(not any(of_row) for of_row in _rows(column))
+    guess.kind = "answer"
+    guess.keys |= {"kind": "answer", "text": texts, "target": target, **({"starts": starts} if starts else {})}
+    guess.why["kind"] = "the answers stand in the passage where the places say"
+    guess.why["target"] = f"{share(without, len(_rows(column)))} of {count(main.rows, 'row')} have no answer"
+    if "metric" not in known:
+        guess.keys |= {"metric": METRICS[0], "also": list(METRICS[1:])}
+        guess.why["metric"] = "SQuAD's; squad_f1_characters is for languages that set no spaces between words"
+    passages = main.columns.get(texts[-1])
+    if passages is not None and len(passages.counts) < len(passages.texts):
+        guess.keys["group"], guess.why["group"] = passages.name, "questions on one passage stay together"
+    guess.keys |= {key: value for key, value in known.items() if key not in ("header", "reading")}
+    guess.why |= dict.fromkeys(known, GIVEN)
+    labelled = [split for split, table in tables.items() if target in table.columns and _has_answers(table, target)]
+    if lacking := [split for split in tables if split not in ("test", *labelled)]:
+        raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
+    guess.unread = dict(unread_columns(main, test, column, {*used, *texts, guess.keys.get("group", "")}))
+    return "test" in labelled
+
+
+def _texts(
+    guess: Guess,
+    main: FileTable,
+    test: FileTable | None,
+    target: FileColumn,
+    used: Collection[str],
+    found: AnswerColumns | None,
+) -> list[str]:
+    """The columns of questions and passages. Raises InputError if they are not known."""
+    if found is None:
+        raise InputError("kind: answer needs text: [the column of questions, the column of passages]")
+    named = [name for name, column in main.columns.items() if QUESTIONS & set(column.words) and not column.lists]
+    guess.why["text"] = "the passage holds all answers"
+    if len(named) == 1:
+        return [named[0], found.passage]
+    guessed = text_columns(main, test, target, {*used, found.passage}, most=1)
+    if not guessed.columns:
+        raise InputError(f"no column looks like a question: {main.listed}")
+    guess.questions += guessed.questions
+    return [*guessed.columns, found.passage]
+
+
+def _has_answers(table: FileTable, target: str) -> bool:
+    return any(any(texts) for texts in _rows(table.columns[target]))
