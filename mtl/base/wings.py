@@ -80,6 +80,7 @@ class Wing:
         own_body: called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that
             was trained on the texts, after training it if it is not there.
         target_kinds: further kinds of targets (`mtl.tasks.target_kind.TargetKind`), by name, each as "module:name".
+        vector_sources: further sources of vectors for the method `static`, as `target_kinds`; called with `static.path` and `max_length`.
         metrics: further metrics (`mtl.tasks.metrics.Metric`), as `target_kinds`.
         extras: by extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
     """
@@ -93,6 +94,7 @@ class Wing:
     trainings: Trainings | None = None
     own_body: Callable[..., Path] | None = None
     target_kinds: Mapping[str, str] = field(default_factory=dict)
+    vector_sources: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

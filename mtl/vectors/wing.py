@@ -17,5 +17,6 @@ WING = Wing(
         add_command=lazy("mtl.vectors.commands:add_embeddings_train"),
     ),
     own_body=lazy("mtl.vectors.pretraining.pretrain:own_body"),
+    vector_sources={"sentence_transformer": "mtl.vectors.encoders.sentence_transformer:TextVectorSource"},
     extras={"mteb": ("mteb",), "sentence-transformers": ("sentence_transformers",)},
 )

@@ -121,7 +121,9 @@ def _check_module(name: str, folder: Path) -> None:
         elif (described := prod(value for value in config.values() if type(value) is int and value > 0)) > (
             most := stored_weights(folder)
         ):
-            raise InputError(f"describes {described:,} weights, and the files hold {most:,} at most; {AGAIN}", path=path)
+            raise InputError(
+                f"describes {described:,} weights, and the files hold {most:,} at most; {AGAIN}", path=path
+            )
 
 
 def _check_transformer(path: Path, config: Mapping[str, Any]) -> None:

@@ -24,6 +24,7 @@ from mtl.base.progress import Progress, hidden_progress
 from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.base.version import VERSION
 from mtl.data.blocks import text_blocks
+from mtl.methods.floors.features import Document
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.inputs import encodable
 from mtl.methods.transformer.model_files import AGAIN
@@ -194,6 +195,25 @@ class SentenceTransformerEncoder:
         size = self._settings.batch_size
         vectors = self._model.encode(texts, prompt=prompt, batch_size=size, show_progress_bar=False)
         return np.asarray(vectors, dtype=np.float32)
+
+
+class TextVectorSource:
+    """A `mtl.methods.floors.static.Source` of whole texts: a text is its own only token, and each has a vector."""
+
+    def __init__(self, path: str, most: int) -> None:
+        """Raises InputError for a model that cannot be opened. The model says itself how many tokens of a text count."""
+        self._encoder = SentenceTransformerEncoder(SentenceTransformerSettings(path))
+        self.size = self._encoder.description.parameters
+
+    def tokens(self, documents: Sequence[Document]) -> list[list[str]]:
+        return [[document.text] for document in documents]
+
+    def vectors(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        return self._encoder.encode(tokens, progress=True), np.ones(len(tokens), dtype=bool)
+
+    def fingerprints(self) -> dict[str, str]:
+        versions = ", ".join(f"{name} {number}" for name, number in self._encoder.versions().items() if name != "mtl")
+        return {"static.model": self._encoder.fingerprint(), "static.software": versions}
 
 
 def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
