@@ -15,6 +15,7 @@ from mtl.base.extras import import_transformers
 from mtl.base.untrusted import read_json
 from mtl.methods.transformer.model_files import AGAIN, check_folder, stored_weights
 from mtl.methods.transformer.pretrained import check_place, check_sizes, opened
+from mtl.vectors.export.tokenizer import is_moses
 
 READ = (".json", ".safetensors", ".txt", ".model", ".jinja")  # ends of the names of files that a model consists of
 # The modules with weights, each with its configuration, whose sizes must be those of the file of weights.
@@ -59,7 +60,7 @@ def local_folder(path: str) -> Path:
 
 def check_model(folder: Path) -> list[tuple[str, Path]]:
     """The model's modules in order, each with its class and its folder. Raises InputError for a model that must or need not be read."""
-    check_folder(folder)
+    check_folder(folder, is_moses)
     if not (folder / "modules.json").is_file():
         message = "has no modules.json, as models of sentence-transformers have; for a transformer, use the encoder transformer"
         raise InputError(message, path=folder)
@@ -106,7 +107,7 @@ def _check_module(name: str, folder: Path) -> None:
         if name in WEIGHTED:
             raise InputError(f"no such folder, which modules.json names; {AGAIN}", path=folder)
         return  # old models have no folder for modules without settings
-    check_folder(folder)
+    check_folder(folder, is_moses)
     if name not in WEIGHTED:
         return
     if not any(folder.glob("*.safetensors")):

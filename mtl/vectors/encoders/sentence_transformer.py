@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
+from math import isinf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -127,7 +128,7 @@ class SentenceTransformerEncoder:
             parameters=parameters,
             parameters_without_embeddings=parameters - embedded,
             memory=sum(p.numel() * p.element_size() for p in model.parameters()),
-            max_length=None if longest is None else int(longest),
+            max_length=None if longest is None or isinf(longest) else int(longest),
             settings=f"modules {', '.join(kind for kind, _ in self._modules)}, {prompts}",
         )
 

@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_line import job
 from data_files import read_json
 from input_errors import raises_input_error
 from safetensors.numpy import load_file
 from sentence_models import DENSE, MEAN, write_model
+from small_suite import locations
+from tokenizers import Tokenizer
 
+from mtl.jobs.baseline import run_baseline
 from mtl.methods.floors.features import Document
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.encoders.encoder import PromptedEncoder
@@ -88,13 +92,16 @@ def test_a_vector_is_what_the_modules_say(pooling: str, tmp_path: Path) -> None:
 
 
 def test_vectors_are_those_of_the_library(mean: Path, tmp_path: Path) -> None:
-    """Bit for bit, also of a folder as the library writes it now."""
+    """Bit for bit, also of a folder as the library writes it now, and of a model without a transformer."""
     from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Normalize
+    from sentence_transformers.sentence_transformer.modules import LayerNorm, StaticEmbedding
 
-    library = SentenceTransformer(str(mean), device="cpu")
-    library.save_pretrained(str(tmp_path / "new"))
-    for folder in (mean, tmp_path / "new"):
-        encoder = opened(folder)
+    words = StaticEmbedding(Tokenizer.from_file(str(mean / "tokenizer.json")), embedding_dim=32)
+    static = SentenceTransformer(modules=[words, LayerNorm(32), Normalize()], device="cpu")
+    for name, library in (("new", SentenceTransformer(str(mean), device="cpu")), ("static", static)):
+        library.save_pretrained(str(tmp_path / name))
+        encoder = opened(tmp_path / name)
         for prompt in (None, "fin dag "):
             np.testing.assert_array_equal(encoder.encode(TEXTS, prompt=prompt), library.encode(TEXTS, prompt=prompt))
         assert encoder.encode([]).shape == (0, 32)
@@ -219,3 +226,16 @@ def test_a_text_is_its_own_token_for_the_method_static(mean: Path) -> None:
     np.testing.assert_allclose(vectors.encode(documents), opened(mean).encode(TEXTS), rtol=0, atol=1e-6)
     assert source.fingerprints()["static.model"] == opened(mean).fingerprint()
     assert source.size == opened(mean).description.parameters
+
+
+@pytest.mark.parametrize(
+    ("key", "settings"),
+    [
+        ("static.vectors", ["static.vectors=words"]),
+        ("static.vectors", ["static.vectors=sentence_transformer", "static.path=null"]),
+        ("static.weighting", ["static.vectors=sentence_transformer", "static.weighting=sif"]),
+    ],
+)
+def test_bad_settings_of_the_method_static(key: str, settings: list[str], mean: Path, tmp_path: Path) -> None:
+    with raises_input_error(key=key):
+        run_baseline(job([*locations(tmp_path), "method=static", f"static.path={mean}", *settings]))
