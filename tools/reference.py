@@ -34,6 +34,7 @@ from mtl.tasks.task import HubSource, Source, Task
 from mtl.vectors.elmo.training import ELMoTraining
 from mtl.vectors.encoders.average import AverageSettings
 from mtl.vectors.encoders.run import RunSettings
+from mtl.vectors.encoders.sentence_transformer import SentenceTransformerSettings
 from mtl.vectors.encoders.transformer import TransformerSettings
 from mtl.vectors.mteb.benchmark import ModelFacts, MtebSettings
 from mtl.vectors.pretraining.settings import PretrainingSettings
@@ -228,14 +229,19 @@ def other_settings() -> Iterator[str]:
             ("elmo", ELMoTraining),
         ],
         "mtl pretrain": [("transformer", PretrainingSettings)],
-        "mtl encode": [("RUN", RunSettings), ("average", AverageSettings), ("transformer", TransformerSettings)],
+        "mtl encode": [
+            ("RUN", RunSettings),
+            ("average", AverageSettings),
+            ("transformer", TransformerSettings),
+            ("sentence_transformer", SentenceTransformerSettings),
+        ],
         "mtl mteb": [("benchmark", MtebSettings), ("model", ModelFacts)],
     }
     notes = {
         "mtl embeddings train": "Also `out=`, `texts=[FILE,…]`, `suite=`, `data_dir=`, `language=` and, for ELMo, `accelerator=`.",
         "mtl pretrain": "Also `out=`, `texts=[FILE,…]`, `suite=`, `data_dir=`, `language=`, `config=` and `accelerator=`."
         " Where there is no default, the file in `configs/pretrain/` has the value.",
-        "mtl encode": "The first word after the command is a run's folder, `average` or `transformer`."
+        "mtl encode": "The first word after the command is a run's folder, `average`, `transformer` or `sentence_transformer`."
         " `average` also takes `embeddings.KEY`.",
         "mtl mteb": "Also the encoder's, as for `mtl encode`; its `data_dir` is called `suite_data_dir` here."
         " The keys of the second table are written `model.KEY`.",

@@ -83,6 +83,7 @@ class Wing:
         methods: further methods (`mtl.methods.method.MethodKind`), by name, each as "module:name".
         target_kinds: further kinds of targets (`mtl.tasks.target_kind.TargetKind`), as `methods`.
         metrics: further metrics (`mtl.tasks.metrics.Metric`), as `methods`.
+        vector_sources: further sources of vectors for the method `static`, as `methods`; called with `static.path` and `max_length`.
         extras: by extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
     """
 
@@ -97,6 +98,7 @@ class Wing:
     engines: Mapping[str, str] = field(default_factory=dict)
     methods: Mapping[str, str] = field(default_factory=dict)
     target_kinds: Mapping[str, str] = field(default_factory=dict)
+    vector_sources: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

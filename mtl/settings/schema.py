@@ -196,6 +196,7 @@ class StaticConfig:
     """Only the method `static` reads this."""
 
     path: Annotated[str | None, Role.SOURCE]
+    vectors: str
     weighting: Literal["none", "tfidf", "sif"]
 
 

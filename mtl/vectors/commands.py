@@ -24,7 +24,7 @@ def add_commands(commands: Commands) -> None:
     transformer.set_defaults(run=_transformer)
 
     encode = commands.add_parser("encode", help="write sentence vectors")
-    encoders = "a run's folder, average (the mean of word vectors) or transformer"
+    encoders = "a run's folder, average (the mean of word vectors), transformer or sentence_transformer"
     encode.add_argument("encoder", metavar="ENCODER", help=encoders)
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
     encode.add_argument("settings", help="docs/reference/other-settings.md lists them", **settings)
@@ -41,7 +41,6 @@ def add_commands(commands: Commands) -> None:
     export.set_defaults(run=_export)
 
     mteb = commands.add_parser("mteb", help="score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
-    encoders = "a run's folder, average (averaged word vectors) or transformer"
     mteb.add_argument("encoder", metavar="ENCODER", help=encoders)
     keys = "tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb)"
     mteb.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **settings)

@@ -1,8 +1,14 @@
 """The registry entries of the floors."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
+from mtl.base.lazy import lazy
+from mtl.base.typed import check_choice
+from mtl.base.wings import Registry
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
 from mtl.methods.transformer.entry import short_name
@@ -10,6 +16,12 @@ from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
+
+SUBWORDS = "subwords"
+# By the value of static.vectors, what has the vectors of the model at static.path; called with the path and max_length.
+VECTOR_SOURCES: Registry[Callable[[str, int], Any]] = Registry(
+    {SUBWORDS: lazy("mtl.methods.floors.static:open_subwords")}, "vector_sources"
+)
 
 
 class FloorKind(MethodKind):
@@ -80,18 +92,20 @@ class FastTextKind(TrainedKind):
 
 
 class StaticKind(TrainedKind):
-    """Means of static vectors: word vectors, or with `static.path` the vectors of a transformer's subwords."""
+    """Means of static vectors: word vectors, or with `static.path` the vectors of a transformer's subwords, or of whole texts."""
 
     reads = ("embeddings", "embeddings_dir", "embeddings.path", "static.", "floor.")
     builds = "mtl.methods.floors.static:StaticFloor"
 
     def title(self, config: Config) -> str:
-        path = config.static.path
-        return f"{self.words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
+        path, vectors = config.static.path, config.static.vectors
+        words = self.words if vectors == SUBWORDS else f"Vectors by {vectors}"
+        return f"{words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
 
     def folder(self, config: Config) -> str:
-        path = config.static.path
-        return f"{self.name}-{config.embeddings.name if path is None else short_name(path)}"
+        path, vectors = config.static.path, config.static.vectors
+        source = "" if vectors == SUBWORDS else f"{vectors}-"
+        return f"{self.name}-{source}{config.embeddings.name if path is None else short_name(path)}"
 
     def describe(self, config: Config) -> dict[str, str]:
         return {"embeddings": config.embeddings.name} if config.static.path is None else {}
@@ -102,7 +116,13 @@ class StaticKind(TrainedKind):
     def check(self, config: Config, suite: Suite) -> None:
         from mtl.embedders.find import check_word_file
 
-        path = config.static.path
+        path, vectors = config.static.path, config.static.vectors
+        check_choice("static.vectors", vectors, VECTOR_SOURCES)
+        if vectors != SUBWORDS and config.static.weighting != "none":
+            message = f"weights tokens, and static.vectors={vectors} has none; set static.weighting=none"
+            raise InputError(message, key="static.weighting", value=config.static.weighting)
+        if path is None and vectors != SUBWORDS:
+            raise InputError("needs a model; set static.path=", key="static.vectors", value=vectors)
         if path is None:
             check_word_file(config, ", or static.path=FOLDER of a transformer")
             return

@@ -6,7 +6,7 @@ The vectors are of words (a file, as the LSTM reads it) or of subwords: the inpu
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -18,6 +18,7 @@ from mtl.base.untrusted import read_json
 from mtl.data.text import UNKNOWN
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.embedders.weighting import WEIGHTINGS, WordCounts
+from mtl.methods.floors.entries import VECTOR_SOURCES
 from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest
@@ -34,14 +35,13 @@ class StaticFloor(Floor):
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for vectors that cannot be read."""
         super().__init__(request)
-        path, most = request.config.static.path, request.config.max_length
-        source: WordFile | Subwords
-        if path is None:
+        static = request.config.static
+        if static.path is None:
             assert request.vectors is not None
-            source = WordFile(request.vectors)
+            source: Source = WordFile(request.vectors)
         else:
-            source = open_model2vec(Path(path), most) if is_model2vec(Path(path)) else open_input_embeddings(path, most)
-        self._vectors = TextVectors(source, request.config.static.weighting)
+            source = VECTOR_SOURCES[static.vectors](static.path, request.config.max_length)
+        self._vectors = TextVectors(source, static.weighting)
         documents = [Document(text, self.texts.words(number)) for number, text in enumerate(request.dataset.texts)]
         self._vectors.learn(documents, request.dataset.distinct_texts("train"))
         self.fingerprints |= source.fingerprints()
@@ -51,34 +51,48 @@ class StaticFloor(Floor):
         return self._vectors
 
 
+class Source(Protocol):
+    """Where the vectors of texts' tokens come from."""
+
+    @property
+    def size(self) -> int:
+        """The number of parameters on which the vectors depend."""
+
+    def tokens(self, documents: Sequence[Document]) -> list[list[Any]]:
+        """The tokens of each document."""
+
+    def vectors(self, tokens: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors of distinct tokens, float32 (tokens, dim), and which tokens have one, bool (tokens,)."""
+
+    def fingerprints(self) -> dict[str, str]:
+        """Hashes, by name, of all that the vectors depend on."""
+
+
 class WordFile:
-    """The vectors of words in a file of any format that `VectorFile` reads."""
+    """A `Source` of the vectors of words in a file of any format that `VectorFile` reads."""
 
     def __init__(self, path: Path) -> None:
         self._file = VectorFile(path)
 
     @property
     def size(self) -> int:
-        """The number of numbers in all vectors."""
         rows, dim = self._file.shape
         return rows * dim
 
     def tokens(self, documents: Sequence[Document]) -> list[list[Any]]:
-        """The tokens of each document: the words that the LSTM reads, too."""
+        """The words that the LSTM reads, too."""
         return [document.tokens for document in documents]
 
     def vectors(self, tokens: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors of distinct tokens, float32 (tokens, dim), and which tokens have one, bool (tokens,)."""
         read = self._file.read(tokens)
         return read.vectors, read.has_vector & np.array([token != UNKNOWN for token in tokens], dtype=bool)
 
     def fingerprints(self) -> dict[str, str]:
-        """Hashes, by name, of all that the vectors depend on."""
         return {"embeddings": self._file.sha256()}
 
 
 class Subwords:
-    """A table of subword vectors, float32 (token ids, dim), with the tokenizer that it belongs to; methods are as in `WordFile`.
+    """A `Source` of subword vectors: a table, float32 (token ids, dim), with the tokenizer that it belongs to.
 
     So many tokens of a text are read as `most` says.
     """
@@ -106,6 +120,11 @@ class Subwords:
         table = hashlib.sha256(self._table.tobytes() + np.arange(len(self._table)).tobytes()).hexdigest()
         rules = hashlib.sha256(self._tokenizer.to_str().encode()).hexdigest()
         return {"static.table": table, "static.tokenizer": rules}
+
+
+def open_subwords(path: str, most: int) -> Subwords:
+    """A model2vec model, or the input embeddings of a transformer. Raises InputError as the functions for each do."""
+    return open_model2vec(Path(path), most) if is_model2vec(Path(path)) else open_input_embeddings(path, most)
 
 
 def is_model2vec(folder: Path) -> bool:
@@ -176,7 +195,7 @@ class TextVectors(RowFeatures):
     (Conneau et al. 2017, as in jiant's classifiers).
     """
 
-    def __init__(self, source: WordFile | Subwords, weighting: str) -> None:
+    def __init__(self, source: Source, weighting: str) -> None:
         self.source = source
         self._weighting = WEIGHTINGS[weighting]
         self._counts = WordCounts()

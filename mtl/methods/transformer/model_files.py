@@ -4,7 +4,7 @@ A folder's sizes and rules are compared with what its files can hold: a `config.
 the rules of a `tokenizer.json` may double a text again and again."""
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from pathlib import Path
 from typing import Any, TypedDict
@@ -27,9 +27,9 @@ class Index(TypedDict):
     weight_map: dict[str, str]
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, rules_known: Callable[[Mapping[str, Any]], bool] = lambda content: False) -> None:
     """Raise InputError for a folder with a file that is none, a link that leads out of a Hub's cache, absurd sizes, or rules that make
-    texts far longer."""
+    texts far longer, unless the content of `tokenizer.json` is known."""
     for path in folder.iterdir():
         if path.is_symlink() and path.resolve().parent.name != "blobs":
             raise InputError("is a link; a transformer's folder holds only files: put the file itself there", path=path)
@@ -39,9 +39,11 @@ def check_folder(folder: Path) -> None:
             named = read_json(path, Index, AGAIN)["weight_map"].values()
             if outside := [name for name in named if Path(name).name != name]:
                 raise InputError(f"{outside[0]!r} is no file of this folder; {AGAIN}", path=path, key="weight_map")
-    for name, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
-        if (folder / name).is_file():
-            check(folder / name)
+    if (folder / "config.json").is_file():
+        check_config(folder / "config.json")
+    rules = folder / "tokenizer.json"
+    if rules.is_file() and not rules_known(read_json(rules, dict[str, Any], AGAIN)):
+        check_tokenizer(rules)
 
 
 def stored_weights(folder: Path) -> int:

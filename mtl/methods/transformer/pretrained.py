@@ -166,13 +166,8 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
         check_place("transformer.tokenizer", tokenizer)
     from transformers import AutoModel
 
-    config = _open_config(path)
+    check_sizes(path)
     read = _open_tokenizer(tokenizer or path)
-    size = sum(weight.numel() for weight in _without_weights(path, config).parameters())
-    check_fits(FLOAT * size, f"{path}: a transformer of these sizes (config.json)", "name a smaller one")
-    if Path(path).is_dir() and size > (most := stored_weights(Path(path)) + FURTHER_WEIGHTS):
-        message = f"config.json describes {size:,} weights, and the files hold {most:,} at most; {AGAIN}"
-        raise InputError(message, path=path)
     # With weights of other sizes, transformers would name none of them: the report does.
     options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
     with torch.random.fork_rng(devices=[]):
@@ -200,6 +195,16 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     pretrained = Pretrained(path, body, read)
     check_runs(pretrained, body)
     return pretrained
+
+
+def check_sizes(path: str) -> None:
+    """Raise InputError for a transformer, in a folder or on the Hub, whose configuration cannot be read, or describes more weights than its
+    files or the memory can hold."""
+    size = sum(weight.numel() for weight in _without_weights(path, _open_config(path)).parameters())
+    check_fits(FLOAT * size, f"{path}: a transformer of these sizes (config.json)", "name a smaller one")
+    if Path(path).is_dir() and size > (most := stored_weights(Path(path)) + FURTHER_WEIGHTS):
+        message = f"config.json describes {size:,} weights, and the files hold {most:,} at most; {AGAIN}"
+        raise InputError(message, path=path)
 
 
 def open_without_weights(folder: Path) -> Pretrained:

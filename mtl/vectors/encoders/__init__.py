@@ -18,6 +18,7 @@ ENCODERS = {
     "transformer": EncoderKind(
         lazy("mtl.vectors.encoders.transformer:open_transformer"), Choices({"pooling": ("mean", "max")})
     ),
+    "sentence_transformer": EncoderKind(lazy("mtl.vectors.encoders.sentence_transformer:open_sentence_transformer")),
 }
 RUN = EncoderKind(
     lazy("mtl.vectors.encoders.run:open_run"),
@@ -39,7 +40,7 @@ def open_encoder(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
     """The encoder with this name. Raises InputError for an unknown name or key, a bad value, and files that are missing.
 
     Args:
-        name: a finished run's folder, `average` or `transformer`.
+        name: a finished run's folder, or a key of ENCODERS.
         settings: by dotted keys, as in {"embeddings.path": "vectors.bin"}.
     """
     return encoder_kind(name).open(name, settings)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -73,6 +73,22 @@ class SentenceEncoder(Protocol):
 
     def versions(self) -> dict[str, str]:
         """The versions of the software that the vectors depend on, by name: mtl, and what makes tokens."""
+
+
+@runtime_checkable
+class PromptedEncoder(SentenceEncoder, Protocol):
+    """An encoder whose vectors also depend on a prompt that stands before the text, such as "query: "."""
+
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """The prompts by the names by which mteb chooses: of a task, of a type of tasks, "query" and "document"."""
+
+    @property
+    def similarity(self) -> str:
+        """How vectors are compared where a task does not say so: "cosine", "dot", "euclidean" or "manhattan"."""
+
+    def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
+        """As `SentenceEncoder.encode`; None: the prompt that the encoder puts before a text of no known use, or none."""
 
 
 @dataclass(frozen=True)

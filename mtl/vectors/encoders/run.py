@@ -51,7 +51,7 @@ def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> "Ru
     `RunEncoder` do."""
     checked, folder = typed(RunSettings, settings), Path(name)
     if (folder / "modules.json").is_file():
-        message = "is an export, not a run; name the run's folder; docs/how-to/export.md: how mteb scores exports"
+        message = f"is a model of sentence-transformers, not a run; use the encoder sentence_transformer path={folder}"
         raise InputError(message, path=folder)
     predictor = Predictor.load(folder, checked.seed, device=checked.device, encoder_task=checked.task)
     return RunEncoder(predictor, checked)

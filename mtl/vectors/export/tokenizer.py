@@ -6,7 +6,7 @@ reads as dots."""
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,14 @@ from mtl.data.text import UNKNOWN
 
 # The names of ids that stand for no word. Moses splits < and > from words, so these are no tokens of a text.
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unknown>"
+PERIOD = " ."  # what a final period becomes
+# How transformers writes that nothing is put around the tokens.
+UNCHANGED = {
+    "type": "TemplateProcessing",
+    "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {},
+}
 # Their rules for apostrophes depend on more of the text than a replacement that leaves its surroundings can express.
 APOSTROPHE_RULES = ("en", "fr", "it")
 
@@ -51,6 +59,25 @@ def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def is_moses(content: Mapping[str, Any]) -> bool:
+    """Whether the content of a `tokenizer.json` splits texts by the rules of `tokenizer_json`, which make no text ten times longer.
+
+    Languages differ in the pattern of the final period alone, so that it is not compared.
+    """
+    return _rules(content) == _rules(tokenizer_json("sv", []))
+
+
+def _rules(content: Mapping[str, Any]) -> list[Any]:
+    """What a tokenizer does to a text, without the pattern of the final period."""
+    normalizer = content.get("normalizer")
+    steps = normalizer.get("normalizers") if isinstance(normalizer, dict) else None
+    shown = [
+        {**step, "pattern": None} if isinstance(step, dict) and step.get("content") == PERIOD else step
+        for step in (steps if isinstance(steps, list) else ())
+    ]
+    return [*shown, content.get("pre_tokenizer"), content.get("post_processor") or UNCHANGED]
+
+
 @lru_cache
 def _replacements(language: str) -> list[tuple[str, str]]:
     """The steps of `sacremoses.MosesTokenizer.tokenize` as patterns in Oniguruma's syntax, and what to put in place of each match.
@@ -76,7 +103,7 @@ def _replacements(language: str) -> list[tuple[str, str]]:
         (rf",(?=[^{number}])", " , "),
         (rf"(?<=[{number}]),\z", " , "),
         ("'", " ' "),
-        (_final_period(moses), " ."),
+        (_final_period(moses), PERIOD),
         (r"\A *\z", UNKNOWN),
     ]
 

@@ -20,7 +20,7 @@ from mtl.base.files import replacing, sha256
 from mtl.data.blocks import BLOCK
 from mtl.data.json_rows import parse_row
 from mtl.vectors.lines import line_blocks
-from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
+from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
 
 logger = logging.getLogger("mtl")
@@ -179,21 +179,6 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | Non
     if rows is not None and rows.folder is not None:
         changed["dataset"] = {"path": str(_linked_folder(rows.folder, rows.revision)), "revision": rows.revision}
     task.metadata = task.metadata.model_copy(update=changed)
-    return task
-
-
-def local_task(name: str, data_dir: str | Path, benchmark: str = "pl-mteb") -> AbsTask:
-    """A task of a benchmark (as in `benchmark=`) with the rows in `data_dir/NAME`, for `mteb.evaluate`.
-
-    Raises InputError if there is no such task or folder, and for rows that cannot be read.
-    """
-    loaded = load_benchmark(find_benchmark(benchmark))
-    loaded.choose([name])
-    rows = find_rows(loaded, name, Path(data_dir))
-    if rows.folder is None:
-        raise InputError(f"{Path(data_dir) / name}: no such folder; put the rows of {name} there")
-    task = fresh_task(loaded, name, loaded.tasks[name].split, rows)
-    load_rows(task, rows)
     return task
 
 

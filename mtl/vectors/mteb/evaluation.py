@@ -14,7 +14,7 @@ from typing import Any
 
 import mteb
 import numpy as np
-from mteb.models.abs_encoder import AbsEncoder
+from mteb.models.abs_encoder import AbsEncoder, get_prompt
 from mteb.models.model_meta import ModelMeta, ScoringFunction
 from mteb.results import TaskResult
 from pydantic import ValidationError
@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json
-from mtl.vectors.encoders.encoder import SentenceEncoder
+from mtl.vectors.encoders.encoder import PromptedEncoder, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark, ModelFacts
 from mtl.vectors.mteb.data import MtebRows, compare_rows, find_rows, fresh_task, load_rows, local_texts, unreadable
 from mtl.vectors.mteb.results import (
@@ -40,6 +40,8 @@ logger = logging.getLogger("mtl")
 # batch_size: texts in a batch of mteb's loader; the encoder makes batches of its own, and shows a bar of its own.
 ENCODING = {"batch_size": 256, "show_progress_bar": False}
 
+COMPARED = {"cosine": ScoringFunction.COSINE, "dot": ScoringFunction.DOT_PRODUCT}  # what mteb computes itself
+
 
 class EncoderModel(AbsEncoder):
     """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take."""
@@ -55,7 +57,11 @@ class EncoderModel(AbsEncoder):
         """The vectors of batches with a list `text`, float32 (texts, dim). Raises InputError if they are not finite."""
         texts = [text for batch in inputs for text in batch["text"]]
         start, self.encoding = time.monotonic(), True
-        vectors = self._encoder.encode(texts, progress=True)
+        if isinstance(self._encoder, PromptedEncoder):
+            prompt = get_prompt(dict(self._encoder.prompts), kwargs["task_metadata"], kwargs.get("prompt_type"))
+            vectors = self._encoder.encode(texts, progress=True, prompt=prompt)
+        else:
+            vectors = self._encoder.encode(texts, progress=True)
         self.encoding = False
         if not np.isfinite(vectors).all():
             title = self._encoder.description.title
@@ -74,6 +80,11 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts
     description = encoder.description
     language = benchmark.model_languages.get(description.language)
     seed = "" if description.seed is None else f"-seed{description.seed}"
+    prompted = encoder if isinstance(encoder, PromptedEncoder) else None
+    similarity = "cosine" if prompted is None else prompted.similarity
+    if similarity not in COMPARED:
+        message = f"{description.title}: compares vectors by {similarity}, and mteb only by {' or '.join(COMPARED)}"
+        raise InputError(message)
     try:
         return ModelMeta(
             loader=None,
@@ -86,8 +97,8 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts
             max_tokens=description.max_length,
             embed_dim=description.dim,
             framework=["PyTorch"],
-            similarity_fn_name=ScoringFunction.COSINE,
-            use_instructions=False,
+            similarity_fn_name=COMPARED[similarity],
+            use_instructions=prompted is not None and any(prompted.prompts.values()),
             training_datasets=set(seen_by(description, benchmark)),
         )
     except ValidationError as error:

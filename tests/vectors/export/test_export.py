@@ -84,7 +84,10 @@ def test_centred_vectors(runs: dict[str, Path], tmp_path: Path) -> None:
     export(run, tmp_path / "out", "sentence-transformers", "centre=true", f"data_dir={data}", "seed=1")
     wanted = open_encoder(str(run), {"seed": 1, "centre": True, "data_dir": str(data)}).encode(TEXTS)
     assert np.abs(wanted - mtl.load(run, 1).encode(TEXTS)).max() > 1e-3
-    np.testing.assert_allclose(loaded(tmp_path / "out").encode(TEXTS), wanted, rtol=0, atol=1e-5)
+    exported = open_encoder("sentence_transformer", {"path": str(tmp_path / "out")})
+    for model in (loaded(tmp_path / "out"), exported):
+        np.testing.assert_allclose(model.encode(TEXTS), wanted, rtol=0, atol=1e-5)
+    assert exported.description.max_length and exported.description.parameters_without_embeddings
 
 
 def test_vectors_are_those_of_the_trained_words(runs: dict[str, Path], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from sacremoses.corpus import NonbreakingPrefixes
 
 from mtl.data.text import UNKNOWN, moses
-from mtl.vectors.export.tokenizer import can_express, tokenizer_json
+from mtl.vectors.export.tokenizer import can_express, is_moses, tokenizer_json
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs the package tokenizers")
 
@@ -49,3 +49,13 @@ def test_ids_are_those_of_the_vocabulary_in_languages_that_it_can_express() -> N
     assert [split.encode(text).ids for text in (" ", " \t\n", " \x01")] == [[5]] * 3
     assert splitter("pl").encode(" ").ids == [1]
     assert not any(map(can_express, ("en", "fr", "it"))) and all(map(can_express, ("pl", "sv", "de")))
+
+
+def test_the_rules_of_all_languages_are_known_and_no_others() -> None:
+    content = tokenizer_json("pl", ["ala"])
+    assert is_moses(content) and is_moses(tokenizer_json("sv", []))
+    steps = content["normalizer"]["normalizers"]
+    longer = {"type": "Prepend", "prepend": "x" * 1000, "content": " ."}
+    for changed in ([*steps, steps[-1]], [longer if step["content"] == " ." else step for step in steps], "x", ["x"]):
+        assert not is_moses({**content, "normalizer": {"type": "Sequence", "normalizers": changed}})
+    assert not is_moses({**content, "normalizer": []}) and not is_moses({**content, "pre_tokenizer": None})

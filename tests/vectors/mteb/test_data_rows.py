@@ -23,6 +23,16 @@ def lines(*rows: dict[str, Any]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+def loaded(benchmark: Benchmark, data_dir: Path) -> Any:
+    """PpcPC with the rows in its folder."""
+    from mtl.vectors.mteb.data import find_rows, fresh_task, load_rows
+
+    rows = find_rows(benchmark, "PpcPC", data_dir)
+    task = fresh_task(benchmark, "PpcPC", "test", rows)
+    load_rows(task, rows)
+    return task
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -34,31 +44,25 @@ def lines(*rows: dict[str, Any]) -> str:
         (None, "PpcPC: has no files; put the task's rows there, as in .*PpcPC/test.jsonl"),
     ],
 )
-def test_damaged_rows(content: str | None, message: str, tmp_path: Path) -> None:
-    from mtl.vectors.mteb.data import local_task
-
+def test_damaged_rows(content: str | None, message: str, tmp_path: Path, benchmark: Benchmark) -> None:
     folder = tmp_path / "data/PpcPC"
     folder.mkdir(parents=True)
     if content is not None:
         (folder / "test.jsonl").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=f"^{tmp_path}/data/.*{message}") as raised:
-        local_task("PpcPC", tmp_path / "data")
+        loaded(benchmark, tmp_path / "data")
     assert "\n" not in str(raised.value)
 
 
-def test_local_task(tmp_path: Path) -> None:
-    from mtl.vectors.mteb.data import local_task
-
+def test_a_task_has_its_local_rows(tmp_path: Path, benchmark: Benchmark) -> None:
     write_jsonl(tmp_path / "PpcPC/test.jsonl", GOOD)
-    task = local_task("PpcPC", str(tmp_path))
+    task = loaded(benchmark, tmp_path)
     assert task.data_loaded and task.dataset["test"]["sentence1"][0] == GOOD[0]["sentence1"]
-    with raises_input_error():
-        local_task("SICK-R-PL", tmp_path)
     # A damaged file of another format is named.
     (tmp_path / "PpcPC/test.jsonl").unlink()
     (tmp_path / "PpcPC/test.csv").write_text("sentence1,sentence2,labels\na,b,1\nc,d,0,5\n", encoding="utf-8")
     with raises_input_error():
-        local_task("PpcPC", tmp_path)
+        loaded(benchmark, tmp_path)
 
 
 def test_without_a_network_one_line_says_where_rows_go(benchmark: Benchmark) -> None:

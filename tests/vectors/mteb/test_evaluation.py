@@ -14,8 +14,9 @@ import pytest
 import yaml
 from data_files import read_json, write_jsonl
 from input_errors import raises_input_error
-from mteb_folders import SWEDISH, HashedEncoder, labelled, pairs
+from mteb_folders import SWEDISH, WORDS, HashedEncoder, labelled, pairs
 from scipy.stats import spearmanr
+from sentence_models import write_model
 from sklearn.metrics import accuracy_score, average_precision_score
 
 from mtl.api.cli import main
@@ -23,7 +24,7 @@ from mtl.base.errors import InputError
 from mtl.settings.layers import shipped
 from mtl.vectors.encoders import ENCODERS
 from mtl.vectors.encoders.encoder import Choices, EncoderKind
-from mtl.vectors.mteb.benchmark import Benchmark
+from mtl.vectors.mteb.benchmark import Benchmark, ModelFacts
 from mtl.vectors.mteb.results import find_evaluations
 from mtl.vectors.mteb.run import run_mteb
 
@@ -107,6 +108,46 @@ def test_scores_are_those_of_an_independent_computation(data_dir: Path) -> None:
     # The texts of all tasks that are not recorded are learnt at once.
     assert set(opened.encoders[0].learnt) >= texts(pairs(40, "labels")) | texts(pairs(50, "score"))
     assert opened.encoders[1].learnt == [] and set(opened.encoders[2].learnt) >= texts(pairs(20, "labels"))
+
+
+@pytest.mark.slow
+def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
+    data_dir: Path, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the last digit, with prompts for tasks and types of tasks, and vectors with prompts for queries and documents."""
+    import mteb
+    from mteb.types import PromptType
+    from sentence_transformers import SentenceTransformer
+
+    from mtl.vectors.mteb.data import find_rows, fresh_task
+    from mtl.vectors.mteb.evaluation import EncoderModel, model_meta
+
+    prompts = {"PpcPC": "kot ", "STS": "dom las ", "query": "noc ", "document": "ptak "}
+    folder = write_model(data_dir.parent / "model", WORDS, prompts=prompts)
+    kind, library = ENCODERS["sentence_transformer"], SentenceTransformer(str(folder), device="cpu")
+    encoder = kind.open("sentence_transformer", {"path": str(folder)})
+    encoded = patch.object(library, "encode", wraps=library.encode)
+    settings = {"data_dir": str(data_dir), "runs_dir": str(data_dir.parent / "runs")}
+    files = run_mteb(lambda _: encoder, kind.choices, settings, {"command": "mtl mteb x"})
+    for name, record in read_json(files.summary)["tasks"].items():
+        rows = find_rows(benchmark, name, data_dir)
+        task = fresh_task(benchmark, name, "test", rows)
+        with encoded as calls:
+            result = mteb.evaluate(library, task, cache=None, encode_kwargs={"batch_size": 32}).task_results[0]
+        assert {call.kwargs["prompt"] for call in calls.call_args_list} == {prompts.get(name, prompts["STS"])}
+        assert record["score"] == 100 * result.scores["test"][0][benchmark.metric(name)]
+        result.to_disk(data_dir / "alone.json")  # rounded, as the command's own file is
+        mine, alone = next(files.results.rglob(f"{name}.json")), data_dir / "alone.json"
+        assert read_json(mine)["scores"] == read_json(alone)["scores"]
+    meta = model_meta(encoder, benchmark, ModelFacts())
+    for role in (PromptType.query, PromptType.document):
+        asked = {"task_metadata": mteb.get_task("SciFact-PL").metadata, "prompt_type": role}
+        vectors = EncoderModel(encoder, meta).encode([{"text": WORDS[:2]}, {"text": WORDS[2:]}], **asked)
+        np.testing.assert_array_equal(vectors, library.encode(WORDS, prompt=prompts[role.value]))
+    assert meta.use_instructions and meta.similarity_fn_name == "cosine"
+    monkeypatch.setattr(type(encoder), "similarity", "euclidean")
+    with raises_input_error():
+        model_meta(encoder, benchmark, ModelFacts())
 
 
 @pytest.mark.slow

@@ -1,0 +1,243 @@
+"""A model of the library sentence-transformers as an encoder.
+
+The library itself computes the vectors, as it does where mteb evaluates such a model: vectors and scores are the same ones.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from math import isinf
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from mtl.base.device import device_of, exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.base.extras import check_installed, library_versions, missing_package
+from mtl.base.files import sha256
+from mtl.base.progress import Progress, hidden_progress
+from mtl.base.typed import AT_LEAST_ONE, typed
+from mtl.base.version import VERSION
+from mtl.data.blocks import text_blocks
+from mtl.methods.floors.features import Document
+from mtl.methods.transformer.entry import short_name
+from mtl.methods.transformer.inputs import encodable
+from mtl.methods.transformer.model_files import AGAIN
+from mtl.methods.transformer.pretrained import PROBE, opened
+from mtl.vectors.encoders.encoder import Description, check_language
+from mtl.vectors.encoders.sentence_model import READ, check_model, load_model, local_folder
+
+NAME = "sentence_transformer"
+DOCUMENT_NAMES = ("passage", "corpus")  # which the library also takes for "document"
+# What mteb's registry may say to the loader of a model that the library alone computes.
+KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}
+
+
+@dataclass
+class SentenceTransformerSettings:
+    """The settings of a model of sentence-transformers as an encoder.
+
+    Attributes:
+        path: a folder, or a name on the Hugging Face Hub.
+        language: the language of its texts, as in "pl", for descriptions; None: not said.
+        prompts: what stands before texts, by names as in {query: "query: ", document: "passage: "}; None: as mteb or the model says.
+        prompt: the name of the prompt before every text; None: mtl mteb chooses as mteb does, and mtl encode as the model says.
+        mteb_name: the model's name in mteb, whose metadata names prompts; None: its name on the Hub.
+        batch_size: texts in a batch; the library and mteb have the same default.
+        device: where to compute.
+    """
+
+    path: str | None = None
+    language: str | None = None
+    prompts: dict[str, str] | None = None
+    prompt: str | None = None
+    mteb_name: str | None = None
+    batch_size: Annotated[int, AT_LEAST_ONE] = 32
+    device: str = "cpu"
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense, and without a path."""
+        if self.path is None:
+            message = (
+                "has no value; name a folder with a model of sentence-transformers, or one on the Hugging Face Hub"
+            )
+            raise InputError(message, key="path")
+        if self.language is not None:
+            check_language(self.language)
+        if self.prompts is not None and self.mteb_name is not None:
+            raise InputError("prompts= are used instead; drop one of them", key="mteb_name", value=self.mteb_name)
+
+
+def open_sentence_transformer(name: str, settings: Mapping[str, Any]) -> "SentenceTransformerEncoder":
+    """The model that `path` names. Raises InputError for an unknown key, a bad value, and one that cannot be opened."""
+    return SentenceTransformerEncoder(typed(SentenceTransformerSettings, settings))
+
+
+class SentenceTransformerEncoder:
+    """`mtl.vectors.encoders.encoder.PromptedEncoder` of a model of sentence-transformers, in the precision of its files."""
+
+    def __init__(self, settings: SentenceTransformerSettings) -> None:
+        """Raises InputError for a model that cannot be opened, or that has no prompt with the name of the settings."""
+        assert settings.path is not None
+        check_installed("sentence-transformers")
+        device = device_of(settings.device, "device")
+        self._settings, self._folder = settings, local_folder(settings.path)
+        self._modules = check_model(self._folder)
+        self._model = load_model(self._folder, str(device))
+        self._model.prompts, self._prompts_from = self._find_prompts()
+        if settings.prompt is not None and settings.prompt not in self._model.prompts:
+            known = ", ".join(self._model.prompts)
+            raise InputError(f"no such prompt; there are: {known}", key="prompt", value=settings.prompt)
+        self._dim = self._check_runs()
+
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """As `PromptedEncoder.prompts`; none where the settings name the prompt of every text."""
+        return {} if self._settings.prompt is not None else self._model.prompts
+
+    @property
+    def similarity(self) -> str:
+        """As `PromptedEncoder.similarity`."""
+        return str(self._model.similarity_fn_name)
+
+    @cached_property
+    def description(self) -> Description:
+        """What the encoder is."""
+        settings, model = self._settings, self._model
+        name = short_name(str(settings.path))
+        body = model.transformers_model
+        embeddings = model[0] if body is None else body.get_input_embeddings()
+        parameters, embedded = (sum(p.numel() for p in part.parameters()) for part in (model, embeddings))
+        longest = model.max_seq_length
+        named = [f"{key} {text!r}" for key, text in self._model.prompts.items() if text]
+        prompts = f"prompts {'of ' + self._prompts_from + ': ' + ', '.join(named) if named else 'none'}"
+        return Description(
+            name="-".join([NAME, name, *([settings.prompt] if settings.prompt else [])]),
+            title=", ".join(
+                ["Sentence transformer", name, *([f"prompt {settings.prompt}"] if settings.prompt else [])]
+            ),
+            family="transformer",
+            dim=self._dim,
+            language=settings.language or "",
+            parameters=parameters,
+            parameters_without_embeddings=parameters - embedded,
+            memory=sum(p.numel() * p.element_size() for p in model.parameters()),
+            max_length=None if longest is None or isinf(longest) else int(longest),
+            settings=f"modules {', '.join(kind for kind, _ in self._modules)}, {prompts}",
+        )
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Do nothing: texts are encoded one by one."""
+
+    @exact_arithmetic()
+    def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
+        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list.
+
+        The library gets all texts at once: it sorts them by length before it makes batches.
+        """
+        if self._settings.prompt is not None:
+            prompt = self._model.prompts[self._settings.prompt]
+        checked = [encodable(text) for _, block in text_blocks(texts) for text in block]
+        with nullcontext() if progress else hidden_progress(), Progress("encoding texts", len(texts), "texts") as bar:
+
+            def advance(module: Any, inputs: Any, features: Any) -> None:
+                bar.advance(len(features["sentence_embedding"]))
+
+            hook = self._model.register_forward_hook(advance)
+            try:
+                vectors = self._encode(checked, prompt)
+            finally:
+                hook.remove()
+        return vectors.reshape(len(checked), self._dim)
+
+    def fingerprint(self) -> str:
+        """A hash of the model's files and of the prompts, but of no path."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        content = hashlib.sha256(repr((sorted(self._model.prompts.items()), self._settings.prompt)).encode())
+        folders = {folder for _, folder in self._modules} | {self._folder}
+        for path in sorted(path for folder in folders if folder.is_dir() for path in folder.iterdir()):
+            if path.is_file() and path.suffix in READ:
+                content.update(f"{path.relative_to(self._folder).as_posix()} {sha256(path)}".encode())
+        return content.hexdigest()
+
+    def versions(self) -> dict[str, str]:
+        """Those of mtl, and of the libraries that make tokens and vectors."""
+        return {"mtl": VERSION, "sentence-transformers": version("sentence-transformers"), **library_versions()}
+
+    def _find_prompts(self) -> tuple[dict[str, str], str]:
+        """The prompts by name, and whose they are. Raises InputError for a model that mteb does not know, or evaluates otherwise."""
+        settings = self._settings
+        prompts, source = settings.prompts, "the settings"
+        on_hub = not Path(str(settings.path)).is_dir() and missing_package("mteb") is None
+        if prompts is None and (name := settings.mteb_name or (settings.path if on_hub else None)) is not None:
+            prompts, source = mteb_prompts(name, settings.mteb_name is not None), "mteb"
+        if prompts is None:
+            return dict(self._model.prompts), "the model"
+        documents = [prompts[name] for name in DOCUMENT_NAMES if name in prompts]
+        return {**({"document": documents[0]} if documents else {}), **prompts}, source
+
+    def _check_runs(self) -> int:
+        """The size of a vector. Raises InputError if the model cannot encode a short text: its modules may not fit together."""
+        vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
+        if vectors.ndim != 2 or not np.isfinite(vectors).all():
+            raise InputError(f"its vectors are not finite numbers; {AGAIN}", path=self._folder)
+        return vectors.shape[1]
+
+    def _encode(self, texts: list[str], prompt: str | None) -> np.ndarray:
+        size = self._settings.batch_size
+        vectors = self._model.encode(texts, prompt=prompt, batch_size=size, show_progress_bar=False)
+        return np.asarray(vectors, dtype=np.float32)
+
+
+class TextVectorSource:
+    """A `mtl.methods.floors.static.Source` of whole texts: a text is its own only token, and each has a vector."""
+
+    def __init__(self, path: str, most: int) -> None:
+        """Raises InputError for a model that cannot be opened. The model says itself how many tokens of a text count."""
+        self._encoder = SentenceTransformerEncoder(SentenceTransformerSettings(path))
+        self.size = self._encoder.description.parameters
+
+    def tokens(self, documents: Sequence[Document]) -> list[list[str]]:
+        return [[document.text] for document in documents]
+
+    def vectors(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        return self._encoder.encode(tokens, progress=True), np.ones(len(tokens), dtype=bool)
+
+    def fingerprints(self) -> dict[str, str]:
+        versions = ", ".join(f"{name} {number}" for name, number in self._encoder.versions().items() if name != "mtl")
+        return {"static.model": self._encoder.fingerprint(), "static.software": versions}
+
+
+def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
+    """The prompts that mteb's metadata names for a model; None if it names none.
+
+    Raises InputError for a model that mteb evaluates with other code than sentence-transformers alone, and, if the metadata is needed, for
+    one that it does not know.
+    """
+    check_installed("mteb", key="mteb_name", value=name)
+    os.environ.setdefault("MTEB_CACHE", str(Path(tempfile.gettempdir()) / "mteb"))  # a folder that importing mteb makes
+    import mteb
+
+    try:
+        meta = mteb.get_model_meta(name, fetch_from_hf=False)
+    except KeyError:
+        if needed:
+            raise InputError("mteb knows no model of this name", key="mteb_name", value=name) from None
+        return None
+    loader = getattr(meta.loader, "__name__", "")
+    further = sorted(set(meta.loader_kwargs) - KNOWN_ARGUMENTS)
+    if loader != "SentenceTransformerEncoderWrapper" or further:
+        by = f"with {', '.join(further)}" if further else f"by {loader or 'other code'}"
+        message = f"mteb evaluates it {by}, which mtl does not have; set prompts= to evaluate it without"
+        raise InputError(message, key="mteb_name", value=name)
+    prompts: dict[str, str] | None = meta.loader_kwargs.get("model_prompts")
+    return prompts
