@@ -2,4 +2,14 @@
 
 from mtl.base.wings import Wing
 
-WING = Wing()
+WING = Wing(
+    target_kinds={"token_labels": "mtl.structured.token_labels:TokenLabels"},
+    metrics={
+        "span_f1": "mtl.structured.span_f1:SPAN_F1",
+        "span_precision": "mtl.structured.span_f1:SPAN_PRECISION",
+        "span_recall": "mtl.structured.span_f1:SPAN_RECALL",
+        "span_f1_macro": "mtl.structured.span_f1:SPAN_F1_MACRO",
+        "token_accuracy": "mtl.structured.span_f1:TOKEN_ACCURACY",
+        "token_f1_macro": "mtl.structured.span_f1:TOKEN_F1_MACRO",
+    },
+)

@@ -122,10 +122,6 @@ class ClassesHead(HeadTargets):
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
         return soft_cross_entropy(outputs.float(), teacher, temperature)
 
-    def with_transitions(self, transitions: "Tensor") -> Self:
-        """The same with the scores of pairs of neighbouring units, (outputs + 2, outputs), that a head learns (`head.crf`)."""
-        return self
-
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         return log_mean(outputs)
 
