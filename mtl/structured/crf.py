@@ -32,7 +32,7 @@ def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Te
         transitions: (labels + 2, labels).
     """
     scores, transitions = by_row(outputs, sizes), transitions.float()
-    rows, most, labels = scores.shape
+    _, most, labels = scores.shape
     if not most:
         return scores.sum()
     there = is_unit(sizes, most, scores.device)
@@ -42,7 +42,9 @@ def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Te
     right = right + (between[codes[:, :-1], codes[:, 1:]] * there[:, 1:]).sum(dim=1)
     last = codes.gather(1, (sizes.to(codes.device) - 1).clamp(min=0)[:, None])[:, 0]
     right = right + start[codes[:, 0]] + end[last]
-    total = start + scores[:, 0]  # the logarithm of the sum over all sequences that end in each label so far, (rows, labels)
+    total = (
+        start + scores[:, 0]
+    )  # the logarithm of the sum over all sequences that end in each label so far, (rows, labels)
     for step in range(1, most):
         longer = (total[:, :, None] + between).logsumexp(dim=1) + scores[:, step]
         total = torch.where(there[:, step, None], longer, total)
@@ -52,8 +54,8 @@ def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Te
 def best_sequences(outputs: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
     """The most probable labels of each row (Viterbi), int64 (rows, most), PAST after the last unit. Arguments: as in `sequence_loss`."""
     scores, transitions = by_row(outputs, sizes), transitions.float()
-    rows, most, labels = scores.shape
-    codes = torch.full((rows, most), PAST, device=scores.device)
+    _, most, labels = scores.shape
+    codes = torch.full(scores.shape[:2], PAST, device=scores.device)
     if not most:
         return codes
     between, start, end = transitions[:labels], transitions[labels], transitions[labels + 1]

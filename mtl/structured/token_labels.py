@@ -96,6 +96,7 @@ class TokenLabels(TargetKind):
 
     head_type = TokenLabelsHead
     declared_by = "labels"
+    has_indices = True
     several = True
     by_unit = True
     dtype = object
@@ -155,7 +156,9 @@ class TokenLabels(TargetKind):
                 " them, or in a list"
             )
         if unknown := [tag for tag in cells if tag not in self.meanings]:
-            raise ValueError(f"unknown tag {unknown[0]!r}, expected one of {', '.join(self.task.indices or self.labels)}")
+            raise ValueError(
+                f"unknown tag {unknown[0]!r}, expected one of {', '.join(self.task.indices or self.labels)}"
+            )
         return " ".join([self.meanings[tag] for tag in cells])
 
     def join(self, values: Sequence[str]) -> str:
@@ -242,7 +245,6 @@ class TokenLabels(TargetKind):
     def absent(self, targets: np.ndarray) -> list[str]:
         there = {tag for target in targets for tag in target.split()}
         return [label for label in self.labels if label not in there]
-
 
     def _orphans(self, targets: np.ndarray) -> int:
         """How many tags with I- begin an entity, where labels are those of entities and do not say where these end."""
