@@ -98,6 +98,7 @@ class TokenLabels(TargetKind):
     declared_by = "labels"
     has_indices = True
     several = True
+    chart = "confusion"
     by_unit = True
     dtype = object
     types = (str, list)
@@ -174,7 +175,7 @@ class TokenLabels(TargetKind):
 
     def remark(self, predictions: np.ndarray) -> str | None:
         count = self._orphans(predictions)
-        return f"{count:,} tags with I- continue no entity; each begins one, as conlleval counts" if count else None
+        return f"tags with I- that continue no entity, and begin one as conlleval counts: {count:,}" if count else None
 
     # Constant and random answers, scikit-learn's estimators.
 
@@ -239,7 +240,7 @@ class TokenLabels(TargetKind):
         shares = [f"{tag} {count / counts.total():.1%}" for tag, count in counts.most_common(SHOWN)]
         further = [f"{len(counts) - SHOWN} further tags"] if len(counts) > SHOWN else []
         count = self._orphans(targets)
-        begun = f"; {count:,} tags with I- continue no entity, and begin one" if count else ""
+        begun = f"; I- that continues no entity: {count:,}" if count else ""
         return f"{counts.total():,} tokens: {', '.join(shares + further)}{begun}"
 
     def absent(self, targets: np.ndarray) -> list[str]:
