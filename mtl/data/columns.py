@@ -139,8 +139,11 @@ def parquet_labels(path: Path, column: str) -> list[str]:
     with opened_parquet(path) as file:
         metadata = file.schema_arrow.metadata or {}
     try:
-        labels = json.loads(metadata[b"huggingface"])["info"]["features"][column]["names"]
-    except (KeyError, TypeError, ValueError, RecursionError):
+        feature = json.loads(metadata[b"huggingface"])["info"]["features"][column.removesuffix(LIST)]
+        if column.endswith(LIST):
+            feature = feature[0] if isinstance(feature, list) else feature["feature"]
+        labels = feature["names"]
+    except (LookupError, TypeError, ValueError, RecursionError):
         return []
     return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 

@@ -12,6 +12,7 @@ from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, r
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
 from mtl.benchmark_making.init_suite.texts import group_column, marked_spans, text_columns, unread_columns
+from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
 from mtl.tasks.task import SPAN_ENDS, SPLITS
 
 OF_KIND = ("labels", "range", "indices", "metric", "positive")  # the keys that follow from the kind of the targets
@@ -55,6 +56,9 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
     main = tables.get("train") or tables.get("dev") or tables["test"]
     test = tables.get("test") if tables.get("test") is not main else None
+    if tagged := tagged_columns(main, known):
+        _guess_splits(guess, tables, guess_tokens(guess, tables, main, tagged, known))
+        return
     if "target" in known:
         chosen = TargetColumn(_known_column(main, known["target"]), GIVEN)
     else:

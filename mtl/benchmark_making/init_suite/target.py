@@ -47,7 +47,6 @@ CHOICE_NAMES = {
     "answer_index",
 }
 # What a task of mtl cannot be, in one sentence each.
-TOKEN_LABELS = "labels of single tokens: mtl labels whole texts, and words that `spans` marks"
 ANSWER_SPANS = (
     "answers that are spans of a passage: mtl chooses among candidates and does not cut answers out of a text"
 )
@@ -154,11 +153,7 @@ def _named(main: FileTable, possible: Sequence[FileColumn], beside_candidates: b
 
 def no_target(table: FileTable) -> str:
     """Why no column can be the target, with what mtl cannot read."""
-    lists = {name: column.lists for name, column in table.columns.items() if column.lists}
-    sizes = [[len(row) for row in rows] for rows in lists.values()]
-    if len(lists) > 1 and any(first == second for number, first in enumerate(sizes) for second in sizes[:number]):
-        return f"{quoted_names(lists)}: {TOKEN_LABELS}"
-    if starts := [name for name in table.unread if "start" in name.lower()]:
+    if starts := [name for name in (*table.unread, *table.columns) if "start" in name.lower()]:
         return f"{quoted_names(starts)}: {ANSWER_SPANS}"
     objects = [name for name, what in table.unread.items() if "objects" in what]
     if objects:
