@@ -68,7 +68,7 @@ class TokenLabelsHead(ClassesHead):
         else:
             of_units = codes[is_unit(sizes, codes.shape[1], codes.device)].long()
             total = F.cross_entropy(outputs, of_units, reduction="sum")
-        return total / max(1, len(outputs))
+        return total / len(outputs)
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         assert sizes is not None
