@@ -75,7 +75,11 @@ def write_token_suite(folder: Path) -> Path:
         lines = [line for words in tokens for line in (*_conll(words), "")]
         write_lines(data / f"words/{split}.conllu", ["# newdoc id = one", *lines])
         cells = [
-            ("where to ?", " ".join(word.replace(" ", "_") for word in words), " ".join("O" if tag != "B-LOC" else tag for _, tag in row))
+            (
+                "where to ?",
+                " ".join(word.replace(" ", "_") for word in words),
+                " ".join("O" if tag != "B-LOC" else tag for _, tag in row),
+            )
             for words, row in zip(tokens, rows, strict=True)
         ]
         write_table(data / f"slots/{split}.tsv", ["question", "reply", "slots"], cells)

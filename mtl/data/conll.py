@@ -28,7 +28,7 @@ class Sentence:
     Args:
         document: the id or the number of its document; empty: none has begun.
         text: as the comment before it says; empty: none says it.
-        line: of the first token; 0: there is none.
+        line: the first one with a token; 0: there is none.
         rows: the cells of each token.
     """
 

@@ -49,4 +49,6 @@ def test_loss_and_best_sequences_are_those_of_all_sequences(sizes: list[int], la
         torch.autograd.grad(expected, inputs, allow_unused=True) if expected.requires_grad else (None, None),
         strict=True,
     ):
-        assert torch.allclose(torch.zeros(()) if made is None else made, torch.zeros(()) if wanted is None else wanted, atol=1e-4)
+        assert torch.allclose(
+            torch.zeros(()) if made is None else made, torch.zeros(()) if wanted is None else wanted, atol=1e-4
+        )

@@ -103,7 +103,11 @@ def test_scores_of_entities_are_those_of_seqeval(labels: Sequence[str]) -> None:
     strict = {"mode": "strict", "scheme": scheme} if labels is BIOES else {}
     for seed in range(100):
         gold, predicted = drawn(labels, seed)
-        for name, function in (("span_f1", "f1_score"), ("span_precision", "precision_score"), ("span_recall", "recall_score")):
+        for name, function in (
+            ("span_f1", "f1_score"),
+            ("span_precision", "precision_score"),
+            ("span_recall", "recall_score"),
+        ):
             wanted = getattr(metrics, function)(gold, predicted, zero_division=0, **strict)
             assert score(name, labels, gold, predicted, [1] * len(gold)) == pytest.approx(wanted)
 
@@ -140,8 +144,8 @@ def test_whole_entities_in_all_spellings(tags: str) -> None:
 
 
 def test_tags_that_continue_no_entity_are_counted() -> None:
-    assert orphans("I-A I-A O I-B B-A I-B".split()) == 3
-    assert orphans("B-A I-A O".split()) == 0
+    assert orphans(["I-A", "I-A", "O", "I-B", "B-A", "I-B"]) == 3
+    assert orphans(["B-A", "I-A", "O"]) == 0
 
 
 def test_metrics_of_entities_need_tags_of_entities() -> None:

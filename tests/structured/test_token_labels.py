@@ -79,7 +79,10 @@ def test_predictions_of_other_systems(tmp_path: Path) -> None:
     folder, given = tmp_path / "other", settings(tmp_path)
     suite = load_suite(tmp_path / "tags.yaml")
     gold = [[tag for _, tag in sentence(i)] for i in range(50, 66)]
-    write_lines(folder / "dev_pred_names.jsonl", [json.dumps({"prediction": [LABELS.index(tag) for tag in row]}) for row in gold])
+    write_lines(
+        folder / "dev_pred_names.jsonl",
+        [json.dumps({"prediction": [LABELS.index(tag) for tag in row]}) for row in gold],
+    )
     write_lines(folder / "dev_pred_slots.tsv", ["slots", *(" ".join("O" for _ in row) for row in gold)])
     assert main(["import", "other", str(folder), *given[:2], f"run_dir={tmp_path}/imported"]) == 0
     summary = read_json(tmp_path / "imported/summary.json")

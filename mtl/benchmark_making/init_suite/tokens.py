@@ -50,7 +50,7 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
         return None  # lists of other things, as of candidates
     wanted = known.get("target")
     if wanted is not None and wanted not in tags:
-        if known.get("kind") == KIND:
+        if known.get("kind") == KIND or (wanted in rows and str(wanted).endswith(LIST)):
             raise InputError(
                 f"{quoted(str(wanted))} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}"
             )
@@ -78,9 +78,7 @@ def _are_tags(rows: Sequence[Sequence[str]], is_list: bool) -> bool:
     counts = Counter(word for row in rows for word in row)
     if not 1 < len(counts) <= MOST_TAGS or REPEATED * len(counts) > counts.total():
         return False
-    if len(set(map(tuple, rows))) <= 2 * len(set(map(len, rows))):
-        return False  # they follow from the number of words, as the letters of candidates do
-    return all(word and not set(word) & set(" \t\n") for word in counts) if is_list else _are_entities(list(counts))
+    return _are_entities(list(counts)) or (is_list and all(word and not set(word) & set(" \t\n") for word in counts))
 
 
 def _are_entities(tags: Sequence[str]) -> bool:
@@ -98,7 +96,10 @@ def guess_tokens(
     others = [
         column
         for column in possible_targets(main)
-        if "target" not in known and not is_source(column) and (not column.numbers or column.words[-1] in LABEL_NAMES)
+        if "target" not in known
+        and column.name not in (tagged.tokens, *tagged.tags)
+        and not is_source(column)
+        and (not column.numbers or column.words[-1] in LABEL_NAMES)
     ]
     if others or len(tagged.tags) > 1:
         listed = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
