@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from mtl.tasks.metrics import KEPT, Metric
-from mtl.tasks.task import Formula, ScoredRows, Task
+from mtl.tasks.task import ScoredRows, Task
 
 OUTSIDE = "O"
 TAG = re.compile(r"O|[BIESLUM](-.*)?")
@@ -25,7 +25,6 @@ PREFIXES = str.maketrans("LUM", "ESI")  # of BILOU and BMES, as in IOBES
 
 Item = tuple[str, int, int]  # a type, and the first and the last token of an entity; or a tag, and its token twice
 Find = Callable[[Sequence[str]], Iterator[Item]]  # the items of tags
-Measure = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # of the numbers of right, gold and predicted ones
 
 
 def entities(tags: Sequence[str]) -> Iterator[Item]:
@@ -88,48 +87,55 @@ def counts(find: Find, predicted: np.ndarray, rows: ScoredRows, weights: np.ndar
     return np.stack([np.asarray(weights @ part) for part in of_types])
 
 
+def spans(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """`counts` of entities."""
+    return counts(whole_entities if has_ends(task.labels or ()) else entities, predicted, rows, weights)
+
+
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """part / whole; 0 where whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
-def precision(right: np.ndarray, gold: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    return ratio(right, predicted)
+def mean_f1(right: np.ndarray, gold: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """The mean F1 of the types that occur or are predicted, (sets,), from their numbers of items (sets, types)."""
+    either = gold + predicted
+    return ratio(ratio(2 * right, either).sum(axis=1), (either > 0).sum(axis=1).astype(np.float64))
 
 
-def recall(right: np.ndarray, gold: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def span_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """F1 of the entities of all types together (micro): 2 right / (gold + predicted). Entities count as conlleval and seqeval count them; if
+    labels say where entities end (E-, S-), as seqeval's strict mode does."""
+    right, gold, ours = spans(task, predicted, rows, weights).sum(axis=2)
+    return ratio(2 * right, gold + ours)
+
+
+def span_precision(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of the predicted entities that are right."""
+    right, _, ours = spans(task, predicted, rows, weights).sum(axis=2)
+    return ratio(right, ours)
+
+
+def span_recall(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of the gold entities that are predicted."""
+    right, gold, _ = spans(task, predicted, rows, weights).sum(axis=2)
     return ratio(right, gold)
 
 
-def f1(right: np.ndarray, gold: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    return ratio(2 * right, gold + predicted)
-
-
-def spans_of(task: Task) -> Find:
-    return whole_entities if has_ends(task.labels or ()) else entities
-
-
-def tags_of(task: Task) -> Find:
-    return single_tags
-
-
-def micro(measure: Measure, find: Callable[[Task], Find]) -> Formula:
-    """A measure of the items of all types together."""
-
-    def formula(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-        return measure(*counts(find(task), predicted, rows, weights).sum(axis=2))
-
-    return formula
-
-
-def macro_f1(find: Callable[[Task], Find]) -> Formula:
+def span_f1_macro(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean of the types' F1. Types that neither occur nor are predicted do not count."""
+    return mean_f1(*spans(task, predicted, rows, weights))
 
-    def formula(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-        right, gold, ours = counts(find(task), predicted, rows, weights)
-        return ratio(f1(right, gold, ours).sum(axis=1), ((gold + ours) > 0).sum(axis=1).astype(np.float64))
 
-    return formula
+def token_accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of tokens whose tag is right, over the tokens of all rows."""
+    right, gold, _ = counts(single_tags, predicted, rows, weights).sum(axis=2)
+    return ratio(right, gold)
+
+
+def token_f1_macro(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean of the tags' F1. Tags that neither occur nor are predicted do not count."""
+    return mean_f1(*counts(single_tags, predicted, rows, weights))
 
 
 def problem(task: Task) -> str | None:
@@ -140,9 +146,9 @@ def problem(task: Task) -> str | None:
 
 
 KIND = ("token_labels",)
-SPAN_F1 = Metric("span F1", KIND, micro(f1, spans_of), problem=problem)
-SPAN_PRECISION = Metric("span precision", KIND, micro(precision, spans_of), problem=problem)
-SPAN_RECALL = Metric("span recall", KIND, micro(recall, spans_of), problem=problem)
-SPAN_F1_MACRO = Metric("span macro F1", KIND, macro_f1(spans_of), problem=problem)
-TOKEN_ACCURACY = Metric("token accuracy", KIND, micro(recall, tags_of))
-TOKEN_F1_MACRO = Metric("token macro F1", KIND, macro_f1(tags_of))
+SPAN_F1 = Metric("span F1", KIND, span_f1, problem=problem)
+SPAN_PRECISION = Metric("span precision", KIND, span_precision, problem=problem)
+SPAN_RECALL = Metric("span recall", KIND, span_recall, problem=problem)
+SPAN_F1_MACRO = Metric("span macro F1", KIND, span_f1_macro, problem=problem)
+TOKEN_ACCURACY = Metric("token accuracy", KIND, token_accuracy)
+TOKEN_F1_MACRO = Metric("token macro F1", KIND, token_f1_macro)
