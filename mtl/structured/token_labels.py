@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
+from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -140,11 +141,12 @@ class TokenLabels(TargetKind):
         for place, word in enumerate(words):
             small = lower[place + WINDOW]
             named = [f"{step}:{lower[place + WINDOW + step]}" for step in range(-WINDOW, WINDOW + 1)]
-            named += [f"-1,0:{lower[place + WINDOW - 1]} {small}", f"0,1:{small} {lower[place + WINDOW + 1]}"]
+            named += [f"-1,0:{lower[place + WINDOW - 1]}|{small}", f"0,1:{small}|{lower[place + WINDOW + 1]}"]
             named += [f"{mark}:{small[part]}" for mark, part in _affixes(len(small))]
             named += [f"word:{word}", f"shape:{shape(word)}"]
             named += [f"shape{step}:{shape(words[place + step])}" for step in (-1, 1) if 0 <= place + step < len(words)]
-            features.append([*named, *(["first"] if not place else []), *(["last"] if place == len(words) - 1 else [])])
+            named += [name for name, is_there in (("first", not place), ("last", place == len(words) - 1)) if is_there]
+            features.append(list(map(intern, named)))  # most of them are those of other tokens, too
         return features
 
     # How a target is read and written.
