@@ -51,8 +51,10 @@ class Example:
 
 
 def make_inputs(task: Task, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The model inputs of a row with these texts (`Example.texts`)."""
+    """The model inputs of a row with these texts (`Example.texts`). Raises ValueError for a row without any units where each has a target."""
     if task.candidates is None:
+        if target_kind(task).size([texts]) == 0:
+            raise ValueError(f"column {task.text[-1]!r}: no token; leave the row out")
         return (tuple(texts),)
     shared = tuple(texts[: len(task.text)])
     return tuple((*shared, candidate) for candidate in texts[len(task.text) :])

@@ -4,6 +4,7 @@
 - csv: cells set apart by commas and quoted as RFC 4180 says.
 - jsonl: one JSON object a line; json: `mtl.data.json_rows`.
 - parquet: read with pyarrow, which is optional.
+- conll: `mtl.data.conll`; a row is a sentence, and each column a list.
 - txt: a text a line; fasttext: labels as `__label__NAME`, then the text; label_text: a label, a space, the text.
 
 Any of them may be packed by gzip, bzip2, xz, zstd or zip. Column names of json, jsonl and parquet may name nested keys and lists of texts,
@@ -19,6 +20,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.data.columns import parquet_names, parquet_rows, text, value_of
+from mtl.data.conll import conll_columns, sentences
 from mtl.data.files import data_lines, numbered
 from mtl.data.json_rows import json_rows, parse_row
 from mtl.tasks.task import NUMBERED, Layout
@@ -26,7 +28,7 @@ from mtl.tasks.task import NUMBERED, Layout
 MOST_COLUMNS = 10_000
 SUFFIXES = {
     **{".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"},
-    **{".parquet": "parquet", ".txt": "txt"},
+    **{".parquet": "parquet", ".txt": "txt", ".conll": "conll", ".conllu": "conll", ".bio": "conll", ".iob": "conll"},
 }
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 TABLES = {"tsv": ("\t", False), "csv": (",", True)}  # the separator, and whether cells are quoted
@@ -162,6 +164,8 @@ def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator
     elif form == "jsonl":
         for line, content in enumerate(_lines(path, layout), start=1):
             yield line, _bounded(path, line, parse_row(path, line, content))
+    elif form == "conll":
+        yield from _sentences(path, layout)
     else:
         yield from _texts(path, layout, form)
 
@@ -215,6 +219,15 @@ def _lines(path: Path, layout: Layout) -> Iterator[str]:
             yield content
         else:
             empty += 1
+
+
+def _sentences(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file of annotated tokens: a list for each column, and the document and the text of the sentence if the file says them."""
+    lines = map(_without_end, data_lines(path, member_of(path, layout)[0], layout.reading.encoding))
+    for sentence in sentences(path, lines, len(layout.header or ()) or None):
+        names = conll_columns(len(sentence.rows[0]), layout.header)
+        said = {name: value for name in ("document", "text") if (value := getattr(sentence, name))}
+        yield sentence.line, {**said, **dict(zip(names, map(list, zip(*sentence.rows, strict=True)), strict=True))}
 
 
 def _without_end(line: str) -> str:

@@ -211,14 +211,14 @@ def _classes(run: FinishedRun, task: Task) -> dict[str, Any]:
     """The chart of the seed with the median score: a confusion matrix (rows are gold labels), or points (gold target, prediction)."""
     scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
     seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
-    gold = run.rows(task).targets
-    predicted = run.seed_predictions(task, seed)
     kind = target_kind(task)
+    gold, predicted = run.rows(task).targets, run.seed_predictions(task, seed)
     if kind.chart == "points":
         points = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
         return {"seed": seed, "points": [[_rounded(gold[i]), _rounded(predicted[i])] for i in points]}
     size = len(task.labels or ())
-    counts = np.bincount((gold * size + predicted).astype(int), minlength=size * size)
+    codes, answers = (kind.fit_targets(values, None) for values in (gold, predicted))
+    counts = np.bincount(codes * size + answers, minlength=size * size)
     return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
 
 

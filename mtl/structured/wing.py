@@ -3,8 +3,17 @@
 from mtl.base.wings import Wing
 
 WING = Wing(
-    target_kinds={"answer": "mtl.structured.answer:Answer"},
+    target_kinds={
+        "token_labels": "mtl.structured.token_labels:TokenLabels",
+        "answer": "mtl.structured.answer:Answer",
+    },
     metrics={
+        "span_f1": "mtl.structured.span_f1:SPAN_F1",
+        "span_precision": "mtl.structured.span_f1:SPAN_PRECISION",
+        "span_recall": "mtl.structured.span_f1:SPAN_RECALL",
+        "span_f1_macro": "mtl.structured.span_f1:SPAN_F1_MACRO",
+        "token_accuracy": "mtl.structured.span_f1:TOKEN_ACCURACY",
+        "token_f1_macro": "mtl.structured.span_f1:TOKEN_F1_MACRO",
         "squad_f1": "mtl.structured.squad:SQUAD_F1",
         "squad_f1_characters": "mtl.structured.squad:SQUAD_F1_CHARACTERS",
         "squad_exact": "mtl.structured.squad:SQUAD_EXACT",

@@ -279,14 +279,15 @@ def _target_problem(task: Task) -> str | None:
         return problem
     if task.starts is not None and task.kind != "answer":
         return "starts: is of a task of kind answer"
-    if task.indices is not None and task.candidates is None:
-        return "indices: are of a task with candidates"
-    if task.header is not None and not {*task.text_columns, task.target} <= set(task.header):
+    if task.indices is not None and not TARGET_KINDS[task.kind].has_indices:
+        return f"indices: a task of kind {task.kind} has none"
+    columns = {column.removesuffix("[]") for column in (*task.text_columns, task.target)}
+    if task.header is not None and not columns <= set(task.header):
         return "header: names the columns of a file without a header, among them those of text and target"
     if task.header is not None and len(set(task.header)) < len(task.header):
         return "header: names a column twice"
-    if any(column.endswith("[]") for column in task.text):
-        return "text: a column with lists of texts can only be one of candidates"
+    if any(column.endswith("[]") for column in task.text) and not TARGET_KINDS[task.kind].by_unit:
+        return "text: a column with lists of texts can only be one of candidates, or of tokens with a label each"
     if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
     return _span_problem(task) or _metric_problem(task, "metric") or _further_problem(task)

@@ -126,10 +126,6 @@ class ClassesHead(HeadTargets):
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
         return soft_cross_entropy(outputs.float(), teacher, temperature)
 
-    def with_transitions(self, transitions: "Tensor") -> Self:
-        """The same with the scores of pairs of neighbouring units, (outputs + 2, outputs), that a head learns (`head.crf`)."""
-        return self
-
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         return log_mean(outputs)
 
@@ -169,6 +165,7 @@ class TargetKind(ABC):
     declared_by: ClassVar[str | None] = (
         None  # the key that declares it: labels, range or candidates; None: only `kind` does
     )
+    has_indices: ClassVar[bool] = False  # whether `indices` may say what stands for its answers in files
     derived_from: ClassVar[str | None] = None  # the name of the kind whose metrics fit this one too
     # The types of a target in a file with types (JSON, parquet), and what messages call them. A truth value is of none.
     types: ClassVar[tuple[type, ...]] = (str,)

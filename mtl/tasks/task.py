@@ -18,7 +18,7 @@ from mtl.base.files import is_sha256
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
-FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text")  # of data files
+FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text", "conll")  # of data files
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together
@@ -131,7 +131,7 @@ class Reading:
 
     Args:
         form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `label_text`,
-            with a label before the first space; default: what the suffix says.
+            with a label before the first space; `conll`, with a token and its labels a line; default: what the suffix says.
         separator: between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma.
         quoted: whether cells of a tsv or csv file may stand in quotes; default: those of a csv file may.
         encoding: of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says.
@@ -191,24 +191,25 @@ class Task:
         title: the task's name in tables; default: its id.
         folder: in `data_dir`; default: `data_dir` itself.
         text: the text columns: one, or two for a pair; for a choice one or none (`[]`), beside the candidates; more only with `level:
-            word`, as three for an analogy.
+            word`, as three for an analogy. A column that holds lists of tokens, for kind token_labels, as in `tokens[]`.
         spans: marked words of a text: for each text column, the columns of its spans.
         level: `text` (default), or `word`: the texts are single words or expressions, which the method `word_vectors` answers. Methods that
             read texts cannot answer such a task.
         reading: how the files are read, where their names do not say so, as in `{separator: ";"}` or `{encoding: cp1250}`.
         decide: questions of `mtl init-suite`: the suite does not run before they are answered and deleted.
         target: the column with the right answer.
+        kind: the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer`, a part of a passage, or `token_labels`, a label for
+            each token. The first three follow from the next keys.
         starts: of kind answer: the column with the first character of each answer in its passage, from 0, as in `answers.answer_start[]`;
             default: an answer is looked up in the passage.
-        kind: the kind of target: `labels`, `number`, `choice`, `answer`, `word` or `text`. Only the last three need it: the others follow from the
-            next keys.
-        labels: of kind labels: the labels as they stand in the files.
+        labels: of kind labels and token_labels: the labels as they stand in the files.
         range: of kind number: the smallest and the largest number.
         candidates: of kind choice: the columns of the candidates' texts, or one column that holds a list of texts, as in `options[]`.
         indices: of kind choice: what stands in the target column for the first candidate, the second and so on, as in `[A, B, C, D]` or
-            `["1", "2"]`; default: 0, 1, 2 and so on.
+            `["1", "2"]`; default: 0, 1, 2 and so on. Of kind token_labels: for each of `labels`; default: the labels themselves.
         header: the columns of files without a header line, as in `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv`
-            files whose first line names none of these columns.
+            files whose first line names none of these columns, and for the form `conll`, whose columns are lists: `[tokens, tags]` are
+            `tokens[]` and `tags[]`.
         metric: a name of a metric that fits the kind; `accuracy+f1` is the mean of the two.
         positive: the label that metric `f1` is about.
         chance: for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`.

@@ -33,6 +33,7 @@ from mtl.settings.layers import flatten_config
 from mtl.settings.schema import Config
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups
 from mtl.tasks.metrics import score
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 FEW_TEXTS = 100  # distinct training texts
@@ -87,7 +88,8 @@ class Artefacts:
 
 
 def find_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> list[Artefacts]:
-    """Train floors, and test words and splits, for each task that has its files, texts, training rows and targets to score.
+    """Train floors, and test words and splits, for each task that has its files, texts, training rows and targets to score, single
+    values.
 
     Args:
         floors: the methods that read everything, one text of a pair, and shuffled words.
@@ -106,7 +108,7 @@ def find_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> list[Artefacts
     readers = {
         task.id: [name for name in dict.fromkeys(floors) if METHODS[name].answers(task)]
         for task in dataset.trained_tasks
-        if task.is_scored
+        if task.is_scored and not target_kind(task).several
     }
     tasks = [task for task in dataset.trained_tasks if readers.get(task.id)]
     if not tasks:

@@ -14,6 +14,7 @@ from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, r
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
 from mtl.benchmark_making.init_suite.texts import group_column, marked_spans, text_columns, unread_columns
+from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
 from mtl.tasks.task import SPAN_ENDS, SPLITS
 
 OF_KIND = ("labels", "range", "indices", "metric", "positive")  # the keys that follow from the kind of the targets
@@ -64,6 +65,9 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     found = answer_columns(main)
     if known.get("kind") == "answer" or (found and not {"kind", "target"} & set(known)):
         _guess_splits(guess, tables, guess_answers(guess, tables, main, known, found))
+        return
+    if tagged := tagged_columns(main, known):
+        _guess_splits(guess, tables, guess_tokens(guess, tables, main, tagged, known))
         return
     if "target" in known:
         chosen = TargetColumn(_known_column(main, known["target"]), GIVEN)

@@ -307,7 +307,8 @@ def _described(guess: Guess) -> str:
     keys = guess.keys
     texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
     numbers = "numbers {} to {}".format(*keys.get("range", ("", "")))
-    kinds = {"labels": f"{len(keys.get('labels') or ())} labels", "number": numbers}
+    labels = len(keys.get("labels") or ())
+    kinds = {"labels": f"{labels} labels", "number": numbers, "token_labels": f"{labels} tags of tokens"}
     kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
     return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"

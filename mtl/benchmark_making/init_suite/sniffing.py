@@ -11,7 +11,7 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import LONG
 from mtl.benchmark_making.init_suite.names import TEXT_WORDS
 from mtl.benchmark_making.init_suite.tables import NUMBER, quoted
-from mtl.benchmark_making.init_suite.target import LABEL_NAMES, TOKEN_LABELS
+from mtl.benchmark_making.init_suite.target import LABEL_NAMES
 from mtl.data.files import declared_encoding, unpacked_lines
 from mtl.data.rows import form_of, member_of
 from mtl.tasks.task import Layout, Reading
@@ -59,7 +59,8 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     reading = Reading(encoding=encoding)
     why = "" if encoding is None else f"not UTF-8: {encoding}, one of several that are possible"
     if form in ("txt", "tsv") and is_annotated(lines):
-        raise InputError(f"has a token on each line, and an empty line between sentences: {TOKEN_LABELS}", path=path)
+        why = "; ".join(filter(None, (why, "a token on each line, and an empty line between sentences")))
+        return Sniffed(replace(layout, reading=replace(reading, form="conll")), why, question)
     text_form = _text_form(lines) if form == "txt" and layout.beside is None else None
     if text_form == "tsv":
         form, reading = "tsv", replace(reading, form="tsv")

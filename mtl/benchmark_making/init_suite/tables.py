@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -209,7 +209,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     if form_of(path, layout) == "parquet":
         for name, column in table.columns.items():
             if labels := parquet_labels(path, name):
-                table.columns[name] = FileColumn(name, column.texts, labels=labels)
+                table.columns[name] = replace(column, labels=labels)
     return table
 
 
@@ -219,8 +219,11 @@ def parquet_labels(path: Path, column: str) -> list[str]:
     with opened_parquet(path) as file:
         metadata = file.schema_arrow.metadata or {}
     try:
-        labels = json.loads(metadata[b"huggingface"])["info"]["features"][column]["names"]
-    except (KeyError, TypeError, ValueError, RecursionError):
+        feature = json.loads(metadata[b"huggingface"])["info"]["features"][column.removesuffix(LIST)]
+        if column.endswith(LIST):
+            feature = feature[0] if isinstance(feature, list) else feature["feature"]
+        labels = feature["names"]
+    except (LookupError, TypeError, ValueError, RecursionError):
         return []
     return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 

@@ -47,7 +47,6 @@ CHOICE_NAMES = {
     "answer_index",
 }
 # What a task of mtl cannot be, in one sentence each.
-TOKEN_LABELS = "labels of single tokens: mtl labels whole texts, and words that `spans` marks"
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 SEVERAL_LABELS = "several labels of one row: mtl predicts one label, so declare a task for each label"
 TEXTS = (
@@ -151,10 +150,6 @@ def _named(main: FileTable, possible: Sequence[FileColumn], beside_candidates: b
 
 def no_target(table: FileTable) -> str:
     """Why no column can be the target, with what mtl cannot read."""
-    lists = {name: column.lists for name, column in table.columns.items() if column.lists}
-    sizes = [[len(row) for row in rows] for rows in lists.values()]
-    if len(lists) > 1 and any(first == second for number, first in enumerate(sizes) for second in sizes[:number]):
-        return f"{quoted_names(lists)}: {TOKEN_LABELS}"
     objects = [name for name, what in table.unread.items() if "objects" in what]
     if objects:
         return f"{quoted_names(objects)}: {NESTED}"

@@ -1,6 +1,5 @@
 """The sources of a recipe: data files, and files of annotated tokens in the form of CoNLL."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +10,12 @@ from mtl.base.typed import AT_LEAST_ONE
 from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.make.table import Origin, SourceRow, Table, Values
 from mtl.data.columns import LIST
-from mtl.data.files import read_lines
+from mtl.data.conll import sentences
+from mtl.data.files import data_lines
 from mtl.data.records import column_names, read_records
 from mtl.tasks.task import PART, Layout, Reading
 
 TOKENS, TAGS = f"tokens{LIST}", f"tags{LIST}"
-DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
-COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)")
-RANGE = re.compile(
-    r"\d+[-.]\d+"
-)  # in CoNLL-U, the number of a word that stands for the next two, or of one that was left out
 
 
 @dataclass
@@ -71,8 +66,6 @@ def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
     path = inside(data_dir, source.file.partition(PART)[0])
     if source.tokens is not None:
         rows = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
-        if not rows:
-            raise InputError("no sentences", path=path)
         return Table(name, ["text", TOKENS, TAGS, "document"], rows)
     layout = Layout(source.header, source.reading or Reading(), source.file.partition(PART)[2] or None)
     columns = column_names(path, layout)
@@ -84,50 +77,17 @@ def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
 
 
 def _sentences(path: Path, tokens: TokenColumns) -> Iterator[tuple[int, Values]]:
-    """The sentences of a token file, each with the line of its first token. An empty line ends a sentence.
-
-    Comments stand before a sentence. A "#" may begin a token, too, so a comment is `# key = value`, or a line without tabs in a file with tabs.
+    """The sentences of a token file (`mtl.data.conll`), each with the line of its first token.
 
     The sentence's text stands in a line `# text = …`; without it, the text is the tokens with spaces between them, but for those
-    after a token with SpaceAfter=No. A new document begins with `# newdoc id = …` or with the token -DOCSTART-.
+    after a token with SpaceAfter=No.
     """
-    first = 0
-    forms: list[str] = []
-    tags: list[str] = []
-    text = ""
-    document = ""
-    documents = 0
-    glue = ""
-    lines = read_lines(path)
-    has_tabs = any("\t" in line for line in lines)
-    for number, line in enumerate([*lines, ""], start=1):
-        if not line.strip():
-            if forms:
-                values: Values = {"text": text or glue.rstrip(), TOKENS: forms, TAGS: tags, "document": document}
-                yield first, values
-            forms, tags, text, glue = [], [], "", ""
-        elif line.startswith("#") and not forms and (COMMENT.match(line) or (has_tabs and "\t" not in line)):
-            if match := DOCUMENT.fullmatch(line.strip()):
-                documents += 1
-                document = match["id"] or str(documents)
-            elif line.replace(" ", "").startswith("#text="):
-                text = line.partition("=")[2].strip()
-        else:
-            cells = line.split("\t") if "\t" in line else line.split()
-            if cells[0] == "-DOCSTART-":
-                documents += 1
-                document = str(documents)
-                continue
-            if tokens.form > 1 and RANGE.fullmatch(cells[0]):
-                continue
-            if len(cells) < max(tokens.form, tokens.tag):
-                raise InputError(
-                    f"{len(cells)} cells, but tokens: names column {max(tokens.form, tokens.tag)}; an empty line stands"
-                    " between sentences",
-                    path=path,
-                    line=number,
-                )
-            first = first if forms else number
-            forms.append(cells[tokens.form - 1])
-            tags.append(cells[tokens.tag - 1])
-            glue += forms[-1] + ("" if "SpaceAfter=No" in cells[-1] else " ")
+    lines = (line.rstrip("\r\n") for line in data_lines(path, None, None))
+    for sentence in sentences(path, lines, None):
+        if len(sentence.rows[0]) < max(tokens.form, tokens.tag):
+            problem = f"{len(sentence.rows[0])} cells, but tokens: names column {max(tokens.form, tokens.tag)}"
+            raise InputError(problem, path=path, line=sentence.line)
+        forms, tags = ([cells[column - 1] for cells in sentence.rows] for column in (tokens.form, tokens.tag))
+        glue = ("" if "SpaceAfter=No" in cells[-1] else " " for cells in sentence.rows)
+        text = sentence.text or "".join(form + space for form, space in zip(forms, glue, strict=True)).rstrip()
+        yield sentence.line, {"text": text, TOKENS: forms, TAGS: tags, "document": sentence.document}

@@ -13,16 +13,16 @@ from mtl.benchmark_making.make.table import Origin, Table
 
 CONLL = """# newdoc id = first
 # text = Anna's here.
-1\tAnna\tB-per
-2\t's\tO
-3\there\tO
-4\t.\tO
+1\tAnna\tB-per\t_
+2\t's\tO\t_
+3\there\tO\t_
+4\t.\tO\t_
 
 1\tNo\tO\tSpaceAfter=No
 2\t!\tO\t_
 
 # newdoc id = second
-1\tOslo\tB-place
+1\tOslo\tB-place\t_
 """
 
 
@@ -74,7 +74,7 @@ def test_a_source_is_no_link_out_of_the_recipe_s_folder(tmp_path: Path) -> None:
         (b"a\tO\nb\n", {"tokens": TokenColumns(1, 2)}, 2),  # too few cells
         (b"# text = nothing\n\n", {"tokens": TokenColumns(1, 2)}, None),
         (b"a\t\xff\n", {"tokens": TokenColumns(1, 2)}, 1),
-        (CONLL.encode(), {}, None),  # not declared to have tokens
+        (b"a\tO\n", {"tokens": TokenColumns(1, 3)}, 1),
         (None, {}, None),
         (None, {"tokens": TokenColumns(1, 2)}, None),
     ],

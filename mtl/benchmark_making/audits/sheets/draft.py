@@ -133,7 +133,7 @@ def _balance(part: Part) -> Iterator[str]:
     if not targets:
         return
     kind = target_kind(part.task)
-    if part.task.labels is None:
+    if part.task.labels is None or kind.several:
         yield f"{part.task.target}: {kind.distribution(np.array(targets, dtype=kind.dtype))}"
         return
     counts = Counter(map(kind.format, targets))

@@ -1,0 +1,112 @@
+"""Files of annotated tokens in the form of CoNLL: a token and its labels on each line, and an empty line after each sentence.
+
+The cells of a line are set apart by tabs if the first token's are, else by spaces; all lines have as many. Comments stand before a
+sentence: `# key = value`, and other lines after "#" that have not so many cells. `# newdoc` and the token -DOCSTART- begin a document. Where
+the first cells of a sentence count its tokens, as in CoNLL-U, lines for several tokens (3-4) and for empty nodes (3.1) are left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+from mtl.base.errors import InputError
+
+CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+DOCUMENT_TOKEN = "-DOCSTART-"
+DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
+COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)")
+TEXT = re.compile(r"# *text *=\s*(.*)")
+FURTHER = re.compile(r"(\d+)([-.])(\d+)")  # the number of a word for several tokens, or of an empty node
+
+
+@dataclass
+class Sentence:
+    """The tokens of a sentence.
+
+    Args:
+        document: the id or the number of its document; empty: none has begun.
+        text: as the comment before it says; empty: none says it.
+        line: the first one with a token; 0: there is none.
+        rows: the cells of each token.
+    """
+
+    document: str = ""
+    text: str = ""
+    line: int = 0
+    rows: list[list[str]] = field(default_factory=list)
+
+
+def conll_columns(width: int, header: Sequence[str] | None) -> Sequence[str]:
+    """The names of the columns of a file with so many cells on a line, if no header names them."""
+    return header or (CONLL_U if width == len(CONLL_U) else [f"column_{number}" for number in range(1, width + 1)])
+
+
+def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[Sentence]:
+    """The sentences of a file with these lines, which have no ends, one by one.
+
+    Args:
+        width: the number of cells of each line; None: as many as the first token has.
+
+    Raises:
+        InputError: which names the file and the line, for a line with another number of cells, and a file without tokens.
+    """
+    lines, first = _peeked(lines)
+    if first is None:
+        raise InputError("no tokens", path=path)
+    separator = "\t" if "\t" in first else " "
+    expected = f"header: names {width}" if width else "the first token has {}"
+    width = width or len(cells_of(first, separator))
+    sentence, documents = Sentence(), 0
+    for number, line in enumerate(chain(lines, [""]), start=1):
+        cells = cells_of(line, separator)
+        if not line.strip():
+            if sentence.rows:
+                yield _without_further(sentence)
+                sentence = Sentence(sentence.document)
+        elif line.startswith("#") and not sentence.rows and (COMMENT.match(line) or len(cells) != width):
+            if match := DOCUMENT.fullmatch(line.strip()):
+                documents += 1
+                sentence.document = match["id"] or str(documents)
+            elif match := TEXT.match(line):
+                sentence.text = match[1].strip()
+        elif cells[0] == DOCUMENT_TOKEN:
+            documents += 1
+            sentence.document = str(documents)
+        elif len(cells) != width:
+            problem = f"{len(cells)} cells where {expected.format(width)}; write a token on each line, and an empty line between sentences"
+            raise InputError(problem, path=path, line=number)
+        else:
+            sentence.line = sentence.line or number
+            sentence.rows.append(cells)
+
+
+def cells_of(line: str, separator: str) -> list[str]:
+    """The cells of a line; spaces may stand between them in any number."""
+    cells = line.split(separator)
+    return cells if separator == "\t" else list(filter(None, cells))
+
+
+def _peeked(lines: Iterable[str]) -> tuple[Iterator[str], str | None]:
+    """The lines, and the first of them that holds a token; None if none does."""
+    lines, head = iter(lines), list[str]()
+    for line in lines:
+        head.append(line)
+        if line.strip() and not line.startswith(("#", DOCUMENT_TOKEN)):
+            return chain(head, lines), line
+    return iter(head), None
+
+
+def _without_further(sentence: Sentence) -> Sentence:
+    """The sentence without the lines of several tokens and of empty nodes, if the first cells of the others count them."""
+    numbers = [cells[0] for cells in sentence.rows if not FURTHER.fullmatch(cells[0])]
+    if numbers and numbers == [str(number) for number in range(1, len(numbers) + 1)]:
+        kept = list[list[str]]()
+        for cells in sentence.rows:
+            match = FURTHER.fullmatch(cells[0])
+            # The word 3-4 stands before token 3, and the node 3.1 after it.
+            if match is None or len(kept) != int(match[1]) - (match[2] == "-"):
+                kept.append(cells)
+        sentence.rows = kept
+    return sentence

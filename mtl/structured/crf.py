@@ -1,0 +1,73 @@
+"""A linear-chain conditional random field (Lafferty et al. 2001) over the outputs of a head for the units of each row.
+
+The score of a sequence of labels is the sum of its outputs and of its transitions, as `mtl.model.heads.Head.transitions` has them: from label
+to label, from the row's start to the first label, and from the last one to the row's end. Its probability is the softmax over all sequences.
+Rows without units have one sequence, the empty one, whose probability is 1.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from mtl.tasks.target_kind import PAST
+
+
+def by_row(outputs: Tensor, sizes: Tensor) -> Tensor:
+    """Outputs (units, labels) as float32 (rows, most, labels), 0 after the last unit of a row. sizes: int64 (rows,) on the CPU."""
+    return pad_sequence(list(outputs.float().split(sizes.tolist())), batch_first=True)
+
+
+def is_unit(sizes: Tensor, most: int, device: torch.device) -> Tensor:
+    """Which places of padded rows hold units, bool (rows, most)."""
+    return torch.arange(most, device=device) < sizes.to(device)[:, None]
+
+
+def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
+    """The sum over rows of minus the logarithm of the probability of their labels, ().
+
+    Args:
+        outputs: (units, labels).
+        codes: indices of labels, int64 (rows, at least most), of which the first `sizes` of each row count.
+        sizes: the number of units of each row, int64 (rows,) on the CPU.
+        transitions: (labels + 2, labels).
+    """
+    scores, transitions = by_row(outputs, sizes), transitions.float()
+    _, most, labels = scores.shape
+    if not most:
+        return scores.sum()
+    there = is_unit(sizes, most, scores.device)
+    codes = torch.where(there, codes[:, :most], 0)
+    between, start, end = transitions[:labels], transitions[labels], transitions[labels + 1]
+    right = (scores.gather(2, codes[..., None])[..., 0] * there).sum(dim=1)
+    right = right + (between[codes[:, :-1], codes[:, 1:]] * there[:, 1:]).sum(dim=1)
+    last = codes.gather(1, (sizes.to(codes.device) - 1).clamp(min=0)[:, None])[:, 0]
+    right = right + start[codes[:, 0]] + end[last]
+    total = (
+        start + scores[:, 0]
+    )  # the logarithm of the sum over all sequences that end in each label so far, (rows, labels)
+    for step in range(1, most):
+        longer = (total[:, :, None] + between).logsumexp(dim=1) + scores[:, step]
+        total = torch.where(there[:, step, None], longer, total)
+    return (((total + end).logsumexp(dim=1) - right) * there[:, 0]).sum()
+
+
+def best_sequences(outputs: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
+    """The most probable labels of each row (Viterbi), int64 (rows, most), PAST after the last unit. Arguments: as in `sequence_loss`."""
+    scores, transitions = by_row(outputs, sizes), transitions.float()
+    _, most, labels = scores.shape
+    codes = torch.full(scores.shape[:2], PAST, device=scores.device)
+    if not most:
+        return codes
+    between, start, end = transitions[:labels], transitions[labels], transitions[labels + 1]
+    there = is_unit(sizes, most, scores.device)
+    total, before = start + scores[:, 0], []
+    for step in range(1, most):
+        longer, previous = (total[:, :, None] + between).max(dim=1)
+        total = torch.where(there[:, step, None], longer + scores[:, step], total)
+        before.append(previous)
+    label = (total + end).argmax(dim=1)
+    for step in range(most - 1, -1, -1):
+        codes[:, step] = torch.where(there[:, step], label, PAST)
+        if step:  # a row that has ended before this step keeps its last label
+            label = torch.where(there[:, step], before[step - 1].gather(1, label[:, None])[:, 0], label)
+    return codes

@@ -1,0 +1,154 @@
+"""Scores of tags: precision, recall and F1 of the entities that tags mark, and of the tags themselves.
+
+Entities count as conlleval (Tjong Kim Sang and Buchholz 2000) and seqeval count them. With B-, I- and O, any tags mark entities: one begins at
+a B-, and at an I- of another type than the tag before it; it ends before the next tag that does not continue it. If a task's labels also say
+where entities end, as E- and S- do (IOBES; L- and U- of BILOU, M- of BMES), an entity is S-, or B-, any number of I-, and E-, of one type, as in
+seqeval's strict mode; other tags mark none.
+
+All scores come from the numbers of items that a row has, that are predicted for it, and that are both: sums of rows with any weights.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from mtl.tasks.metrics import KEPT, Metric
+from mtl.tasks.task import ScoredRows, Task
+
+OUTSIDE = "O"
+TAG = re.compile(r"O|[BIESLUM](-.*)?")
+PREFIXES = str.maketrans("LUM", "ESI")  # of BILOU and BMES, as in IOBES
+
+Item = tuple[str, int, int]  # a type, and the first and the last token of an entity; or a tag, and its token twice
+Find = Callable[[Sequence[str]], Iterator[Item]]  # the items of tags
+
+
+def entities(tags: Sequence[str]) -> Iterator[Item]:
+    """The entities that tags with B-, I- and O mark."""
+    first, kind = 0, None
+    for place, tag in enumerate([*tags, OUTSIDE]):
+        if kind is not None and not (tag[0] == "I" and tag[1:] == kind):
+            yield kind, first, place - 1
+            kind = None
+        if tag != OUTSIDE and kind is None:
+            first, kind = place, tag[1:]
+
+
+def whole_entities(tags: Sequence[str]) -> Iterator[Item]:
+    """The entities that tags with B-, I-, E-, S- and O mark."""
+    first, kind = 0, None
+    for place, tag in enumerate(tags):
+        prefix = tag[0].translate(PREFIXES)
+        if prefix == "S":
+            yield tag[1:], place, place
+        if prefix == "E" and tag[1:] == kind:
+            yield tag[1:], first, place
+        if prefix == "B":
+            first, kind = place, tag[1:]
+        elif prefix != "I" or tag[1:] != kind:
+            kind = None
+
+
+def single_tags(tags: Sequence[str]) -> Iterator[Item]:
+    return ((tag, place, place) for place, tag in enumerate(tags))
+
+
+def orphans(tags: Sequence[str]) -> int:
+    """How many tags with I- continue no entity of their type."""
+    pairs = zip([OUTSIDE, *tags], tags, strict=False)
+    return sum(tag[0] == "I" and (before == OUTSIDE or before[1:] != tag[1:]) for before, tag in pairs)
+
+
+def has_ends(labels: Sequence[str]) -> bool:
+    """Whether labels say where entities end."""
+    return any(label[0] in "ESLU" for label in labels)
+
+
+@lru_cache(KEPT)
+def items_by_type(find: Find, gold: str, predicted: str) -> list[tuple[str, list[int]]]:
+    """By type, how many items of a row's tags are right, gold and predicted."""
+    theirs, ours = set(find(gold.split())), set(find(predicted.split()))
+    numbers = [Counter(kind for kind, *_ in items) for items in (theirs & ours, theirs, ours)]
+    return [(kind, [count[kind] for count in numbers]) for kind in numbers[1] | numbers[2]]
+
+
+def counts(find: Find, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The numbers of right, gold and predicted items for each set of weights, float64 (3, sets, types)."""
+    by_row = [items_by_type(find, gold, ours) for gold, ours in zip(rows.targets, predicted, strict=True)]
+    places = dict[str, int]()
+    columns = [places.setdefault(kind, len(places)) for of_row in by_row for kind, _ in of_row]
+    numbers = np.array([numbers for of_row in by_row for _, numbers in of_row], dtype=np.float64).reshape(-1, 3)
+    starts = np.cumsum([0, *map(len, by_row)])
+    of_types = (csr_matrix((part, columns, starts), shape=(len(by_row), len(places))) for part in numbers.T)
+    return np.stack([np.asarray(weights @ part) for part in of_types])
+
+
+def spans(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """`counts` of entities."""
+    return counts(whole_entities if has_ends(task.labels or ()) else entities, predicted, rows, weights)
+
+
+def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole; 0 where whole is 0."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+def mean_f1(right: np.ndarray, gold: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """The mean F1 of the types that occur or are predicted, (sets,), from their numbers of items (sets, types)."""
+    either = gold + predicted
+    return ratio(ratio(2 * right, either).sum(axis=1), (either > 0).sum(axis=1).astype(np.float64))
+
+
+def span_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """F1 of the entities of all types together (micro): 2 right / (gold + predicted). Entities count as conlleval and seqeval count them; if
+    labels say where entities end (E-, S-), as seqeval's strict mode does."""
+    right, gold, ours = spans(task, predicted, rows, weights).sum(axis=2)
+    return ratio(2 * right, gold + ours)
+
+
+def span_precision(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of the predicted entities that are right."""
+    right, _, ours = spans(task, predicted, rows, weights).sum(axis=2)
+    return ratio(right, ours)
+
+
+def span_recall(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of the gold entities that are predicted."""
+    right, gold, _ = spans(task, predicted, rows, weights).sum(axis=2)
+    return ratio(right, gold)
+
+
+def span_f1_macro(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean of the types' F1. Types that neither occur nor are predicted do not count."""
+    return mean_f1(*spans(task, predicted, rows, weights))
+
+
+def token_accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of tokens whose tag is right, over the tokens of all rows."""
+    right, gold, _ = counts(single_tags, predicted, rows, weights).sum(axis=2)
+    return ratio(right, gold)
+
+
+def token_f1_macro(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean of the tags' F1. Tags that neither occur nor are predicted do not count."""
+    return mean_f1(*counts(single_tags, predicted, rows, weights))
+
+
+def problem(task: Task) -> str | None:
+    odd = [label for label in task.labels or () if not TAG.fullmatch(label)]
+    if not odd:
+        return None
+    return f"labels: {odd[0]!r} is no tag of an entity, as B-PER, I-PER and O are; metric {task.metric} needs them; plain tags have token_accuracy"
+
+
+KIND = ("token_labels",)
+SPAN_F1 = Metric("span F1", KIND, span_f1, problem=problem)
+SPAN_PRECISION = Metric("span precision", KIND, span_precision, problem=problem)
+SPAN_RECALL = Metric("span recall", KIND, span_recall, problem=problem)
+SPAN_F1_MACRO = Metric("span macro F1", KIND, span_f1_macro, problem=problem)
+TOKEN_ACCURACY = Metric("token accuracy", KIND, token_accuracy)
+TOKEN_F1_MACRO = Metric("token macro F1", KIND, token_f1_macro)

@@ -1,0 +1,268 @@
+"""A label for each token of a sentence: named entities, parts of speech, slots.
+
+The text of a row is its tokens with spaces between them. A target is the tags of its tokens, with spaces between them; a file may have what
+`indices` names in place of the tags.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
+from sys import intern
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from mtl.structured.span_f1 import OUTSIDE, TAG, has_ends, orphans
+from mtl.tasks.target_kind import PAST, ClassesHead, Target, TargetKind
+from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TOKEN = re.compile(r"[^ \t\r\n]+")  # other white space, as U+00A0, may stand within a token
+NO_BREAK, BLANK = "\u00a0", "_"
+WINDOW = 2  # tokens before and after a token that a linear model reads
+AFFIX = 4  # characters of its longest prefix and suffix
+SHOWN = 10  # tags in a description of targets
+
+
+def tokens_of(text: str) -> list[str]:
+    return TOKEN.findall(text)
+
+
+class TokenLabelsHead(ClassesHead):
+    """One output for each tag, for each token; with transitions, a conditional random field over them (`mtl.structured.crf`)."""
+
+    transitions: "Tensor | None" = None
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return len(self.labels)
+
+    def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        index = {tag: code for code, tag in enumerate(self.labels)}
+        rows = [[index[tag] for tag in (target or "").split()] for target in targets]
+        codes = np.full((len(rows), max(map(len, rows), default=0)), float(PAST))
+        for row, tags in zip(codes, rows, strict=True):
+            row[: len(tags)] = tags
+        return codes
+
+    def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        """Tokens that no model reads, because it cuts the text, get the tag O, or without one the first label."""
+        rest = OUTSIDE if OUTSIDE in self.labels else self.labels[0]
+        rows = []
+        for row, text in zip(codes, texts, strict=True):
+            tags = [self.labels[int(code)] for code in row if code != PAST]
+            rows.append(" ".join(tags + [rest] * (len(tokens_of(text)) - len(tags))))
+        return np.array(rows, dtype=object)
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Cross-entropy of each token; with transitions, minus the logarithm of the probability of each row's tags, as the mean over tokens."""
+        from torch.nn import functional as F
+
+        from mtl.structured.crf import is_unit, sequence_loss
+
+        assert sizes is not None
+        if self.transitions is not None:
+            total = sequence_loss(outputs, codes.long(), sizes, self.transitions)
+        else:
+            of_units = codes[is_unit(sizes, codes.shape[1], codes.device)].long()
+            total = F.cross_entropy(outputs, of_units, reduction="sum")
+        return total / len(outputs)
+
+    def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        assert sizes is not None
+        return codes.new_tensor(int(sizes.sum()))
+
+    def with_transitions(self, transitions: "Tensor") -> Self:
+        structured = copy(self)
+        structured.transitions = transitions
+        return structured
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        from torch.nn.utils.rnn import pad_sequence
+
+        from mtl.structured.crf import best_sequences
+
+        assert sizes is not None
+        if self.transitions is not None:
+            return best_sequences(outputs, sizes, self.transitions)
+        rows = outputs.argmax(dim=1).split(sizes.tolist())
+        return pad_sequence(list(rows), batch_first=True, padding_value=PAST)
+
+
+class TokenLabels(TargetKind):
+    """One of the task's labels for each token of its last text."""
+
+    head_type = TokenLabelsHead
+    declared_by = "labels"
+    has_indices = True
+    several = True
+    chart = "confusion"
+    by_unit = True
+    dtype = object
+    types = (str, list)
+    types_name = "a list of tags, or tags with spaces between them"
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        labels, indices = task.labels or [], task.indices
+        if len(labels) < 2 or len(set(labels)) < len(labels):
+            return "labels: needs at least two, all different"
+        if odd := [label for label in labels if not label or re.search(r"\s", label)]:
+            return f"labels: {odd[0]!r} is empty or has a space; a tag has none"
+        if indices is None:
+            return None
+        if len(set(indices)) < len(indices) or len(indices) != len(labels):
+            return f"indices: must be {len(labels)}, one for each label, all different"
+        if mixed := [name for name, label in zip(indices, labels, strict=True) if name in labels and name != label]:
+            return f"indices: {mixed[0]!r} is a label and the index of another one"
+        return None
+
+    @cached_property
+    def meanings(self) -> dict[str, str]:
+        """What stands for each tag in a file: the tag itself, or its index."""
+        return {label: label for label in self.labels} | dict(zip(self.task.indices or (), self.labels, strict=False))
+
+    # The parts of a row.
+
+    def size(self, inputs: Sequence[Sequence[str]]) -> int:
+        return len(tokens_of(inputs[0][-1]))
+
+    def units(self, text: str) -> np.ndarray:
+        return np.array([match.span() for match in TOKEN.finditer(text)], dtype=np.int64).reshape(-1, 2)
+
+    def unit_features(self, texts: Sequence[str]) -> list[list[str]]:
+        """The words around each token, its first and last characters, and its shape, as usual for linear taggers (Ratnaparkhi 1996)."""
+        words = tokens_of(texts[-1])
+        lower = ["<s>", "<s>", *map(str.lower, words), "</s>", "</s>"]
+        features = []
+        for place, word in enumerate(words):
+            small = lower[place + WINDOW]
+            named = [f"{step}:{lower[place + WINDOW + step]}" for step in range(-WINDOW, WINDOW + 1)]
+            named += [f"-1,0:{lower[place + WINDOW - 1]}|{small}", f"0,1:{small}|{lower[place + WINDOW + 1]}"]
+            named += [f"{mark}:{small[part]}" for mark, part in _affixes(len(small))]
+            named += [f"word:{word}", f"shape:{shape(word)}"]
+            named += [f"shape{step}:{shape(words[place + step])}" for step in (-1, 1) if 0 <= place + step < len(words)]
+            named += [name for name, is_there in (("first", not place), ("last", place == len(words) - 1)) if is_there]
+            features.append(list(map(intern, named)))  # most of them are those of other tokens, too
+        return features
+
+    # How a target is read and written.
+
+    def parse(self, cell: str, candidates: int | None = None) -> str:
+        cells = tokens_of(cell)
+        if candidates is not None and len(cells) != candidates:
+            raise ValueError(
+                f"{len(cells)} tags for the {candidates} tokens of the row; each token has one, with spaces between"
+                " them, or in a list"
+            )
+        if unknown := [tag for tag in cells if tag not in self.meanings]:
+            raise ValueError(
+                f"unknown tag {unknown[0]!r}, expected one of {', '.join(self.task.indices or self.labels)}"
+            )
+        return " ".join([self.meanings[tag] for tag in cells])
+
+    def join(self, values: Sequence[str]) -> str:
+        if odd := [value for value in values if not TOKEN.fullmatch(value)]:
+            raise ValueError(f"tag {odd[0]!r} is empty or has a space")
+        return " ".join(values)
+
+    def join_text(self, tokens: Sequence[str]) -> str:
+        return " ".join(re.sub(r"\s", NO_BREAK, token.strip()) or BLANK for token in tokens)
+
+    def to_json(self, target: Target) -> list[str]:
+        return str(target).split()
+
+    def remark(self, predictions: np.ndarray) -> str | None:
+        count = self._orphans(predictions)
+        return f"tags with I- that continue no entity, and begin one as conlleval counts: {count:,}" if count else None
+
+    # Constant and random answers, scikit-learn's estimators.
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        """The index of each token's label, int64 (tokens,)."""
+        index = {tag: code for code, tag in enumerate(self.labels)}
+        return np.array([index[tag] for target in targets for tag in target.split()], dtype=np.int64)
+
+    def from_estimator(
+        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
+    ) -> np.ndarray:
+        assert sizes is not None
+        return self._rows(estimator.predict(features).astype(np.int64), sizes)
+
+    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
+        """The same tag for every token."""
+        assert sizes is not None
+        return np.array([" ".join([str(answer)] * size) for size in sizes.tolist()], dtype=object)
+
+    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """A random tag for each token, with the same distribution as the tags of the training rows."""
+        assert sizes is not None
+        return self._rows(rng.choice(self.fit_targets(train, None), size=sizes.sum()), sizes)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each of the task's labels is equally probable for each token, whether it occurs or not."""
+        assert sizes is not None
+        return self._rows(rng.integers(len(self.labels), size=sizes.sum()), sizes)
+
+    def commonest(self, train: np.ndarray) -> str:
+        """The most frequent tag; among equally frequent ones, the first label."""
+        return str(self.constants(train)[0])
+
+    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str]) -> np.ndarray:
+        """The most frequent tag of each word in the training rows; for other words, the most frequent one of all."""
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for target, text in zip(train, texts, strict=True):
+            for tag, token in zip(target.split(), tokens_of(text), strict=True):
+                counts[token][tag] += 1
+        first = {tag: -code for code, tag in enumerate(self.labels)}
+        best = {token: max(tags, key=lambda tag: (tags[tag], first[tag])) for token, tags in counts.items()}
+        rest = self.commonest(train)
+        answers = [" ".join([best.get(token, rest) for token in tokens_of(text)]) for text in rows]
+        return np.array(answers, dtype=object)
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """Every label, for all tokens, the most frequent first."""
+        counts = np.bincount(self.fit_targets(train, None), minlength=len(self.labels))
+        return [self.labels[label] for label in np.argsort(-counts, kind="stable")]
+
+    def _rows(self, codes: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Indices of labels, (tokens,), as targets (rows,)."""
+        tags = np.array(self.labels, dtype=object)[codes]
+        ends = np.cumsum(sizes).tolist()
+        rows = [" ".join(tags[end - size : end]) for end, size in zip(ends, sizes.tolist(), strict=True)]
+        return np.array(rows, dtype=object)
+
+    # How audits and reports describe it.
+
+    def distribution(self, targets: np.ndarray) -> str:
+        counts = Counter(tag for target in targets for tag in target.split())
+        shares = [f"{tag} {count / counts.total():.1%}" for tag, count in counts.most_common(SHOWN)]
+        further = [f"{len(counts) - SHOWN} further tags"] if len(counts) > SHOWN else []
+        count = self._orphans(targets)
+        begun = f"; I- that continues no entity: {count:,}" if count else ""
+        return f"{counts.total():,} tokens: {', '.join(shares + further)}{begun}"
+
+    def absent(self, targets: np.ndarray) -> list[str]:
+        there = {tag for target in targets for tag in target.split()}
+        return [label for label in self.labels if label not in there]
+
+    def _orphans(self, targets: np.ndarray) -> int:
+        """How many tags with I- begin an entity, where labels are those of entities and do not say where these end."""
+        if has_ends(self.labels) or not all(map(TAG.fullmatch, self.labels)):
+            return 0
+        return sum(orphans(row.split()) for row in targets)
+
+
+def _affixes(length: int) -> list[tuple[str, slice]]:
+    """The marks and places of a word's prefixes and suffixes, which are shorter than the word."""
+    sizes = range(1, min(AFFIX, length - 1) + 1)
+    return [(f"^{size}", slice(size)) for size in sizes] + [(f"${size}", slice(-size, None)) for size in sizes]
+
+
+def shape(word: str) -> str:
+    """The kinds of a word's characters, runs of one kind as one: A for capitals, a for other letters, 0 for digits."""
+    kinds = ("A" if sign.isupper() else "a" if sign.isalpha() else "0" if sign.isdigit() else sign for sign in word)
+    return re.sub(r"(.)\1+", r"\1+", "".join(kinds))

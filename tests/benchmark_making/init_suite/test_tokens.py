@@ -1,0 +1,151 @@
+"""Guesses of tasks with a label for each token, from lists, CoNLL files and cells."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+import yaml
+from data_files import write_jsonl, write_lines, write_table
+from input_errors import raises_input_error
+from pyarrow import parquet
+from token_suite import LABELS, sentence
+
+from mtl.benchmark_making.init_suite.init_suite import Guessed, init_suite
+from mtl.tasks.suite import load_suite
+
+ROWS = [sentence(i) for i in range(40)]
+WORDS = [[word for word, _ in row] for row in ROWS]
+TAGS = [[tag for _, tag in row] for row in ROWS]
+INTS = [[LABELS.index(tag) for tag in row] for row in TAGS]
+LABEL = ["go" if "B-LOC" in row else "stay" for row in TAGS]
+
+
+def guessed(tmp_path: Path, **known: Any) -> tuple[Guessed, dict[str, Any]]:
+    out = tmp_path / "suite.yaml"
+    made = init_suite(tmp_path / "data", name="s", out=out, known={"data": known} if known else None)
+    (task,) = yaml.safe_load(out.read_text(encoding="utf-8"))["tasks"].values()
+    return made, task
+
+
+def objects(folder: Path, **columns: Any) -> None:
+    for split in ("train", "dev"):
+        rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+        write_jsonl(folder / f"{split}.jsonl", rows)
+
+
+def conll(name: str, further: Callable[[str], list[str]]) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        for split in ("train", "dev"):
+            tokens = [(word.replace(" ", "_"), tag) for row in ROWS for word, tag in [*row, ("", "")]]
+            lines = [" ".join([word, *further(word), tag]) if word else "" for word, tag in tokens]
+            write_lines(folder / name.format(split), lines)
+
+    return write
+
+
+def in_parquet(folder: Path) -> None:
+    feature = {"feature": {"names": LABELS, "_type": "ClassLabel"}, "_type": "Sequence"}
+    metadata = {"huggingface": json.dumps({"info": {"features": {"ner_tags": feature}}})}
+    table = pyarrow.table({"tokens": WORDS, "ner_tags": INTS}).replace_schema_metadata(metadata)
+    folder.mkdir()
+    for split in ("train", "dev"):
+        parquet.write_table(table, folder / f"{split}.parquet")
+
+
+def in_cells(folder: Path) -> None:
+    for split in ("train", "dev"):
+        cells = [
+            (" ".join(word.replace(" ", "_") for word in words), " ".join(tags))
+            for words, tags in zip(WORDS, TAGS, strict=True)
+        ]
+        write_table(folder / f"{split}.tsv", ["utterance", "slots"], cells)
+
+
+@pytest.mark.parametrize(
+    ("write", "text", "target"),
+    [
+        (
+            lambda folder: objects(folder, id=[str(i) for i in range(40)], tokens=WORDS, ner_tags=TAGS),
+            "tokens[]",
+            "ner_tags[]",
+        ),
+        (in_parquet, "tokens[]", "ner_tags[]"),
+        (in_cells, "utterance", "slots"),
+        (conll("{}.txt", lambda word: []), "column_1[]", "column_2[]"),
+        (conll("{}.conll", lambda word: ["-X-"]), "column_1[]", "column_3[]"),
+    ],
+)
+def test_entities_are_recognised(tmp_path: Path, write: Callable[[Path], None], text: str, target: str) -> None:
+    write(tmp_path / "data")
+    made, task = guessed(tmp_path)
+    assert (made.questions, made.problems) == ({}, {})
+    assert (task["text"], task["target"], task["kind"], task["metric"]) == ([text], target, "token_labels", "span_f1")
+    assert sorted(task["labels"]) == sorted(LABELS)
+    assert task.get("indices") == (["0", "1", "2", "3"] if write is in_parquet else None)
+    load_suite(made.path)
+
+
+def test_what_is_asked(tmp_path: Path) -> None:
+    objects(
+        tmp_path / "data",
+        tokens=WORDS,
+        upos=[["X" if word.istitle() else "Y" for word in row] for row in WORDS],
+        tags=TAGS,
+    )
+    asked = guessed(tmp_path)[0].questions["data"]
+    assert asked.startswith("target: ") and '"upos[]" (2 tags)' in asked and '"tags[]" (4 tags)' in asked
+    (tmp_path / "suite.yaml").unlink()
+    made, task = guessed(tmp_path, target="upos[]", text="tokens[]")
+    assert made.questions == {} and (task["metric"], task["labels"]) == ("token_accuracy", ["X", "Y"])
+
+
+@pytest.mark.parametrize(
+    ("columns", "begins"),
+    [
+        ({"tokens": WORDS, "tags": TAGS, "label": LABEL}, "target: "),
+        ({"tokens": WORDS, "tags": INTS}, "labels: numbers"),
+    ],
+)
+def test_further_questions(tmp_path: Path, columns: dict[str, Any], begins: str) -> None:
+    objects(tmp_path / "data", **columns)
+    assert guessed(tmp_path)[0].questions["data"].startswith(begins)
+
+
+def test_tags_that_are_placeholders(tmp_path: Path) -> None:
+    objects(tmp_path / "data", tokens=WORDS, tags=TAGS)
+    write_jsonl(tmp_path / "data/test.jsonl", [{"tokens": row, "tags": ["O" for _ in row]} for row in WORDS])
+    assert "placeholder" in guessed(tmp_path)[0].questions["data"]
+
+
+def test_labels_of_candidates_are_no_tags(tmp_path: Path) -> None:
+    choices = [[f"answer {i}", f"reply {i}", f"word {i}"] for i in range(40)]
+    objects(
+        tmp_path / "data",
+        question=[f"what is {i}" for i in range(40)],
+        texts=choices,
+        letters=[list("ABC")] * 40,
+        label=LABEL,
+    )
+    assert guessed(tmp_path)[1].get("kind") != "token_labels"
+
+
+def test_an_answer_that_names_no_tags(tmp_path: Path) -> None:
+    objects(tmp_path / "data", text=list(map(" ".join, WORDS)), tokens=WORDS, tags=TAGS, label=LABEL)
+    assert guessed(tmp_path, target="label", text="text")[1]["target"] == "label"
+    (tmp_path / "suite.yaml").unlink()
+    made, _ = guessed(tmp_path, target="tags[]")
+    assert made.questions == {}
+
+
+def test_a_known_target_without_tags(tmp_path: Path) -> None:
+    from mtl.benchmark_making.init_suite.tables import read_table
+    from mtl.benchmark_making.init_suite.tokens import tagged_columns
+
+    path = write_jsonl(
+        tmp_path / "a.jsonl", [{"tokens": words, "label": label} for words, label in zip(WORDS, LABEL, strict=True)]
+    )
+    with raises_input_error():
+        tagged_columns(read_table(path), {"kind": "token_labels", "target": "label"})
