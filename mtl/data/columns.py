@@ -54,11 +54,7 @@ def kind_of(value: object) -> str:
 def value_of(row: object, column: str) -> Value:
     """The value of a column in a nested row. Raises ValueError that says why there is none."""
     name = column.removesuffix(LIST)
-    value = row
-    for key in name.split("."):
-        if not isinstance(value, dict) or key not in value:
-            raise ValueError(f"no key {name!r} in this row; it has {listed(list(names_in(row)))}")
-        value = value[key]
+    value = _below(row, name)
     if name != column:
         if is_list(value):
             return [text(item) for item in value]
@@ -74,6 +70,21 @@ def value_of(row: object, column: str) -> Value:
         return value
     advice = f" (a list of texts is named {column}{LIST})" if isinstance(value, list) else ""
     raise ValueError(f"key {name!r}: a text or a number is expected, not {kind_of(value)}{advice}")
+
+
+def _below(row: object, name: str) -> Any:
+    """What stands below nested keys. Raises ValueError if one is missing."""
+    value = row
+    for key in name.split("."):
+        if not isinstance(value, dict) or key not in value:
+            raise ValueError(f"no key {name!r} in this row; it has {listed(list(names_in(row)))}")
+        value = value[key]
+    return value
+
+
+def nullable_value(row: object, column: str) -> Value | None:
+    """The value of a column in a nested row; None where it is null. Raises ValueError as `value_of`."""
+    return None if _below(row, column.removesuffix(LIST)) is None else value_of(row, column)
 
 
 def optional_value(row: object, column: str) -> Value | None:

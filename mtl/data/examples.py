@@ -124,7 +124,8 @@ def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout |
     words, columns = _words_columns(task, path, layout), task.read_columns(targets)
     kind, typed = target_kind(task), is_typed(path, layout)
     examples = []
-    for record in read_records(path, columns, list(words), layout):
+    nullable = task.target_columns[1:] and task.target_columns
+    for record in read_records(path, columns, list(words), layout, nullable):
         values = dict(zip([*columns, *words], record.values, strict=True))
         try:
             example = _example(task, kind, record.line, values, targets, typed)
@@ -174,8 +175,8 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
     spans = make_spans(task, inputs[0], list(zip(ends[::2], ends[1::2], strict=True)))
     if not targets:
         return Example(line, inputs, spans=spans)
-    value = values[task.target]
     try:
+        value = target_value(task, values)
         if typed and not kind.has_type(value):
             raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
         target = kind.parse(target_cell(kind, value), kind.size(inputs))
@@ -183,6 +184,12 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
         raise ValueError(f"column {task.target!r}: {error}") from None
     group = _text(values, task.group) if task.group else None
     return Example(line, inputs, target, group, tuple(_text(values, name) for name in task.further_columns), spans)
+
+
+def target_value(task: Task, values: Mapping[str, Any]) -> Value:
+    """The target of a row, from its values by column. Raises ValueError for values of several columns that are no target."""
+    columns = task.target_columns
+    return values[task.target] if len(columns) == 1 else target_kind(task).gather({name: values[name] for name in columns})
 
 
 def target_cell(kind: TargetKind, value: Value) -> str:

@@ -280,9 +280,14 @@ def _target_problem(task: Task) -> str | None:
             return f"{key}: a task of kind {task.kind} has no {key}"
     if problem := TARGET_KINDS[task.kind].problem(task):
         return problem
-    if task.indices is not None and task.candidates is None:
-        return "indices: are of a task with candidates"
-    if task.header is not None and not {*task.text_columns, task.target} <= set(task.header):
+    several = TARGET_KINDS[task.kind].several
+    if task.indices is not None and task.candidates is None and not several:
+        return "indices: are of a task with candidates, or with several labels of each row"
+    if len(task.target_columns) > 1 and not several:
+        return f"target: a task of kind {task.kind} has one target column, whose name has no ' + '"
+    if task.label_separator is not None and not several:
+        return f"label_separator: a task of kind {task.kind} has one value in a cell"
+    if task.header is not None and not {*task.text_columns, *task.target_columns} <= set(task.header):
         return "header: names the columns of a file without a header, among them those of text and target"
     if task.header is not None and len(set(task.header)) < len(task.header):
         return "header: names a column twice"

@@ -120,7 +120,7 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
             findings.append(Finding("unreadable", task.id, split, 1, located_below(error, folder), meaning))
             continue
         files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
-        if not task.has_targets(split) and task.target in column_names(path, task.layout(split, folder)):
+        if not task.has_targets(split) and {*task.target_columns} <= {*column_names(path, task.layout(split, folder))}:
             notes.append(f"{task.id}: its test file also has the targets; a run does not read them.")
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:
