@@ -54,7 +54,7 @@ def kind_of(value: object) -> str:
 def value_of(row: object, column: str) -> Value:
     """The value of a column in a nested row. Raises ValueError that says why there is none."""
     name = column.removesuffix(LIST)
-    value = _below(row, name)
+    value = _at(row, name)
     if name != column:
         if is_list(value):
             return [text(item) for item in value]
@@ -72,7 +72,7 @@ def value_of(row: object, column: str) -> Value:
     raise ValueError(f"key {name!r}: a text or a number is expected, not {kind_of(value)}{advice}")
 
 
-def _below(row: object, name: str) -> Any:
+def _at(row: object, name: str) -> Any:
     """What stands below nested keys. Raises ValueError if one is missing."""
     value = row
     for key in name.split("."):
@@ -84,7 +84,7 @@ def _below(row: object, name: str) -> Any:
 
 def nullable_value(row: object, column: str) -> Value | None:
     """The value of a column in a nested row; None where it is null. Raises ValueError as `value_of`."""
-    return None if _below(row, column.removesuffix(LIST)) is None else value_of(row, column)
+    return None if _at(row, column.removesuffix(LIST)) is None else value_of(row, column)
 
 
 def optional_value(row: object, column: str) -> Value | None:
@@ -145,12 +145,14 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
 
 
 def parquet_labels(path: Path, column: str) -> list[str]:
-    """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata; none if it
+    """The labels that the integers of a column, or of its lists, are indices of, as the Hugging Face Hub keeps them in a file's metadata; none if it
     names none. Raises InputError as `parquet_names`."""
     with opened_parquet(path) as file:
         metadata = file.schema_arrow.metadata or {}
     try:
-        labels = json.loads(metadata[b"huggingface"])["info"]["features"][column]["names"]
+        feature = json.loads(metadata[b"huggingface"])["info"]["features"][column.removesuffix(LIST)]
+        feature = feature[0] if isinstance(feature, list) else feature  # of lists, as older versions have it
+        labels = (feature["feature"] if column.endswith(LIST) and "feature" in feature else feature)["names"]
     except (KeyError, TypeError, ValueError, RecursionError):
         return []
     return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []

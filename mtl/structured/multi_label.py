@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 # What the column of a label holds, in lower case, where it is named after the label.
-TRUTH = {"1": True, "true": True, "1.0": True, "0": False, "false": False, "0.0": False}
+TRUTH = {**dict.fromkeys(("1", "true", "yes", "1.0"), True), **dict.fromkeys(("0", "false", "no", "0.0"), False)}
 MOST_SHOWN = 20  # labels in a message or a report
 MOST_TOGETHER = 30  # the most frequent labels, so many of which are tried as a constant answer
 
@@ -82,6 +82,8 @@ class MultiLabel(TargetKind):
     head_type = LabelSetHead
     several = True
     declared_by = "labels"
+    has_indices = True
+    has_parts = True
     types = (str, list)
     types_name = "a list of labels, or a text with labels"
     dtype = object
@@ -180,8 +182,8 @@ class MultiLabel(TargetKind):
     def constants(self, train: np.ndarray) -> list[Target]:
         """The most frequent sets, the most frequent labels together, from one to MOST_TOGETHER, and all labels, which have the best macro F1."""
         frequent = np.argsort(-np.asarray(indicators(self.task, train).sum(axis=0)).ravel(), kind="stable")
-        together = np.tri(len(frequent), dtype=np.int64)[:, np.argsort(frequent)]
-        sets = self.head.decode(together[[*range(min(MOST_TOGETHER, len(frequent))), -1]], [])
+        together = np.tri(min(MOST_TOGETHER, len(frequent)), len(frequent), dtype=np.int64)[:, np.argsort(frequent)]
+        sets = self.head.decode(np.vstack([together, np.ones(len(frequent))]), [])
         return list(dict.fromkeys([*super().constants(train), *sets.tolist()]))
 
     def stratum(self, target: Target | None) -> Hashable:

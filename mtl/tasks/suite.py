@@ -280,13 +280,11 @@ def _target_problem(task: Task) -> str | None:
             return f"{key}: a task of kind {task.kind} has no {key}"
     if problem := TARGET_KINDS[task.kind].problem(task):
         return problem
-    several = TARGET_KINDS[task.kind].several
-    if task.indices is not None and task.candidates is None and not several:
-        return "indices: are of a task with candidates, or with several labels of each row"
-    if len(task.target_columns) > 1 and not several:
-        return f"target: a task of kind {task.kind} has one target column, whose name has no ' + '"
-    if task.label_separator is not None and not several:
-        return f"label_separator: a task of kind {task.kind} has one value in a cell"
+    if task.indices is not None and not TARGET_KINDS[task.kind].has_indices:
+        return f"indices: a task of kind {task.kind} has none"
+    if not TARGET_KINDS[task.kind].has_parts and (len(task.target_columns) > 1 or task.label_separator is not None):
+        key = "target" if len(task.target_columns) > 1 else "label_separator"
+        return f"{key}: a task of kind {task.kind} has one value in one column, whose name has no '{BESIDE}'"
     if task.header is not None and not {*task.text_columns, *task.target_columns} <= set(task.header):
         return "header: names the columns of a file without a header, among them those of text and target"
     if task.header is not None and len(set(task.header)) < len(task.header):

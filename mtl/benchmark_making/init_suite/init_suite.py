@@ -18,6 +18,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
+from mtl.benchmark_making.init_suite.label_sets import KIND
 from mtl.benchmark_making.init_suite.names import SPLIT_WORDS, FoundFiles, file_name
 from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
@@ -29,7 +30,7 @@ from mtl.tasks.task import SPLITS, Task
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
-    *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "labels", "range"),
+    *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "labels", "label_separator", "range"),
     *("metric", "positive", "group", "scored", "answered_by", "files", "rows"),
 )
 LISTS = ("text", "labels", "candidates", "indices")  # keys whose value is a list
@@ -266,7 +267,8 @@ def _described(guess: Guess) -> str:
     keys = guess.keys
     texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
     numbers = "numbers {} to {}".format(*keys.get("range", ("", "")))
-    kinds = {"labels": f"{len(keys.get('labels', ()))} labels", "number": numbers}
+    labels = f"{len(keys.get('labels', ()))} labels"
+    kinds = {"labels": labels, "number": numbers, KIND: f"several of {labels}"}
     kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
     return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"

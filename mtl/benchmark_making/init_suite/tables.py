@@ -5,13 +5,13 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import INTEGER_LIMIT, LIST, kind_of, parquet_labels, text
+from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, parquet_labels, text
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
@@ -193,7 +193,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     if form_of(path, layout) == "parquet":
         for name, column in table.columns.items():
             if labels := parquet_labels(path, name):
-                table.columns[name] = FileColumn(name, column.texts, labels=labels)
+                table.columns[name] = replace(column, labels=labels)
     return table
 
 
@@ -235,8 +235,8 @@ def _flat(
             yield name, Other("a key with a dot or brackets, which no column's name reaches")
         elif isinstance(value, dict):
             yield from _flat(value, is_nested, f"{name}.") if value else [(name, None)]
-        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
-            yield f"{name}{LIST}", value
+        elif is_list(value):
+            yield f"{name}{LIST}", [text(item) for item in value]
         elif isinstance(value, list):
             inner = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
             yield name, Other(f"a list of {' and '.join(sorted(f'{kind}s' for kind in inner))}")

@@ -63,6 +63,7 @@ class Choice(TargetKind):
 
     head_type = ChoiceHead
     declared_by = "candidates"
+    has_indices = True
     types = (int,)
     types_name = "an integer"
 
