@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from default_settings import section
 from scipy.sparse import csr_matrix
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -70,7 +71,7 @@ def test_a_kept_model_predicts_the_same_and_a_damaged_one_is_refused() -> None:
     matrix = features.fit(rows)
     made = labels_estimator(LogisticRegression(), 5).fit(matrix, TARGETS)
     content = kept_content(Kept(made, features, "counts-1-2"))
-    settings = FloorConfig(vectorizers=["counts-1-2"], features="joined")
+    settings = section(FloorConfig, vectorizers=["counts-1-2"], features="joined")
     read = restored_kept(content, "logistic", settings, TASK)
     assert read.estimator.predict(matrix).tolist() == made.predict(matrix).tolist()
     for key, value in (("classes", [0, 9]), ("numbers", {"coef_": content["numbers"]["coef_"][:2]})):

@@ -84,7 +84,8 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     named = _named(main, possible, beside_candidates)
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
     several = several_labels(main, named or lacking or possible)
-    if several is not None and (not named or {column.name for column in named} & set(several.columns)):
+    certain = {column.name for column in named if _is_named(column)}
+    if several is not None and (not certain or certain & set(several.columns)):
         return TargetColumn(main.columns[several.columns[0]], several.form, several.question, several)
     pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
     pool = next((pool for pool in pools if len(pool) == 1), None) or next((pool for pool in pools if pool), [])
@@ -149,10 +150,10 @@ def no_target(table: FileTable) -> str:
     """Why no column can be the target, with what mtl cannot read."""
     lists = {name: column.lists for name, column in table.columns.items() if column.lists}
     sizes = [[len(row) for row in rows] for rows in lists.values()]
+    if starts := [name for name in (*table.unread, *lists) if "start" in name.lower()]:
+        return f"{quoted_names(starts)}: {ANSWER_SPANS}"
     if len(lists) > 1 and any(first == second for number, first in enumerate(sizes) for second in sizes[:number]):
         return f"{quoted_names(lists)}: {TOKEN_LABELS}"
-    if starts := [name for name in table.unread if "start" in name.lower()]:
-        return f"{quoted_names(starts)}: {ANSWER_SPANS}"
     objects = [name for name, what in table.unread.items() if "objects" in what]
     if objects:
         return f"{quoted_names(objects)}: {NESTED}"
