@@ -189,7 +189,9 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
 def target_value(task: Task, values: Mapping[str, Any]) -> Value:
     """The target of a row, from its values by column. Raises ValueError for values of several columns that are no target."""
     columns = task.target_columns
-    return values[task.target] if len(columns) == 1 else target_kind(task).gather({name: values[name] for name in columns})
+    return (
+        values[task.target] if len(columns) == 1 else target_kind(task).gather({name: values[name] for name in columns})
+    )
 
 
 def target_cell(kind: TargetKind, value: Value) -> str:

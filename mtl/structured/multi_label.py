@@ -144,7 +144,9 @@ class MultiLabel(TargetKind):
             if column not in self.labels:
                 labels += [cell] if cell else []
             elif cell.lower() not in TRUTH:
-                raise ValueError(f"column {column!r}: {cell!r} does not say whether the row has this label; write 0 or 1")
+                raise ValueError(
+                    f"column {column!r}: {cell!r} does not say whether the row has this label; write 0 or 1"
+                )
             elif TRUTH[cell.lower()]:
                 labels.append(self.names[self.labels.index(column)])
         return labels
@@ -195,7 +197,11 @@ class MultiLabel(TargetKind):
 
     def distribution(self, targets: np.ndarray) -> str:
         having = np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
-        order = range(len(having)) if len(having) <= MOST_SHOWN else np.argsort(-having, kind="stable")[:MOST_SHOWN].tolist()
+        order = (
+            range(len(having))
+            if len(having) <= MOST_SHOWN
+            else np.argsort(-having, kind="stable")[:MOST_SHOWN].tolist()
+        )
         shares = ", ".join(f"{self.labels[number]} {having[number] / len(targets):.1%}" for number in order)
         rest = f", and {len(having) - MOST_SHOWN} rarer labels" if len(having) > MOST_SHOWN else ""
         sets = Counter(targets.tolist())

@@ -151,8 +151,8 @@ def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
     """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
     names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
     for path in (folder / task.folder / name for name in names if name):
-        names = column_names(path, layout_of(task, split, path, folder)) if path.is_file() else []
-        has_targets = {*task.target_columns} <= {*names}
+        columns = column_names(path, layout_of(task, split, path, folder)) if path.is_file() else []
+        has_targets = {*task.target_columns} <= {*columns}
         if has_targets and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled):
             return path
     return None

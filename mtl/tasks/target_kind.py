@@ -166,7 +166,9 @@ class TargetKind(ABC):
         None  # the key that declares it: labels, range or candidates; None: only `kind` does
     )
     has_indices: ClassVar[bool] = False  # whether `indices` may say what stands for its answers in files
-    has_parts: ClassVar[bool] = False  # whether a target may stand in several columns, or in parts of a cell (`label_separator`)
+    has_parts: ClassVar[bool] = (
+        False  # whether a target may stand in several columns, or in parts of a cell (`label_separator`)
+    )
     derived_from: ClassVar[str | None] = None  # the name of the kind whose metrics fit this one too
     # The types of a target in a file with types (JSON, parquet), and what messages call them. A truth value is of none.
     types: ClassVar[tuple[type, ...]] = (str,)

@@ -313,7 +313,9 @@ class Task:
 
     def read_columns(self, targets: bool) -> list[str]:
         """The columns of a file that are read: those of texts and spans, and with targets those of target, group and `further_columns`."""
-        further = [*self.target_columns, *([self.group] if self.group else []), *self.further_columns] if targets else []
+        further = (
+            [*self.target_columns, *([self.group] if self.group else []), *self.further_columns] if targets else []
+        )
         return [*self.text_columns, *self.span_columns, *further]
 
     @property

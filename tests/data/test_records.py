@@ -214,7 +214,13 @@ def test_jsonl_lines_end_only_at_line_feeds(tmp_path: Path) -> None:
 
 def test_parquet_columns_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
-    columns = {"a": ["x", None], "f": [1.0, float("nan")], "bytes": [b"x", b"y"], "a.b": [1, 2], "lists": [[1.5], [2.5]]}
+    columns = {
+        "a": ["x", None],
+        "f": [1.0, float("nan")],
+        "bytes": [b"x", b"y"],
+        "a.b": [1, 2],
+        "lists": [[1.5], [2.5]],
+    }
     parquet.write_table(pyarrow.table(columns), path)
     assert column_names(path) == ["a", "f"]
     assert complaint(path, "a") == ":2: key 'a': a text or a number is expected, not null"

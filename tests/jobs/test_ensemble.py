@@ -81,7 +81,9 @@ def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
             if task.labels:
                 head = task.answered_by or task.id
                 mood = next(other for other in dataset.tasks if other.id == head)
-                expected[:, 1] += best_shift(label_decisions(joint("dev", mood), dataset.splits[head]["dev"].targets, 1))
+                expected[:, 1] += best_shift(
+                    label_decisions(joint("dev", mood), dataset.splits[head]["dev"].targets, 1)
+                )
                 expected = expected.argmax(axis=1)
             predicted = read_predicted(task, folder / f"both/seed-1/predictions/{split}_pred_{task.id}.tsv")
             if task.kind == "number":

@@ -9,7 +9,7 @@ from lstm_parts import LABELS, lstm_parts
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.trained import encode_once
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.thresholds import bagged_shift, best_shift, chosen_shifts, label_decisions, recorded_shifts
+from mtl.methods.thresholds import bagged_shift, best_shift, label_decisions, recorded_shifts
 from mtl.tasks.metrics import score
 
 
@@ -60,7 +60,9 @@ def outputs_like_cbd(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_resamples_change_the_threshold_less_from_one_dev_to_the_next() -> None:
     samples = [outputs_like_cbd(seed) for seed in range(20)]
-    best, bagged = ([choose(label_decisions(*sample, 1)) for sample in samples] for choose in (best_shift, bagged_shift))
+    best, bagged = (
+        [choose(label_decisions(*sample, 1)) for sample in samples] for choose in (best_shift, bagged_shift)
+    )
     assert np.std(bagged) < np.std(best)
     rows, gold = (
         np.concatenate(part) for part in zip(*(outputs_like_cbd(seed) for seed in range(20, 80)), strict=True)

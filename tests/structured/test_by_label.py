@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mtl.methods.floors.classifiers import DenseClassifier, FastTextClassifier
 from mtl.methods.floors.estimators import numbers
-from mtl.methods.floors.kept import Kept, kept_content, restored_kept
 from mtl.methods.floors.features import Document, JoinedFeatures
+from mtl.methods.floors.kept import Kept, kept_content, restored_kept
 from mtl.settings.schema import FloorConfig
 from mtl.structured.by_label import LinearLabels, ProbableLabels, labels_estimator
 from mtl.tasks.task import Task
@@ -45,7 +45,11 @@ def test_linear_models_predict_as_one_against_the_rest(estimator: Any) -> None:
 
 @pytest.mark.parametrize(
     "estimator",
-    [DecisionTreeClassifier(random_state=1), RandomForestClassifier(5, random_state=1), DenseClassifier(random_state=1)],
+    [
+        DecisionTreeClassifier(random_state=1),
+        RandomForestClassifier(5, random_state=1),
+        DenseClassifier(random_state=1),
+    ],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_other_estimators_learn_each_label(estimator: Any) -> None:
@@ -61,7 +65,9 @@ def test_fasttext_learns_each_label_and_that_a_line_has_none() -> None:
     for row in RNG.integers(2, size=(200, 3)):
         lines.append(" ".join(word for word, said in zip(words, row, strict=True) if said) or "nothing at all")
     targets = np.array([[word in line.split() for word in words] for line in lines], dtype=np.int64)
-    made = labels_estimator(FastTextClassifier(epoch=30, class_weight="balanced", random_state=1), 3).fit(lines, targets)
+    made = labels_estimator(FastTextClassifier(epoch=30, class_weight="balanced", random_state=1), 3).fit(
+        lines, targets
+    )
     assert made.predict(["good", "bad sad", "nothing at all"]).tolist() == [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
 
 

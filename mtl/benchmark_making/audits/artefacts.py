@@ -288,7 +288,9 @@ def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray
         rows = read_examples(task, path, True, task.layout("test", job.data_dir))
     except InputError:
         return None
-    test = replace(dataset.splits[task.id]["test"], targets=np.array([row.target for row in rows], dtype=kind.dtype)).scored
+    test = replace(
+        dataset.splits[task.id]["test"], targets=np.array([row.target for row in rows], dtype=kind.dtype)
+    ).scored
     names = [str(number) if row.group is None else row.group for number, row in enumerate(rows)]
     groups = row_groups(f"{task.id} test", np.unique(names, return_inverse=True)[1])
     (of_dev,) = resampled_scores(

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted
 

@@ -16,7 +16,14 @@ from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
 from mtl.benchmark_making.init_suite.texts import group_column, marked_spans, text_columns, unread_columns
 from mtl.tasks.task import SPAN_ENDS, SPLITS
 
-OF_KIND = ("labels", "label_separator", "range", "indices", "metric", "positive")  # the keys that follow from the kind of the targets
+OF_KIND = (
+    "labels",
+    "label_separator",
+    "range",
+    "indices",
+    "metric",
+    "positive",
+)  # the keys that follow from the kind of the targets
 TAKEN = ("kind", "labels", "range")  # the keys that a task takes from the task that answers it, see `mtl.tasks.suite`
 KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # the kind that a known key means
 METRICS = {
@@ -56,17 +63,15 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
 
 def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[str, Any]) -> None:
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
-    main = tables.get("train") or tables.get("dev") or tables["test"]
-    test = tables.get("test") if tables.get("test") is not main else None
-    chosen = _chosen_column(main, test, known)
+    sources = tables
+    chosen = _chosen_column(*_main_and_test(sources), known)
+    several = chosen.several
     guess.why["target"] = chosen.why
     guess.questions += [chosen.question] if chosen.question else []
-    sources, column = dict(tables), chosen.column
-    if several := chosen.several:
-        tables = {split: several.joined(table) for split, table in tables.items()}
-        main, test = (next((tables[split] for split in sources if sources[split] is table), None) for table in (main, test))
-        assert main is not None
-        column = main.columns[several.target]
+    if several:
+        tables = {split: several.joined(table) for split, table in sources.items()}
+    main, test = _main_and_test(tables)
+    column = main.columns[several.target if several else chosen.column.name]
     guess.keys["target"] = column.name
     labelled = _labelled(guess, tables, main, column.name)
     candidates = [
@@ -89,7 +94,9 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
             _joined(labelled, lists),
             _label_names(main, column),
         )
-    implied = [] if several and not {"range", "candidates"} & {*known} else [KINDS[key] for key in KINDS if key in known]
+    implied = (
+        [] if several and not {"range", "candidates"} & {*known} else [KINDS[key] for key in KINDS if key in known]
+    )
     guess.kind = known.get("kind") or next(iter(implied), target.kind)
     of_kind = {*OF_KIND, "candidates", "kind"} if guess.kind != target.kind else set()
     known_keys = {key: value for key, value in known.items() if key not in ("text", "target", "header", "reading")}
@@ -104,12 +111,19 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     _guess_splits(guess, tables, "test" in labelled)
 
 
+def _main_and_test(tables: Mapping[str, FileTable]) -> tuple[FileTable, FileTable | None]:
+    """The rows with targets, and the test file, if it is another one."""
+    main = tables.get("train") or tables.get("dev") or tables["test"]
+    return main, tables.get("test") if tables.get("test") is not main else None
+
+
 def _chosen_column(main: FileTable, test: FileTable | None, known: Mapping[str, Any]) -> TargetColumn:
     """The column of the target. Raises InputError if there is none."""
     if "target" not in known:
         chosen = target_column(main, test)
         is_one = known.get("kind", KIND) != KIND or {"range", "candidates"} & {*known}
-        return replace(chosen, several=None) if is_one and len(chosen.several.columns if chosen.several else ()) == 1 else chosen
+        lone = chosen.several is not None and len(chosen.several.columns) == 1
+        return replace(chosen, several=None) if is_one and lone else chosen
     if several := named_labels(main, known):
         return TargetColumn(main.columns[several.columns[0]], GIVEN, several.question, several)
     return TargetColumn(_known_column(main, known["target"]), GIVEN)

@@ -30,7 +30,19 @@ from mtl.tasks.task import SPLITS, Task
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
-    *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "labels", "label_separator", "range"),
+    *(
+        "reading",
+        "header",
+        "text",
+        "spans",
+        "candidates",
+        "indices",
+        "kind",
+        "target",
+        "labels",
+        "label_separator",
+        "range",
+    ),
     *("metric", "positive", "group", "scored", "answered_by", "files", "rows"),
 )
 LISTS = ("text", "labels", "candidates", "indices")  # keys whose value is a list

@@ -20,7 +20,12 @@ SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of w
 MOST_PARTS = 200  # different labels that cells with several labels may have
 TRUE = {"1", "true", "yes", "1.0"}
 TRUTH = {*TRUE, "0", "false", "no", "0.0"}
-LIST_NAMES = {"label", "labels", "target", "targets"}  # the last word in the name of a column of lists that is the target
+LIST_NAMES = {
+    "label",
+    "labels",
+    "target",
+    "targets",
+}  # the last word in the name of a column of lists that is the target
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,18 @@ class SeveralLabels:
         if self.by_truth:
             return [name for name, cell in zip(self.columns, cells, strict=True) if str(cell).lower() in TRUE]
         parts = chain.from_iterable(
-            cell if isinstance(cell, list) else cell.split(self.separator) if self.separator else [cell] for cell in cells
+            cell if isinstance(cell, list) else cell.split(self.separator) if self.separator else [cell]
+            for cell in cells
         )
         return [label for label in map(str.strip, parts) if label]
+
+    def labels(self, table: FileTable) -> FileColumn:
+        """The labels of all rows of a table one after another, or of a large one their numbers alone."""
+        sets = self.sets(table) or []
+        if self.by_truth or len(sets) == table.rows:
+            return FileColumn(self.target, list(chain(*sets)))
+        counts = Counter(chain.from_iterable(map(self._labels, table.cells(self.columns))))
+        return FileColumn(self.target, [], all_counts=counts)
 
     def joined(self, table: FileTable) -> FileTable:
         """The table with the labels of each row as one column of texts, if it has them."""
@@ -77,7 +91,9 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLa
     """What in these columns, which may hold targets, or in lists looks like several labels of each row; None: nothing."""
     truths = [column for column in columns if is_truth(column)]
     if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
-        found = SeveralLabels([column.name for column in truths], f"{len(truths)} columns of two truth values", by_truth=True)
+        found = SeveralLabels(
+            [column.name for column in truths], f"{len(truths)} columns of two truth values", by_truth=True
+        )
         if all(len(labels) == 1 for labels in found.sets(table) or ()):
             one = "each row has exactly one of these: one label, which then stands in one column, or several labels of a row"
             return replace(found, question=f"kind: {quoted_names(found.columns)}: {one} (kind: {KIND})?")
@@ -124,9 +140,9 @@ def _in_cells(column: FileColumn) -> SeveralLabels | None:
         single = {*column.counts} - {*joined}
         repeated = {part.strip() for value in joined for part in value.split(separator)} & single
         if 2 * len(repeated) >= len(parts) or (separator != " " and not single):
-            form = f"cells with several of {len(parts)} labels, as in {quoted(joined[0])},"
+            form = f"cells with several of {len(parts)} labels, as in {quoted(joined[0])}"
             ways = f'several labels of a row (kind: {KIND}, label_separator: " "), or labels of several words (kind: labels)?'
-            question = f"kind: {quoted(column.name)}: {form} are {ways}" if separator == " " else None
+            question = f"kind: {quoted(column.name)}: {form}: {ways}" if separator == " " else None
             return SeveralLabels([column.name], form, separator, question=question)
     return None
 
@@ -137,7 +153,11 @@ def _label_or_nothing(columns: Sequence[FileColumn]) -> SeveralLabels | None:
     alike = [
         column
         for column in columns
-        if any(2 * len(values[column.name] & of_other) > len(values[column.name]) for name, of_other in values.items() if name != column.name)
+        if any(
+            2 * len(values[column.name] & of_other) > len(values[column.name])
+            for name, of_other in values.items()
+            if name != column.name
+        )
     ]
     if len(alike) < 2 or not any("" in map(str.strip, column.counts) for column in alike):
         return None
@@ -174,13 +194,12 @@ class LabelKeys:
 
 def label_keys(several: SeveralLabels, tables: Mapping[str, FileTable]) -> LabelKeys:
     """The keys of a task with several labels of a row, from its tables with targets, of which the first decides the metric's reason."""
-    sets = {split: several.sets(table) or [] for split, table in tables.items()}
-    columns = {split: FileColumn(several.target, list(chain(*rows))) for split, rows in sets.items()}
-    rows, train = (next(iter(by_split.values())) for by_split in (sets, columns))
-    found = sorted({label for column in columns.values() for label in column.texts}, key=_numbers_first)
-    names = next(iter(tables.values())).columns[several.columns[0]].labels
+    columns = {split: several.labels(table) for split, table in tables.items()}
+    main, train = next(iter(tables.values())), next(iter(columns.values()))
+    found = sorted({label for column in columns.values() for label in column.counts}, key=_numbers_first)
+    names = main.columns[several.columns[0]].labels
     keys: dict[str, Any] = {"kind": KIND, "labels": list(several.columns) if several.by_truth else found}
-    why = {"kind": several.form.rstrip(","), "labels": f"{sum(map(len, rows)) / len(rows):.2f} in a row"}
+    why = {"kind": several.form, "labels": f"{train.rows / main.rows:.2f} in a row"}
     if names and all(label.isdecimal() and int(label) < len(names) for label in found):
         keys |= {"labels": list(names), "indices": [str(number) for number in range(len(names))]}
         why["indices"] = "the names are in the file's metadata"
@@ -189,7 +208,9 @@ def label_keys(several: SeveralLabels, tables: Mapping[str, FileTable]) -> Label
     if separator != SEPARATOR:
         keys["label_separator"] = separator
     label, count = min(train.counts.items(), key=lambda item: item[1])
-    why["metric"] = f"the rarest label, {quoted(label)}, is in {share(count, len(rows))} of the rows; multi_macro_f1 counts all labels alike"
+    why["metric"] = (
+        f"the rarest label, {quoted(label)}, is in {share(count, main.rows)} of the rows; multi_macro_f1 counts all labels alike"
+    )
     return LabelKeys({**keys, "metric": "micro_f1"}, why, columns)
 
 

@@ -154,13 +154,17 @@ class FileTable:
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
-        counts, is_nested = Counter[str](), form_of(self.path, self.layout) in OBJECTS
-        for line, row in stream_rows(self.path, self.layout):
-            value = dict(_flat(row, is_nested)).get(name)
-            if not isinstance(value, str):
-                raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line)
-            counts[value] += 1
+        counts = Counter(value for (value,) in self.cells([name]))
         return FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
+
+    def cells(self, names: Sequence[str]) -> Iterator[list[Any]]:
+        """The values of columns in all rows of the file, which is read again: texts, or lists of them. Raises InputError where one is missing."""
+        is_nested = form_of(self.path, self.layout) in OBJECTS
+        for line, row in stream_rows(self.path, self.layout):
+            values = dict(_flat(row, is_nested))
+            if absent := next((name for name in names if not isinstance(values.get(name), str | list)), None):
+                raise InputError(f"column {quoted(absent)} has no value", path=self.path, line=line)
+            yield [values[name] for name in names]
 
     @property
     def listed(self) -> str:

@@ -58,7 +58,8 @@ TEXTS = (
 
 @dataclass(frozen=True)
 class TargetColumn:
-    """The guess of the target's column, the reason, the question where another column may be it, too, and if it holds several labels of a row, how."""
+    """The guess of the target's column, the reason, and the question where another column may be it, too; and how several labels of a row
+    stand in it, if they do."""
 
     column: FileColumn
     why: str

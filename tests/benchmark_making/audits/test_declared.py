@@ -28,7 +28,11 @@ def read(task: Task, columns: dict[str, list[str]], folder: Path) -> Part:
 @pytest.mark.parametrize(
     ("task", "targets", "said"),
     [
-        (replace(LABELS, labels=["glad", "Glad", "arg"]), [0.0, 1.0, 2.0], ['"glad" (2 rows), "Glad" (2 rows): one label']),
+        (
+            replace(LABELS, labels=["glad", "Glad", "arg"]),
+            [0.0, 1.0, 2.0],
+            ['"glad" (2 rows), "Glad" (2 rows): one label'],
+        ),
         (replace(LABELS, labels=["glad", "?"]), [0.0, 1.0, 1.0], ['"?" (4 rows) may stand for no label']),
         (SETS, ["joy", "joy;Joy", "-"], ['"joy" (4 rows), "Joy" (2 rows): one label', '"-" (2 rows) may stand']),
         (LABELS, [0.0, 1.0, 1.0], []),
@@ -43,10 +47,18 @@ def test_spellings_and_placeholders(task: Task, targets: list[Any], said: list[s
 
 def test_labels_of_one_split_alone() -> None:
     task = replace(LABELS, labels=["glad", "arg", "Arg!"])
-    parts = {"train": part("a", "b", targets=[0.0, 1.0], task=task), "dev": part("c", targets=[2.0], task=task, split="dev")}
+    parts = {
+        "train": part("a", "b", targets=[0.0, 1.0], task=task),
+        "dev": part("c", targets=[2.0], task=task, split="dev"),
+    }
     (finding,) = label_findings(parts)
     assert 'no training row has "Arg!", which 1 row of dev have' in finding.what
-    assert label_findings({"train": part("a", targets=[3.5], task=replace(LABELS, kind="number", labels=None, range=[0, 5]))}) == []
+    assert (
+        label_findings(
+            {"train": part("a", targets=[3.5], task=replace(LABELS, kind="number", labels=None, range=[0, 5]))}
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(("key", "role"), [("text", "an input"), ("group", "the group")])

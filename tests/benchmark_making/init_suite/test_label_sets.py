@@ -51,7 +51,9 @@ def cells(separator: str) -> Columns:
         ({"a": ["joy", "joy", "", "rage"] * 10, "b": ["", "rage", "", "joy"] * 10}, "a + b", ["joy", "rage"], None),
     ],
 )  # fmt: skip
-def test_unique_evidence(columns: Columns, target: str, labels: list[str], separator: str | None, tmp_path: Path) -> None:
+def test_unique_evidence(
+    columns: Columns, target: str, labels: list[str], separator: str | None, tmp_path: Path
+) -> None:
     found = guess(tmp_path, columns)
     assert (found.problem, found.questions, found.kind) == (None, [], "multi_label")
     keys = {"kind": "multi_label", "metric": "micro_f1", "text": ["text"]}
@@ -80,7 +82,11 @@ def test_what_is_asked(columns: Columns, named: list[str], tmp_path: Path) -> No
     ("columns", "known", "keys"),
     [
         ({**TOXIC, "stars": STARS}, {"target": "stars"}, {"target": "stars", "kind": None}),
-        ({**TOXIC, "stars": STARS}, {"target": "toxic + threat"}, {"labels": ["toxic", "threat"], "kind": "multi_label"}),
+        (
+            {**TOXIC, "stars": STARS},
+            {"target": "toxic + threat"},
+            {"labels": ["toxic", "threat"], "kind": "multi_label"},
+        ),
         ({"emotions": SETS, "stars": STARS}, {"target": "emotions[]"}, {"labels": ["anger", "joy"]}),
         (cells(" "), {"kind": "labels"}, {"labels": ["anger", "anger joy", "joy"], "kind": "labels"}),
         (cells(" "), {"kind": "multi_label"}, {"labels": ["anger", "joy"], "label_separator": " "}),
