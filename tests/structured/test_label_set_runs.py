@@ -73,7 +73,9 @@ def rows(split: str, count: int) -> list[dict[str, Any]]:
     for number in range(count):
         labels = [label for label in WORDS if rng.random() < 0.4]
         text = " ".join([*(WORDS[label] for label in labels), f"the walk of {split}", f"number {number}"])
-        made.append({"text": text, "labels": labels, "mood": "glad" if "joy" in labels else "sad", "source": "ab"[number % 2]})
+        made.append(
+            {"text": text, "labels": labels, "mood": "glad" if "joy" in labels else "sad", "source": "ab"[number % 2]}
+        )
     return made
 
 
@@ -94,7 +96,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sets_job(folder: Path, run: str, *settings: str) -> Job:
-    places = [f"suite={folder}/sets.yaml", f"data_dir={folder}/data", f"cache_dir={folder}/cache", f"run_dir={folder}/runs/sets/{run}"]
+    places = [
+        f"suite={folder}/sets.yaml",
+        f"data_dir={folder}/data",
+        f"cache_dir={folder}/cache",
+        f"run_dir={folder}/runs/sets/{run}",
+    ]
     return job([*places, "seeds=[1,2]", *settings])
 
 
