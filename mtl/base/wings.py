@@ -115,13 +115,13 @@ class Registry(UserDict[str, Entry]):
 
     def __init__(self, core: Mapping[str, Entry], wing_field: str) -> None:
         """Args: the core's entries by name, and the name of the field of `Wing` with further ones, each as "module:name"."""
-        self._core, self._wing_field = core, wing_field
+        self.core, self._wing_field = core, wing_field
 
     @cached_property
     def data(self) -> dict[str, Entry]:  # type: ignore[override]
         """All entries by name, the core's first."""
         added = {name: resolve(where) for wing in wings() for name, where in getattr(wing, self._wing_field).items()}
-        return {**self._core, **added}
+        return {**self.core, **added}
 
 
 def trainings() -> Trainings | None:

@@ -55,12 +55,7 @@ def kind_of(value: object) -> str:
 def value_of(row: object, column: str) -> Value:
     """The value of a column in a nested row. Raises ValueError that says why there is none."""
     name = column.removesuffix(LIST)
-    value = row
-    for key in name.split("."):
-        try:
-            value = _below(value, key, name != column)
-        except KeyError:
-            raise ValueError(f"no key {name!r} in this row; it has {listed(list(names_in(row)))}") from None
+    value = _at(row, name, name != column)
     if name != column:
         if is_list(value):
             return [text(item) for item in value]
@@ -78,6 +73,17 @@ def value_of(row: object, column: str) -> Value:
     raise ValueError(f"key {name!r}: a text or a number is expected, not {kind_of(value)}{advice}")
 
 
+def _at(row: object, name: str, in_lists: bool) -> Any:
+    """What stands below nested keys, of lists in each of their items. Raises ValueError if one is missing."""
+    value: Any = row
+    for key in name.split("."):
+        try:
+            value = _below(value, key, in_lists)
+        except KeyError:
+            raise ValueError(f"no key {name!r} in this row; it has {listed(list(names_in(row)))}") from None
+    return value
+
+
 def _below(value: Any, key: str, in_lists: bool) -> Any:
     """What a key names in an object, or in each item of a list. Raises KeyError if it names nothing."""
     if isinstance(value, dict):
@@ -92,6 +98,12 @@ def _keyed(item: object) -> dict[str, Any]:
     if isinstance(item, list):
         return {str(place): value for place, value in enumerate(item)}
     return item if isinstance(item, dict) else {}
+
+
+def nullable_value(row: object, column: str) -> Value | None:
+    """The value of a column in a nested row; None where it is null. Raises ValueError as `value_of`."""
+    name = column.removesuffix(LIST)
+    return None if _at(row, name, name != column) is None else value_of(row, column)
 
 
 def optional_value(row: object, column: str) -> Value | None:

@@ -126,7 +126,8 @@ def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout |
     words, columns = _words_columns(task, path, layout), task.read_columns(targets)
     kind, typed = target_kind(task), is_typed(path, layout)
     examples = []
-    for record in read_records(path, columns, list(words), layout):
+    nullable = task.target_columns[1:] and task.target_columns
+    for record in read_records(path, columns, list(words), layout, nullable):
         values = dict(zip([*columns, *words], record.values, strict=True))
         try:
             example = _example(task, kind, record.line, values, targets, typed)
@@ -176,8 +177,8 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
     spans = make_spans(task, inputs[0], list(zip(ends[::2], ends[1::2], strict=True)))
     if not targets:
         return Example(line, inputs, spans=spans)
-    value = values[task.target]
     try:
+        value = target_value(task, values)
         if typed and not kind.has_type(value):
             raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
         target = kind.parse(target_cell(kind, value), kind.size(inputs))
@@ -193,6 +194,14 @@ def _cells(values: Mapping[str, Any], column: str | None) -> list[str] | None:
     if column is None:
         return None
     return list(map(text, values[column])) if isinstance(values[column], list) else [text(values[column])]
+
+
+def target_value(task: Task, values: Mapping[str, Any]) -> Value:
+    """The target of a row, from its values by column. Raises ValueError for values of several columns that are no target."""
+    columns = task.target_columns
+    return (
+        values[task.target] if len(columns) == 1 else target_kind(task).gather({name: values[name] for name in columns})
+    )
 
 
 def target_cell(kind: TargetKind, value: Value) -> str:

@@ -14,6 +14,7 @@ from mtl.data.columns import (
     Value,
     listed,
     names_in,
+    nullable_value,
     optional_value,
     parquet_names,
     value_of,
@@ -45,13 +46,18 @@ def is_typed(path: Path, layout: Layout = PLAIN) -> bool:
 
 
 def read_records(
-    path: Path, columns: Sequence[str], optional: Sequence[str] = (), layout: Layout = PLAIN
+    path: Path,
+    columns: Sequence[str],
+    optional: Sequence[str] = (),
+    layout: Layout = PLAIN,
+    nullable: Sequence[str] = (),
 ) -> list[Record]:
     """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
 
     Args:
         optional: further columns that the file has; the value is None where a row of objects has no text or number there.
         layout: how the file is read.
+        nullable: those of the columns whose value is None where a row of objects has null.
 
     Raises:
         InputError: which names the file and the line: for an unknown suffix, a file that cannot be read or is damaged,
@@ -60,9 +66,11 @@ def read_records(
     may_lack = set(optional) - set(columns)
 
     def lookup(row: object, column: str) -> Any:
+        if column in nullable:
+            return nullable_value(row, column)
         return optional_value(row, column) if column in may_lack else value_of(row, column)
 
-    return _read(path, [*columns, *optional], lookup if may_lack else value_of, layout)
+    return _read(path, [*columns, *optional], lookup if may_lack or nullable else value_of, layout)
 
 
 def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | None]]:

@@ -25,9 +25,8 @@ from mtl.data.dataset import first_choices, input_rows
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.members import Member
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.methods.thresholds import SHIFTS, positive_label
+from mtl.methods.thresholds import SHIFTS, chosen_shifts, shift_outputs, shift_text, shifted_outputs
 from mtl.runs.summary import SeedScores, distinct
-from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -80,10 +79,8 @@ class Ensemble(Method):
         content = json.dumps((FORMAT, [member.content() for member in self.members]))
         self.fingerprints = {"members": hashlib.sha256(content.encode()).hexdigest()}
         thresholds = [member.summary["config"].get("finetune.threshold") for member in self.members]
-        self.choose_shift = next((SHIFTS[name] for name in thresholds if name in SHIFTS), None)
-        self.thresholds = [
-            task.id for task in dataset.trained_tasks if self.choose_shift and metric_named(task.metric).one_label
-        ]
+        self.choose_shift = next((name for name in thresholds if name in SHIFTS), None)
+        self.thresholds = [task.id for task in dataset.trained_tasks if self.choose_shift and shifted_outputs(task)]
         self.facts = self._facts()
 
     def predictions(self, seed: int, folder: Any) -> Iterator[tuple[Task, Predictions]]:
@@ -91,13 +88,13 @@ class Ensemble(Method):
         outputs = self._outputs(seed)
         for task in self.dataset.trained_tasks:
             if self.choose_shift is not None and task.id in self.thresholds:
-                of_task, label = outputs[task.id], positive_label(task)
                 rows, dev = self.dataset.choosing_rows(task), self.dataset.splits[task.id]["dev"]
-                shift = self.choose_shift(of_task["dev"][rows], dev.targets[rows], label)
-                logger.info("ensemble · %s · threshold on dev: %+.2f", task.id, shift)
+                codes = target_kind(task).head.encode(dev.targets[rows], [])
+                shifts = chosen_shifts(self.choose_shift, task, outputs[task.id]["dev"][rows], codes)
+                logger.info("ensemble · %s · threshold on dev: %s", task.id, shift_text(shifts))
                 for answered in self.dataset.answered(task):
                     for part in outputs[answered.id].values():
-                        part[:, label] += shift
+                        shift_outputs(part, shifts)
         for task in self.dataset.tasks:
             yield task, {name: self._decided(task, name, part) for name, part in outputs[task.id].items()}
 

@@ -13,11 +13,10 @@ from mtl.base.progress import Progress, hidden_progress
 from mtl.data.dataset import Dataset
 from mtl.data.examples import Row
 from mtl.methods.predictor import Predictor
-from mtl.methods.thresholds import positive_label, recorded_shift
+from mtl.methods.thresholds import recorded_shifts, shift_outputs, shifted_outputs
 from mtl.runs.folder import RunFolder
 from mtl.runs.layout import finetune_folder
 from mtl.runs.summary import Summary, read_summary
-from mtl.tasks.metrics import metric_named
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS
 
@@ -103,6 +102,6 @@ class Member:
     def _without_shift(self, seed: int, head: Task, outputs: np.ndarray) -> np.ndarray:
         """The outputs before a threshold (`finetune.threshold`) changed them; `head` is the task whose head answers."""
         folder = finetune_folder(self.folder.seed(seed), head.id)
-        if metric_named(head.metric).one_label and (folder / WEIGHTS["best"]).exists():
-            outputs[:, positive_label(head)] -= recorded_shift(folder) or 0.0
+        if shifted_outputs(head) and (folder / WEIGHTS["best"]).exists():
+            shift_outputs(outputs, recorded_shifts(folder, head) or {}, sign=-1)
         return outputs

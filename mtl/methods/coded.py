@@ -141,8 +141,8 @@ def _learnable(head: HeadTargets, train: Split) -> Split:
 
 
 def with_weights(head: HeadTargets, task: Task, codes: np.ndarray, loss: LossConfig) -> HeadTargets:
-    """The same with a loss that weights labels by these codes of training rows, if the task is scored by one and `loss` says so."""
-    weighted = loss.class_weights and metric_named(task.metric).one_label
+    """The same with a loss that weights labels by these codes of training rows, if the task is scored by single ones and `loss` says so."""
+    weighted = loss.class_weights and metric_named(task.metric).threshold
     return head.balanced(codes, loss.class_weights) if weighted else head
 
 

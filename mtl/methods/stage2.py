@@ -1,7 +1,7 @@
 """Stage 2: train each task's head, on the frozen encoder or together with it; the task's metric selects the weights (KLEJ, section 4.1).
 
-The decision threshold of a task that is scored by F1 of one label (`finetune.threshold`) becomes part of the head: it is added to the
-bias of the label's output, so that whatever reads the weights decides the same.
+The decision thresholds of a task that is scored by F1 of single labels (`finetune.threshold`) become part of the head: they are added to
+the biases of the labels' outputs, so that whatever reads the weights decides the same.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,9 @@ from mtl.data.dataset import last_texts
 from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import Predictions
-from mtl.methods.thresholds import SHIFTS, positive_label, recorded_shift
+from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift_text, shifted_outputs
 from mtl.model.network import Heads, Network
 from mtl.settings.schema import Config
-from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import pass_batches, row_outputs
@@ -56,7 +55,7 @@ class Finetuning:
         network = Network([self.task], lone, self.input.encoder)
         if not load_finished(network, self.folder):
             self._fit(network)
-        if self.config.finetune.threshold in SHIFTS and metric_named(self.task.metric).one_label:
+        if self.config.finetune.threshold in SHIFTS and shifted_outputs(self.task):
             self._choose_threshold(network)
         return network
 
@@ -70,24 +69,25 @@ class Finetuning:
         return {name: kind.head.decode(of_split, answers, texts[name]) for name, of_split in codes.items()}
 
     def _choose_threshold(self, network: Network) -> None:
-        if recorded_shift(self.folder) is not None:
+        if recorded_shifts(self.folder, self.task) is not None:
             return
         dev, config = self.data.dev(self.task), self.config
         network.to(device_of(config.trainer.accelerator))
         size = config.finetune.batch_size
         outputs = self.input.computed(row_outputs, network, self.task.id, dev, size, config.trainer)
-        shift = SHIFTS[self.config.finetune.threshold](outputs, dev.targets, positive_label(self.task))
+        shifts = chosen_shifts(self.config.finetune.threshold, self.task, outputs, dev.targets)
         network.to("cpu")
         with torch.no_grad():
-            network.heads[self.task.id].last.bias[positive_label(self.task)] += shift
-        # The checkpoint records the shift: so it is saved together with the bias that it changed.
+            for number, shift in shifts.items():
+                network.heads[self.task.id].last.bias[number] += shift
+        # The checkpoint records the shifts: so they are saved together with the biases that they changed.
         path = self.folder / WEIGHTS["best"]
         content = read_checkpoint(path, Checkpoint)
         weights = network.state_dict()
         content["state_dict"] = {name: weights[name] for name in weights if name in content["state_dict"]}
-        content["threshold_shift"] = shift
+        content["threshold_shift"] = [*shifts.values()] if len(shifts) > 1 else shift
         write_checkpoint(path, content)
-        detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift:+.2f}")
+        detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}")
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune

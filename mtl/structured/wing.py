@@ -5,6 +5,7 @@ from mtl.base.wings import Wing
 WING = Wing(
     target_kinds={
         "token_labels": "mtl.structured.token_labels:TokenLabels",
+        "multi_label": "mtl.structured.multi_label:MultiLabel",
         "answer": "mtl.structured.answer:Answer",
     },
     metrics={
@@ -14,6 +15,10 @@ WING = Wing(
         "span_f1_macro": "mtl.structured.span_f1:SPAN_F1_MACRO",
         "token_accuracy": "mtl.structured.span_f1:TOKEN_ACCURACY",
         "token_f1_macro": "mtl.structured.span_f1:TOKEN_F1_MACRO",
+        "micro_f1": "mtl.structured.label_sets:MICRO_F1",
+        "multi_macro_f1": "mtl.structured.label_sets:MULTI_MACRO_F1",
+        "samples_f1": "mtl.structured.label_sets:SAMPLES_F1",
+        "exact_match": "mtl.structured.label_sets:EXACT_MATCH",
         "squad_f1": "mtl.structured.squad:SQUAD_F1",
         "squad_f1_characters": "mtl.structured.squad:SQUAD_F1_CHARACTERS",
         "squad_exact": "mtl.structured.squad:SQUAD_EXACT",

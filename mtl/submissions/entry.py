@@ -15,8 +15,8 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, parse_json
-from mtl.data.columns import value_of
-from mtl.data.examples import read_examples, row_size, target_cell
+from mtl.data.columns import nullable_value, value_of
+from mtl.data.examples import read_examples, row_size, target_cell, target_value
 from mtl.data.files import is_changed, read_bytes, split_lines
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
@@ -156,7 +156,8 @@ def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
     """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
     names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
     for path in (inside(folder, f"{task.folder or '.'}/{name}") for name in names if name):
-        has_targets = path.is_file() and task.target in column_names(path, layout_of(task, split, path, folder))
+        columns = column_names(path, layout_of(task, split, path, folder)) if path.is_file() else []
+        has_targets = {*task.target_columns} <= {*columns}
         if has_targets and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled):
             return path
     return None
@@ -166,7 +167,7 @@ def _label(task: Task, row: dict[str, Any]) -> Any:
     """The row's target as a JSON value; None if it has none, or one that the task does not allow (as -1 in a test file)."""
     kind = target_kind(task)
     try:
-        value = value_of(row, task.target)
+        value = target_value(task, {column: nullable_value(row, column) for column in task.target_columns})
         kind.parse(target_cell(kind, value), _size(task, row))
     except ValueError:
         return None
@@ -205,8 +206,8 @@ def show(value: Any) -> str:
 
 
 def _json_type(value: Any) -> tuple[bool, bool]:
-    """Equal for two texts, for two truth values, and for two numbers."""
-    return isinstance(value, str), isinstance(value, bool)
+    """Equal for two texts, as lists of texts are, for two truth values, and for two numbers."""
+    return isinstance(value, str | list), isinstance(value, bool)
 
 
 def _size(task: Task, row: dict[str, Any]) -> int | None:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 from unicodedata import category
 
 import numpy as np
@@ -162,7 +162,7 @@ class Metric:
         kinds: names of the target kinds that it fits; it fits kinds derived from them, too.
         lowest: the lowest score × 100, or a function that returns it for a task; the highest is 100.
         problem: returns the error in a task's declaration for this metric, as "key: message", or None.
-        one_label: whether it scores one label, the task's `positive`.
+        threshold: what a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
     """
 
     title: str
@@ -170,7 +170,7 @@ class Metric:
     formula: Formula
     lowest: float | Callable[[Task], float] = 0.0
     problem: Callable[[Task], str | None] = lambda task: None
-    one_label: bool = False
+    threshold: Literal["positive", "each", "all"] | None = None
 
 
 def lowest_score(task: Task) -> float:
@@ -345,7 +345,7 @@ def _lowest_pseudo_alpha(task: Task) -> float:
 METRICS: Registry[Metric] = Registry(
     {
         "accuracy": Metric("accuracy", _BY_VALUE, accuracy),
-        "f1": Metric("F1", ("labels",), f1, problem=_f1_problem, one_label=True),
+        "f1": Metric("F1", ("labels",), f1, problem=_f1_problem, threshold="positive"),
         "macro_f1": Metric("macro F1", ("labels",), macro_f1),
         "matthews": Metric("Matthews", ("labels",), matthews, lowest=LOWEST),
         "spearman": Metric("Spearman", ("number",), spearman, lowest=LOWEST),
@@ -387,7 +387,7 @@ def metric_named(name: str) -> Metric:
         formula=formula,
         lowest=lambda task: fmean(lowest_score(task.measured_by(part)) for part in names),
         problem=lambda task: next(filter(None, (part.problem(task) for part in parts)), None),
-        one_label=any(part.one_label for part in parts),
+        threshold=next(filter(None, (part.threshold for part in parts)), None),
     )
 
 

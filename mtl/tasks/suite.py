@@ -277,11 +277,15 @@ def _target_problem(task: Task) -> str | None:
             return f"{key}: a task of kind {task.kind} has no {key}"
     if problem := TARGET_KINDS[task.kind].problem(task):
         return problem
+    kind = TARGET_KINDS[task.kind]
     if task.starts is not None and task.kind != "answer":
         return "starts: is of a task of kind answer"
-    if task.indices is not None and not TARGET_KINDS[task.kind].has_indices:
+    if task.indices is not None and not kind.has_indices:
         return f"indices: a task of kind {task.kind} has none"
-    columns = {column.removesuffix("[]") for column in (*task.text_columns, task.target)}
+    if not kind.has_parts and (len(task.target_columns) > 1 or task.label_separator is not None):
+        key = "target" if len(task.target_columns) > 1 else "label_separator"
+        return f"{key}: a task of kind {task.kind} has one value in one column, whose name has no '{BESIDE}'"
+    columns = {column.removesuffix("[]") for column in (*task.text_columns, *task.target_columns)}
     if task.header is not None and not columns <= set(task.header):
         return "header: names the columns of a file without a header, among them those of text and target"
     if task.header is not None and len(set(task.header)) < len(task.header):

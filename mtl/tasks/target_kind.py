@@ -10,7 +10,7 @@ A unit is a part of a row's last text that a head has outputs for: a token of a 
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -166,6 +166,8 @@ class TargetKind(ABC):
         None  # the key that declares it: labels, range or candidates; None: only `kind` does
     )
     has_indices: ClassVar[bool] = False  # whether `indices` may say what stands for its answers in files
+    # Whether a target may stand in several columns, or in parts of a cell (`label_separator`).
+    has_parts: ClassVar[bool] = False
     derived_from: ClassVar[str | None] = None  # the name of the kind whose metrics fit this one too
     # The types of a target in a file with types (JSON, parquet), and what messages call them. A truth value is of none.
     types: ClassVar[tuple[type, ...]] = (str,)
@@ -226,6 +228,13 @@ class TargetKind(ABC):
         """The cell for a list of values. Raises ValueError for a kind whose targets are no lists."""
         raise ValueError("a text or a number is expected here, not a list")
 
+    def gather(self, values: Mapping[str, Any]) -> list[str]:
+        """The list of values that stand in several columns, by column (None: nothing); only kinds with several values in a target.
+
+        Raises ValueError for values that are no target.
+        """
+        raise ValueError(f"a target of kind {self.task.kind} stands in one column")
+
     def join_text(self, tokens: Sequence[str]) -> str:
         """The text that a list of tokens stands for; only kinds with units."""
         raise ValueError("a text is expected, not a list of texts")
@@ -262,6 +271,10 @@ class TargetKind(ABC):
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         """The targets (inputs,) that a scikit-learn estimator is trained on."""
         return targets
+
+    def fitting(self, estimator: Any) -> Any:
+        """What is trained in place of a scikit-learn estimator that has not been trained."""
+        return estimator
 
     def from_estimator(
         self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()

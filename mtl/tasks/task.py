@@ -21,7 +21,7 @@ SPLITS = ("train", "dev", "test")
 FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text", "conll")  # of data files
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
-BESIDE = " + "  # between the names of two files whose lines belong together
+BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
@@ -29,6 +29,7 @@ UNSCORED = "none"  # another one: no row of the task has a target, and its test 
 SCORES_DEPEND_ON = (
     *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
     *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices", "starts"),
+    "label_separator",
 )
 
 
@@ -197,16 +198,18 @@ class Task:
             read texts cannot answer such a task.
         reading: how the files are read, where their names do not say so, as in `{separator: ";"}` or `{encoding: cp1250}`.
         decide: questions of `mtl init-suite`: the suite does not run before they are answered and deleted.
-        target: the column with the right answer.
-        kind: the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer`, a part of a passage, or `token_labels`, a label for
-            each token. The first three follow from the next keys.
+        target: the column with the right answer. Of kind multi_label also several columns, as in `anger + joy`.
+        kind: the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage), `token_labels` (a label for
+            each token) or `multi_label` (several labels). The first three follow from the next keys; the others need it.
         starts: of kind answer: the column with the first character of each answer in its passage, from 0, as in `answers.answer_start[]`;
             default: an answer is looked up in the passage.
-        labels: of kind labels and token_labels: the labels as they stand in the files.
+        labels: of the kinds labels, token_labels and multi_label: the labels as they stand in the files.
+        label_separator: of kind multi_label: what stands between the labels in a cell, as in `","`; default: `;`.
         range: of kind number: the smallest and the largest number.
         candidates: of kind choice: the columns of the candidates' texts, or one column that holds a list of texts, as in `options[]`.
         indices: of kind choice: what stands in the target column for the first candidate, the second and so on, as in `[A, B, C, D]` or
-            `["1", "2"]`; default: 0, 1, 2 and so on. Of kind token_labels: for each of `labels`; default: the labels themselves.
+            `["1", "2"]`; default: 0, 1, 2 and so on. Of kind token_labels and multi_label: what stands there for each label; default: the
+            label itself.
         header: the columns of files without a header line, as in `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv`
             files whose first line names none of these columns, and for the form `conll`, whose columns are lists: `[tokens, tags]` are
             `tokens[]` and `tags[]`.
@@ -254,6 +257,7 @@ class Task:
     target: str = field(kw_only=True)
     starts: str | None = None
     labels: list[str] | None = None
+    label_separator: str | None = None
     range: list[float] | None = None
     metric: str = field(kw_only=True)
     positive: str | None = None
@@ -297,6 +301,11 @@ class Task:
         return [*self.text, *(self.candidates or ())]
 
     @property
+    def target_columns(self) -> list[str]:
+        """The columns that the target stands in: one, or several that are joined by " + "."""
+        return self.target.split(BESIDE)
+
+    @property
     def further_columns(self) -> list[str]:
         """The columns that are kept beside texts and targets: those that metrics read, and those of the breakdown."""
         return list(dict.fromkeys([*(self.columns or ()), *(self.breakdown or ())]))
@@ -314,7 +323,7 @@ class Task:
     def read_columns(self, targets: bool) -> list[str]:
         """The columns of a file that are read: those of texts and spans, and with targets those of target, group and `further_columns`."""
         beside = [column for column in (self.starts, self.group) if column]
-        further = [self.target, *beside, *self.further_columns] if targets else []
+        further = [*self.target_columns, *beside, *self.further_columns] if targets else []
         return [*self.text_columns, *self.span_columns, *further]
 
     @property

@@ -77,7 +77,7 @@ class Checkpoint(TypedDict):
     """The file of the weights that a stage saves."""
 
     state_dict: dict[str, Any]
-    threshold_shift: NotRequired[float]  # see `mtl.methods.stage2`
+    threshold_shift: NotRequired[float | list[float]]  # see `mtl.methods.stage2`
 
 
 def read_weights(path: Path, remedy: str = RESTORE) -> dict[str, Tensor]:

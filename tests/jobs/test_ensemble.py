@@ -18,7 +18,7 @@ from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
 from mtl.jobs.job import Job
 from mtl.methods.predictor import Predictor
-from mtl.methods.thresholds import best_shift, recorded_shift
+from mtl.methods.thresholds import best_shift, label_decisions, recorded_shifts
 from mtl.runs.finished import find_runs
 from mtl.runs.layout import finetune_folder
 from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
@@ -54,7 +54,8 @@ def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
     run = lstm(folder, "run", "seeds=[1,2]")
     dataset = dataset_of(run)
     models = [Predictor.load(folder / "run", seed).model for seed in (1, 2)]
-    shifts = [recorded_shift(finetune_folder(folder / f"run/seed-{seed}", "mood")) for seed in (1, 2)]
+    scored = next(task for task in dataset.tasks if task.id == "mood")
+    shifts = [recorded_shifts(finetune_folder(folder / f"run/seed-{seed}", "mood"), scored) for seed in (1, 2)]
     compared = 0
     for task in dataset.tasks:
 
@@ -69,7 +70,7 @@ def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
                 return np.array([sum(map(softmax, rows)).argmax() for rows in zip(*by_row, strict=True)])
             if task.labels:
                 for own, shift in zip(each, shifts, strict=True):
-                    own[:, 1] -= shift
+                    own[:, 1] -= (shift or {})[1]
             mean = np.mean([softmax(own, axis=1) for own in each], axis=0)
             if task.labels is None:
                 return np.array(dataset.answers[task.id], dtype=object)[mean.argmax(axis=1)]
@@ -80,7 +81,9 @@ def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
             if task.labels:
                 head = task.answered_by or task.id
                 mood = next(other for other in dataset.tasks if other.id == head)
-                expected[:, 1] += best_shift(joint("dev", mood), dataset.splits[head]["dev"].targets, 1)
+                expected[:, 1] += best_shift(
+                    label_decisions(joint("dev", mood), dataset.splits[head]["dev"].targets, 1)
+                )
                 expected = expected.argmax(axis=1)
             predicted = read_predicted(task, folder / f"both/seed-1/predictions/{split}_pred_{task.id}.tsv")
             if task.kind == "number":

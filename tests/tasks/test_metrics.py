@@ -27,9 +27,7 @@ from mtl.tasks.task import ScoredRows, Task
 
 Case = tuple[Task, np.ndarray, np.ndarray]  # a task, predictions, gold targets
 PARITY = ("gender_parity", "gender_parity_by_row")  # of triples, which weights must not divide
-# Those of the core; a wing tests its own.
-CORE = {name: metric for name, metric in METRICS.items() if metric.formula.__module__ == "mtl.tasks.metrics"}
-KINDS = [(name, kind) for name, metric in CORE.items() for kind in metric.kinds]
+KINDS = [(name, kind) for name, metric in METRICS.core.items() for kind in metric.kinds]
 
 
 def task(metric: str, kind: str = "", labels: int = 3) -> Task:
@@ -156,13 +154,9 @@ EXPECTED: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 
 
 def test_every_metric_has_an_independent_computation() -> None:
-    assert set(EXPECTED) == set(CORE)
+    assert set(EXPECTED) == set(METRICS.core)
     # What a metric says of a kind, it says of those that are derived from it.
-    not_derived = {
-        name
-        for name, kind in TARGET_KINDS.items()
-        if kind.derived_from is None and kind.__module__.startswith("mtl.tasks.")
-    }
+    not_derived = {name for name, kind in TARGET_KINDS.core.items() if kind.derived_from is None}
     assert {kind for _, kind in KINDS} == set(CASES) >= not_derived
 
 
@@ -194,7 +188,7 @@ def test_weights_are_repeated_rows(metric: str, kind: str) -> None:
             assert weighted == pytest.approx(expected, abs=1e-4), (predictions, gold, counts)
 
 
-@pytest.mark.parametrize("metric", CORE)
+@pytest.mark.parametrize("metric", METRICS.core)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_has_no_score(metric: str, value: float) -> None:
     values, spoilt = np.array([1.0, 2.0, 1.0, 2.0]), np.array([1.0, value, 1.0, value])
@@ -296,7 +290,7 @@ def test_the_mean_of_several_metrics(parts: tuple[str, ...]) -> None:
 
 def test_a_mean_fits_the_kinds_that_its_metrics_share() -> None:
     assert list(metric_named("accuracy+f1").kinds) == ["labels"]
-    assert metric_named("accuracy+f1").one_label and not metric_named("pearson+spearman").one_label
+    assert metric_named("accuracy+f1").threshold == "positive" and metric_named("pearson+spearman").threshold is None
     assert metric_named("accuracy+f1").problem(task("accuracy").measured_by("f1")) is None
     for name in ("accuracy+", "+", "accuracy+accuracy", "accuracy+unknown", "unknown", ""):
         assert not is_metric(name)

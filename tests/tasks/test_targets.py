@@ -25,8 +25,7 @@ CHOICE = target_kind(task("choice", candidates=["z[]"]))
 WORD = target_kind(task("word"))
 TEXT = target_kind(task("text"))
 KINDS = {"labels": LABELS, "number": NUMBER, "choice": CHOICE, "word": WORD, "text": TEXT}
-CORE = {name: kind for name, kind in TARGET_KINDS.items() if kind.__module__.startswith("mtl.tasks.")}
-HEADS = [name for name, kind in CORE.items() if kind.head_type is not None]
+HEADS = [name for name, kind in TARGET_KINDS.core.items() if kind.head_type is not None]
 TARGETS = {
     "labels": np.array([0.0, 2, 2, 1]),
     "number": np.array([1.0, 5, 1 / 3 + 1, 5]),
@@ -38,7 +37,7 @@ SIZES = np.array([2, 4, 12, 1])  # candidates of each row
 
 
 def test_every_kind_is_here_and_trains_estimators() -> None:
-    assert set(KINDS) == set(CORE) and all(type(KINDS[name]) is kind for name, kind in CORE.items())
+    assert {name: type(kind) for name, kind in KINDS.items()} == TARGET_KINDS.core
     assert LABELS.parse("arg") == 1 and NUMBER.parse("4e0") == 4 and CHOICE.parse("7") == 7
     assert LABELS.fit_targets(TARGETS["labels"], None).tolist() == [0, 2, 2, 1]
     assert NUMBER.fit_targets(TARGETS["number"], None).tolist() == TARGETS["number"].tolist()

@@ -152,8 +152,10 @@ def _of_task(audited: Audited, task: Task, floors: Sequence[str]) -> Artefacts:
     others = {name: split for name, split in splits.items() if name != "train"}
     shifts = [split_shift(dataset, splits["train"], split, name) for name, split in others.items()]
     repeated = [repeats(splits["train"], split, name) for name, split in others.items()]
-    words = telling_words(task, splits["train"], texts.words) if task.labels or task.candidates else None
-    classes = class_shares(task, splits, texts.lengths) if task.labels else None
+    kind = target_kind(task)
+    has_words = bool(task.labels or task.candidates) and not kind.by_unit
+    words = telling_words(task, splits["train"], texts.words) if has_words else None
+    classes = class_shares(task, splits, texts.lengths) if task.labels and not kind.several else None
     predicted: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     for part, change in CHANGES.items():
         if (changed := change(task, dataset)) is not None:
@@ -280,14 +282,16 @@ def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray
     Args:
         predicted: its predictions by split.
     """
-    path = task.path("test", job.data_dir)
+    path, kind = task.path("test", job.data_dir), target_kind(task)
     if task.scored_split != "dev" or "test" not in predicted or path is None:
         return None
     try:
         rows = read_examples(task, path, True, task.layout("test", job.data_dir))
     except InputError:
         return None
-    test = replace(dataset.splits[task.id]["test"], targets=np.array([row.target for row in rows])).scored
+    test = replace(
+        dataset.splits[task.id]["test"], targets=np.array([row.target for row in rows], dtype=kind.dtype)
+    ).scored
     names = [str(number) if row.group is None else row.group for number, row in enumerate(rows)]
     groups = row_groups(f"{task.id} test", np.unique(names, return_inverse=True)[1])
     (of_dev,) = resampled_scores(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.progress import progress
+from mtl.benchmark_making.audits.declared import column_findings, label_findings
 from mtl.benchmark_making.audits.fields import field_findings, question_findings
 from mtl.benchmark_making.audits.findings import (
     Finding,
@@ -65,8 +66,13 @@ def audit(job: Job) -> Audit:
             *_row_findings(files, tokens, config.max_length, dict(reversed(alike))),
             *(finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)),
             *question_findings(files.files),
+            *label_findings(files.files),
             *shared_within(files.parts),
         ]
+        if files.files:
+            of_columns, other_targets = column_findings(next(iter(files.files.values())), folder)
+            findings[files.task.id] += of_columns
+            notes += other_targets
         notes += _note_same_texts(files, alike)
         if not set(files.files) <= {split for split, _ in alike}:
             notes += _note_other_pairs(files)
@@ -120,7 +126,7 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
             findings.append(Finding("unreadable", task.id, split, 1, located_below(error, folder), meaning))
             continue
         files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
-        if not task.has_targets(split) and task.target in column_names(path, task.layout(split, folder)):
+        if not task.has_targets(split) and {*task.target_columns} <= {*column_names(path, task.layout(split, folder))}:
             notes.append(f"{task.id}: its test file also has the targets; a run does not read them.")
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:

@@ -87,7 +87,7 @@ def _finding(part: Part, targets: np.ndarray, guesses: Sequence[Guesses], scale:
 
 def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
     """The columns that hold neither a text of the task nor a marked span nor the target."""
-    return [name for name in columns if name not in (*task.text_columns, *task.span_columns, task.target)]
+    return [name for name in columns if name not in (*task.text_columns, *task.span_columns, *task.target_columns)]
 
 
 def guess(

@@ -1,9 +1,8 @@
-"""What the names and values of columns say: which hold ids, categories, texts, candidates, several labels, or what follows from another column."""
+"""What the names and values of columns say: which hold ids, categories, texts, candidates, or what follows from another column."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted
 
@@ -38,8 +37,6 @@ CANDIDATE_NAMES = {
 CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
 TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}
 TRUTH = ({"0", "1"}, {"true", "false"}, {"yes", "no"}, {"0.0", "1.0"})
-SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
-MOST_PARTS = 200  # different labels that cells with several labels may have
 
 
 def is_meta(column: FileColumn) -> bool:
@@ -102,50 +99,6 @@ def follows_from(column: FileColumn, target: FileColumn) -> bool:
 def names_each_other(first: FileColumn, second: FileColumn) -> bool:
     """Whether each value of one column goes with one value of the other: they say the same."""
     return follows_from(first, second) and len(first.counts) == len(second.counts)
-
-
-@dataclass(frozen=True)
-class SeveralLabels:
-    """Columns, or the cells of one column, that look like several labels of each row.
-
-    Args:
-        columns: their names.
-        form: how the labels stand in them, in words.
-    """
-
-    columns: list[str]
-    form: str
-
-
-def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
-    """What in these columns, which may hold targets, looks like several labels of each row; None: nothing."""
-    truths = [column for column in columns if is_truth(column)]
-    if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
-        return SeveralLabels([column.name for column in truths], f"{len(truths)} columns of two truth values")
-    for column in table.columns.values():
-        parts = Counter(item for row in column.lists for item in row)
-        if column.lists and not TOKEN_NAMES & set(column.words) and not is_candidates(column):
-            sizes = {len(row) for row in column.lists}
-            if 1 < len(parts) <= MOST_PARTS and parts.total() >= 3 * len(parts) and len(sizes) > 1:
-                return SeveralLabels([column.name], f"lists of {len(parts)} different labels")
-    for column in columns:
-        if found := _in_cells(column):
-            return found
-    return None
-
-
-def _in_cells(column: FileColumn) -> SeveralLabels | None:
-    """Cells such as "joy,anger" beside "joy" and "anger"."""
-    for separator in SEPARATORS:
-        joined = [value for value in column.counts if separator in value]
-        parts = {part.strip() for value in column.counts for part in value.split(separator)}
-        if not joined or not 1 < len(parts) < len(column.counts):
-            continue
-        single = set(column.counts) - set(joined)
-        repeated = {part.strip() for value in joined for part in value.split(separator)} & single
-        if 2 * len(repeated) >= len(parts) or (separator != " " and not single):
-            return SeveralLabels([column.name], f"cells with several of {len(parts)} labels, as in {quoted(joined[0])}")
-    return None
 
 
 def is_candidates(column: FileColumn) -> bool:

@@ -1,6 +1,6 @@
 """Guess each task of a suite file from its files, and for tasks without training rows the task that answers them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,8 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, is_candidates, names_each_other
-from mtl.benchmark_making.init_suite.kinds import guess_target, joined
+from mtl.benchmark_making.init_suite.kinds import Target, guess_target, joined, label_questions
+from mtl.benchmark_making.init_suite.label_sets import KIND, SeveralLabels, label_keys, named_labels
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
@@ -17,7 +18,14 @@ from mtl.benchmark_making.init_suite.texts import group_column, marked_spans, te
 from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
 from mtl.tasks.task import SPAN_ENDS, SPLITS
 
-OF_KIND = ("labels", "range", "indices", "metric", "positive")  # the keys that follow from the kind of the targets
+OF_KIND = (
+    "labels",
+    "label_separator",
+    "range",
+    "indices",
+    "metric",
+    "positive",
+)  # the keys that follow from the kind of the targets
 TAKEN = ("kind", "labels", "range")  # the keys that a task takes from the task that answers it, see `mtl.tasks.suite`
 KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # the kind that a known key means
 METRICS = {
@@ -26,6 +34,7 @@ METRICS = {
     "choice": "accuracy",
     "word": "accuracy",
     "text": "rouge1",
+    KIND: "micro_f1",
 }  # of a known kind
 # Questions that a known key answers, besides those of its own name.
 SETTLED = {
@@ -60,8 +69,8 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
 
 def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[str, Any]) -> None:
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
-    main = tables.get("train") or tables.get("dev") or tables["test"]
-    test = tables.get("test") if tables.get("test") is not main else None
+    sources = tables
+    main, test = _main_and_test(sources)
     found = answer_columns(main)
     if known.get("kind") == "answer" or (found and not {"kind", "target"} & set(known)):
         _guess_splits(guess, tables, guess_answers(guess, tables, main, known, found))
@@ -69,12 +78,14 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     if tagged := tagged_columns(main, known):
         _guess_splits(guess, tables, guess_tokens(guess, tables, main, tagged, known))
         return
-    if "target" in known:
-        chosen = TargetColumn(_known_column(main, known["target"]), GIVEN)
-    else:
-        chosen = target_column(main, test)
-    column, guess.why["target"] = chosen.column, chosen.why
+    chosen = _chosen_column(main, test, known)
+    several = chosen.several
+    guess.why["target"] = chosen.why
     guess.questions += [chosen.question] if chosen.question else []
+    if several:
+        tables = {split: several.joined(table) for split, table in sources.items()}
+    main, test = _main_and_test(tables)
+    column = main.columns[several.target if several else chosen.column.name]
     guess.keys["target"] = column.name
     labelled = _labelled(guess, tables, main, column.name)
     candidates = [
@@ -87,14 +98,20 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
         for name, other in main.columns.items()
         if other.lists and not is_candidates(other) and all(name in table.columns for table in labelled.values())
     ]
-    target = guess_target(
-        main.whole(column.name),
-        {split: table.whole(column.name) for split, table in labelled.items()},
-        _joined(labelled, candidates),
-        _joined(labelled, lists),
-        _label_names(main, column),
+    if several:
+        target = _several_target(several, {split: sources[split] for split in labelled})
+    else:
+        target = guess_target(
+            main.whole(column.name),
+            {split: table.whole(column.name) for split, table in labelled.items()},
+            _joined(labelled, candidates),
+            _joined(labelled, lists),
+            _label_names(main, column),
+        )
+    implied = (
+        [] if several and not {"range", "candidates"} & {*known} else [KINDS[key] for key in KINDS if key in known]
     )
-    guess.kind = known.get("kind") or next((KINDS[key] for key in KINDS if key in known), target.kind)
+    guess.kind = known.get("kind") or next(iter(implied), target.kind)
     of_kind = {*OF_KIND, "candidates", "kind"} if guess.kind != target.kind else set()
     known_keys = {key: value for key, value in known.items() if key not in ("text", "target", "header", "reading")}
     if "metric" in of_kind:
@@ -103,8 +120,34 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     guess.why |= {key: why for key, why in target.why.items() if key not in of_kind} | dict.fromkeys(known_keys, GIVEN)
     if not chosen.question:  # else they are about a column that may not be the target
         guess.questions += [question for question in target.questions if question.partition(":")[0] not in of_kind]
-    _guess_texts(guess, main, test, list(tables.values()), known.get("text"))
+    used = {*several.columns} if several else set[str]()
+    _guess_texts(guess, main, test, list(tables.values()), known.get("text"), used)
     _guess_splits(guess, tables, "test" in labelled)
+
+
+def _main_and_test(tables: Mapping[str, FileTable]) -> tuple[FileTable, FileTable | None]:
+    """The rows with targets, and the test file, if it is another one."""
+    main = tables.get("train") or tables.get("dev") or tables["test"]
+    return main, tables.get("test") if tables.get("test") is not main else None
+
+
+def _chosen_column(main: FileTable, test: FileTable | None, known: Mapping[str, Any]) -> TargetColumn:
+    """The column of the target. Raises InputError if there is none."""
+    if "target" not in known:
+        chosen = target_column(main, test)
+        is_one = known.get("kind", KIND) != KIND or {"range", "candidates"} & {*known}
+        lone = chosen.several is not None and len(chosen.several.columns) == 1
+        return replace(chosen, several=None) if is_one and lone else chosen
+    if several := named_labels(main, known):
+        return TargetColumn(main.columns[several.columns[0]], GIVEN, several.question, several)
+    return TargetColumn(_known_column(main, known["target"]), GIVEN)
+
+
+def _several_target(several: SeveralLabels, tables: Mapping[str, FileTable]) -> Target:
+    """The keys of several labels of a row."""
+    found = label_keys(several, tables)
+    columns = list(found.labels.values())
+    return Target(KIND, found.keys, found.why, label_questions(columns[0], joined(columns), found.labels))
 
 
 def _known_column(table: FileTable, name: object) -> FileColumn:
@@ -163,11 +206,12 @@ def _guess_texts(
     test: FileTable | None,
     tables: Sequence[FileTable],
     known: Sequence[str] | str | None,
+    taken: Collection[str],
 ) -> None:
     """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
     candidates = guess.keys.get("candidates", [])
     target = main.columns[guess.keys["target"]]
-    used = {target.name, *candidates}
+    used = {target.name, *taken, *candidates}
     if known is not None:
         names = [known] if isinstance(known, str) else list(known)
         guess.keys["text"], guess.why["text"] = [_known_column(main, name).name for name in names], GIVEN

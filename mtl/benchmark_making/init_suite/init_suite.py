@@ -20,6 +20,7 @@ from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
+from mtl.benchmark_making.init_suite.label_sets import KIND
 from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, file_name
 from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
@@ -34,8 +35,20 @@ if TYPE_CHECKING:
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
-    *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "starts", "labels", "range"),
-    *("metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
+    *(
+        "reading",
+        "header",
+        "text",
+        "spans",
+        "candidates",
+        "indices",
+        "kind",
+        "target",
+        "starts",
+        "labels",
+        "label_separator",
+    ),
+    *("range", "metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
 )
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
@@ -309,6 +322,7 @@ def _described(guess: Guess) -> str:
     numbers = "numbers {} to {}".format(*keys.get("range", ("", "")))
     labels = len(keys.get("labels") or ())
     kinds = {"labels": f"{labels} labels", "number": numbers, "token_labels": f"{labels} tags of tokens"}
+    kinds[KIND] = f"several of {labels} labels"
     kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
     return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"

@@ -76,7 +76,7 @@ def guess_target(
             may = f"{quoted(lists.name)} may be candidates, and each target the index of one; then write candidates: [{lists.name}]"
             target.questions.append(f"candidates: {may}")
     if target.kind == "labels":
-        target.questions.extend(_label_questions(main, column, by_split))
+        target.questions.extend(label_questions(main, column, by_split))
     return target
 
 
@@ -224,7 +224,7 @@ def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
     return Target("labels", {"labels": labels, "metric": "accuracy"}, why)
 
 
-def _label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
+def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
     """What the user has to decide about labels: spellings of one label, labels that stand for none, and labels of single files."""
     questions = []
     spellings = defaultdict(list)

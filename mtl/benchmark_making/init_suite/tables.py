@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, lists_below, opened_parquet, text, value_of
+from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, lists_below, opened_parquet, text
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
@@ -159,17 +159,17 @@ class FileTable:
         if column.lists or len(column.texts) == self.rows:
             return column
         if name not in self.counts:
-            self.counts[name] = Counter(self._values(name))
+            self.counts[name] = Counter(value for (value,) in self.cells([name]))
         return FileColumn(name, column.texts, labels=column.labels, all_counts=self.counts[name])
 
-    def _values(self, name: str) -> Iterator[str]:
-        """The values of a column, as texts. Raises InputError for a row without one."""
+    def cells(self, names: Sequence[str]) -> Iterator[list[Any]]:
+        """The values of columns in all rows of the file, which is read again: texts, or lists of them. Raises InputError where one is missing."""
         is_nested = form_of(self.path, self.layout) in OBJECTS
-        for line, row in stream_rows(self.path, self.layout, [name]):
-            try:
-                yield text(value_of(row, name)) if is_nested else row[name]
-            except ValueError:
-                raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line) from None
+        for line, row in stream_rows(self.path, self.layout):
+            values = dict(_flat(row, is_nested))
+            if absent := next((name for name in names if not isinstance(values.get(name), str | list)), None):
+                raise InputError(f"column {quoted(absent)} has no value", path=self.path, line=line)
+            yield [values[name] for name in names]
 
     @property
     def listed(self) -> str:

@@ -12,11 +12,10 @@ from mtl.benchmark_making.init_suite.evidence import (
     is_meta,
     is_source,
     names_each_other,
-    several_labels,
     with_counts,
 )
+from mtl.benchmark_making.init_suite.label_sets import SeveralLabels, several_labels
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names
-from mtl.data.columns import LIST
 
 # Names of target columns that are certain, and names that are if no other column could be the target.
 LABEL_NAMES = ("label", "labels", "gold_label")
@@ -48,7 +47,6 @@ CHOICE_NAMES = {
 }
 # What a task of mtl cannot be, in one sentence each.
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
-SEVERAL_LABELS = "several labels of one row: mtl predicts one label, so declare a task for each label"
 TEXTS = (
     "texts as targets: no model here writes texts; the floors lead, random and constant answer a task of `kind: text`"
 )
@@ -56,11 +54,13 @@ TEXTS = (
 
 @dataclass(frozen=True)
 class TargetColumn:
-    """The guess of the target's column, the reason, and the question where another column may be it, too."""
+    """The guess of the target's column, the reason, and the question where another column may be it, too; and how several labels of a row
+    stand in it, if they do."""
 
     column: FileColumn
     why: str
     question: str | None = None
+    several: SeveralLabels | None = None
 
 
 def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
@@ -81,14 +81,9 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     named = _named(main, possible, beside_candidates)
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
     several = several_labels(main, named or lacking or possible)
-    if several is not None and (not named or {column.name for column in named} & set(several.columns)):
-        first = next((column for column in possible if column.name in several.columns), None)
-        if first is None or several.columns[0].endswith(LIST):
-            raise InputError(f"{quoted_names(several.columns)}: {several.form}: {SEVERAL_LABELS}")
-        question = (
-            f"target: {quoted_names(several.columns)}: {several.form} look like {SEVERAL_LABELS}; choose one column"
-        )
-        return TargetColumn(first, "one of several", question)
+    certain = {column.name for column in named if _is_named(column)}
+    if several is not None and (not certain or certain & set(several.columns)):
+        return TargetColumn(main.columns[several.columns[0]], several.form, several.question, several)
     pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
     pool = next((pool for pool in pools if len(pool) == 1), None) or next((pool for pool in pools if pool), [])
     if not pool:

@@ -133,7 +133,7 @@ def _write_task(
     What is written is read as a run does, test targets included. Raises InputError at the source of a row that no run could read.
     """
     group = [task.group] if task.group else []
-    named = [*task.text_columns, *task.span_columns, *task.further_columns, *group, task.target]
+    named = [*task.text_columns, *task.span_columns, *task.further_columns, *group, *task.target_columns]
     columns = recipe.written[task.id].columns or {name: name for name in named}  # by column of a file, the table's
     key = f"tasks.{task.id}"
     if absent := [column for column in columns.values() if column not in table.columns]:

@@ -137,7 +137,7 @@ def new_estimator(method: str, task: Task, values: Mapping[str, Any], seed: int,
         fixed["max_iter"] = ITERATIONS[method]
     if method == "forest":
         fixed["n_jobs"] = threads
-    return kind(**{**fixed, **values})
+    return target_kind(task).fitting(kind(**{**fixed, **values}))
 
 
 def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.ndarray | None = None) -> Any:
@@ -169,6 +169,8 @@ def numbers(estimator: Any) -> int:
         return estimator.parameters()
     if isinstance(estimator, DenseClassifier | DenseRegressor):
         return numbers(estimator.model_[-1])
+    if hasattr(estimator, "by_label"):
+        return sum(map(numbers, estimator.by_label))
     learned = [
         getattr(estimator, name, ()) for name in ("coef_", "intercept_", "feature_log_prob_", "class_log_prior_")
     ]

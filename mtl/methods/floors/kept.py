@@ -82,6 +82,8 @@ def kept_content(kept: Kept) -> KeptContent:
 
 def _shapes(estimator: Any, width: int, classes: int) -> dict[str, tuple[int, ...]]:
     """The shapes of the numbers that a trained estimator with so many features and classes consists of, by attribute."""
+    if hasattr(estimator, "shapes"):
+        return estimator.shapes(width)
     rows = 1 if classes == 2 else classes  # of two, a linear model has the weights of the second alone
     if isinstance(estimator, LogisticRegression | LinearSVC):
         return {"coef_": (rows, width), "intercept_": (rows,)}
@@ -132,7 +134,7 @@ def new_features(method: str, settings: FloorConfig, task: Task, vectorizer: str
 def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
     """The estimator of a model with so many features. Raises KeyError or ValueError for a content of another form."""
     kind = target_kind(task)
-    estimator = ESTIMATORS[method][kind.estimator]()
+    estimator = kind.fitting(ESTIMATORS[method][kind.estimator]())
     if isinstance(estimator, CosineInRange):
         return CosineInRange(*task.bounds)
     classes = content["classes"] or []

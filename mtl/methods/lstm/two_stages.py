@@ -65,7 +65,7 @@ class TwoStages(Method):
         self.facts["precision"] = training_precision(config.trainer)
         self.facts["hidden_size"] = config.encoder.hidden_size
         notes = [] if teacher is None else [teacher.about]
-        thresholds = [task.id for task in dataset.trained_tasks if metric_named(task.metric).one_label]
+        thresholds = [task.id for task in dataset.trained_tasks if metric_named(task.metric).threshold]
         if thresholds and config.finetune.threshold != "argmax":
             rows = "resamples of dev" if config.finetune.threshold == "bagged" else "dev"
             notes.append(f"The decision threshold was chosen on {rows}: {', '.join(thresholds)}.")

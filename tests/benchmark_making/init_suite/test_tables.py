@@ -60,10 +60,10 @@ def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
 
 
 def test_what_no_task_reads_is_named(tmp_path: Path) -> None:
-    row = {"text": "a b", "qas": [{"q": {}}], "spans": [1.5, 2], "mixed": ["a", None], "none": None, "": "x"}
+    row = {"text": "a b", "qas": [{"q": {}}], "spans": [1, 2], "halves": [0.5], "mixed": ["a", 1], "none": None, "": "x"}
     table = read_table(write_jsonl(tmp_path / "train.jsonl", [row, row]))
-    assert list(table.columns) == ["text"] and table.nameless == 1
-    assert table.unread["qas"] == "a list of objects" and set(table.unread) == {"qas", "spans", "mixed"}
+    assert list(table.columns) == ["text", "spans[]", "mixed[]"] and table.nameless == 1
+    assert table.unread["qas"] == "a list of objects" and set(table.unread) == {"qas", "halves"}
 
 
 def test_keys_of_single_rows_do_not_cost_rows_times_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

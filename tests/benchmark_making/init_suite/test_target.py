@@ -59,13 +59,7 @@ def test_unique_evidence(main: dict[str, list[str]], test: dict[str, list[str]] 
         ({"target_group": THIRDS, "hate": LABELS}, ['"target_group"', '"hate"']),
         ({"class": LABELS, "score": ["1", "2", "3", "4"] * 10}, ['"class"', '"score"']),
         ({"x_label": LABELS, "tone": THIRDS}, ['"x_label"', '"tone"']),
-        ({"emotions": ["anger;fear", "joy;fear", "joy;anger", "fear;joy"] * 10}, ['"emotions"', "several of 3 labels"]),
         ({"dataset": LABELS}, ['"dataset"', "say where the rows come from"]),
-        (
-            {"toxic": ["0", "1"] * 20, "threat": ["0", "0", "0", "1"] * 10, "insult": ["1", "0", "0", "0", "1"] * 8},
-            ['"toxic", "threat", "insult"', "several labels"],
-        ),
-        ({"emotions": ["joy", "anger", "joy,anger", "fear"] * 10}, ['"emotions"', "several of 3 labels"]),
     ],
 )  # fmt: skip
 def test_what_is_asked(columns: dict[str, list[str]], named: list[str]) -> None:
@@ -77,14 +71,11 @@ def test_what_mtl_cannot_read_is_named() -> None:
     lists = table({"text": TEXTS})
     lists.columns["tokens[]"] = FileColumn("tokens[]", [], [["a", "b"]] * ROWS)
     lists.columns["tags[]"] = FileColumn("tags[]", [], [["O", "B"]] * ROWS)
-    emotions = table({"text": TEXTS})
-    emotions.columns["emotions[]"] = FileColumn("emotions[]", [], [["joy"], ["joy", "fear"]] * (ROWS // 2))
     for main in (
         table({"text": TEXTS}),
         table({"text": TEXTS}, unread={"qas": "a list of objects"}),
         table({"text": TEXTS}, incomplete={"label": "train.tsv:3: label: null"}),
         lists,
-        emotions,
     ):
         with raises_input_error():
             target_column(main, None)

@@ -166,9 +166,12 @@ def _format(task: Task, files: dict[str, Part], folder: Path) -> list[str]:
 
 def _part_of(column: str, task: Task) -> str:
     """What a column is in the task."""
-    if column == task.target and task.labels is not None:
-        return f"the label to predict, one of {', '.join(task.labels[:-1])} or {task.labels[-1]}"
-    if column == task.target:
+    if column in task.target_columns and column in (task.labels or ()):
+        return "whether the row has this label, to predict"
+    if column in task.target_columns and task.labels is not None:
+        number = "labels to predict, out of" if target_kind(task).several else "label to predict, one of"
+        return f"the {number} {', '.join(task.labels[:-1])} or {task.labels[-1]}"
+    if column in task.target_columns:
         ends = f", a number from {task.bounds[0]:g} to {task.bounds[1]:g}" if task.range else ""
         return f"the target to predict{ends}"
     if column in (task.candidates or ()):

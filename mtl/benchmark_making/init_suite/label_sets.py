@@ -1,0 +1,218 @@
+"""Several labels of each row: what looks like them, and the keys of the task of kind multi_label that they make.
+
+They stand in lists, in cells with a separator, in columns of two truth values, one for each label, or in columns with a label or nothing.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, is_candidates, is_source, is_truth
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names, share
+from mtl.tasks.task import BESIDE
+
+KIND = "multi_label"
+SEPARATOR = ";"  # between labels, unless a task names another one
+SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
+SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
+MOST_PARTS = 200  # different labels that cells with several labels may have
+TRUE = {"1", "true", "yes", "1.0"}
+TRUTH = {*TRUE, "0", "false", "no", "0.0"}
+LIST_NAMES = {
+    "label",
+    "labels",
+    "target",
+    "targets",
+}  # the last word in the name of a column of lists that is the target
+
+
+@dataclass(frozen=True)
+class SeveralLabels:
+    """Columns, or the cells of one column, that look like several labels of each row.
+
+    Args:
+        columns: their names.
+        form: how the labels stand in them, in words.
+        separator: between the labels of a cell; None: a cell has one label, or a column has lists.
+        by_truth: whether each column is named after a label, and says whether a row has it.
+        question: what the user has to decide, as "key: message"; None: the evidence is unique.
+    """
+
+    columns: Sequence[str]
+    form: str
+    separator: str | None = None
+    by_truth: bool = False
+    question: str | None = None
+
+    @property
+    def target(self) -> str:
+        """The target as a suite file names it."""
+        return BESIDE.join(self.columns)
+
+    def sets(self, table: FileTable) -> list[list[str]] | None:
+        """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
+        columns = [table.columns[name] for name in self.columns if table.has(name)]
+        texts = any(column.lists for column in columns) or all(column.texts for column in columns)
+        truth = not self.by_truth or all({value.lower() for value in column.counts} <= TRUTH for column in columns)
+        if len(columns) < len(self.columns) or not texts or not truth:
+            return None
+        return [self._labels(row) for row in zip(*(column.lists or column.texts for column in columns), strict=True)]
+
+    def _labels(self, cells: Sequence[str] | Sequence[list[str]]) -> list[str]:
+        """The labels of a row, from what stands in its columns."""
+        if self.by_truth:
+            return [name for name, cell in zip(self.columns, cells, strict=True) if str(cell).lower() in TRUE]
+        parts = chain.from_iterable(
+            cell if isinstance(cell, list) else cell.split(self.separator) if self.separator else [cell]
+            for cell in cells
+        )
+        return [label for label in map(str.strip, parts) if label]
+
+    def labels(self, table: FileTable) -> FileColumn:
+        """The labels of all rows of a table one after another, or of a large one their numbers alone."""
+        sets = self.sets(table) or []
+        if self.by_truth or len(sets) == table.rows:
+            return FileColumn(self.target, list(chain(*sets)))
+        counts = Counter(chain.from_iterable(map(self._labels, table.cells(self.columns))))
+        return FileColumn(self.target, [], all_counts=counts)
+
+    def joined(self, table: FileTable) -> FileTable:
+        """The table with the labels of each row as one column of texts, if it has them."""
+        sets = self.sets(table)
+        if sets is None:
+            return table
+        cells = [SEPARATOR.join(sorted(labels)) for labels in sets]
+        return replace(table, columns={**table.columns, self.target: FileColumn(self.target, cells)})
+
+
+def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
+    """What in these columns, which may hold targets, or in lists looks like several labels of each row; None: nothing."""
+    truths = [column for column in columns if is_truth(column)]
+    if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
+        found = SeveralLabels(
+            [column.name for column in truths], f"{len(truths)} columns of two truth values", by_truth=True
+        )
+        if all(len(labels) == 1 for labels in found.sets(table) or ()):
+            one = "each row has exactly one of these: one label, which then stands in one column, or several labels of a row"
+            return replace(found, question=f"kind: {quoted_names(found.columns)}: {one} (kind: {KIND})?")
+        return _asked(found, columns)
+    for column in table.columns.values():
+        if _is_list_of_labels(column, table):
+            found = SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
+            return found if column.words[-1] in LIST_NAMES else _asked(found, columns)
+    for column in columns:
+        if cells := _in_cells(column):
+            return cells if cells.question else _asked(cells, columns)
+    return _label_or_nothing(columns)
+
+
+def _asked(found: SeveralLabels, columns: Sequence[FileColumn]) -> SeveralLabels:
+    """The same with a question, if other columns than these may be the target, too."""
+    others = [column.name for column in columns if column.name not in found.columns and not is_source(column)]
+    if not others:
+        return found
+    what = f"{quoted_names(found.columns)}: {found.form} look like several labels of a row (target: {found.target}, kind: {KIND})"
+    return replace(found, question=f"target: {what}; {quoted_names(others)} may be the target, too")
+
+
+def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
+    """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
+    if not column.lists or TOKEN_NAMES & set(column.words) or is_candidates(column):
+        return False
+    sizes, parts = [len(row) for row in column.lists], Counter(chain(*column.lists))
+    if not 1 < len(parts) <= MOST_PARTS or parts.total() < 3 * len(parts) or len(set(sizes)) < 2:
+        return False
+    if any(len({*row}) < len(row) for row in column.lists):
+        return False
+    others = [other for other in table.columns.values() if other is not column]
+    return all(sizes != [len(row) for row in other.lists or map(str.split, other.texts)] for other in others)
+
+
+def _in_cells(column: FileColumn) -> SeveralLabels | None:
+    """Cells such as "joy,anger" beside "joy" and "anger"."""
+    for separator in SEPARATORS:
+        joined = [value for value in column.counts if separator in value.strip()]
+        parts = {part.strip() for value in column.counts for part in value.split(separator)} - {""}
+        if not joined or not 1 < len(parts) < len(column.counts) or len(parts) > MOST_PARTS:
+            continue
+        single = {*column.counts} - {*joined}
+        repeated = {part.strip() for value in joined for part in value.split(separator)} & single
+        if 2 * len(repeated) >= len(parts) or (separator != " " and not single):
+            form = f"cells with several of {len(parts)} labels, as in {quoted(joined[0])}"
+            ways = f'several labels of a row (kind: {KIND}, label_separator: " "), or labels of several words (kind: labels)?'
+            question = f"kind: {quoted(column.name)}: {form}: {ways}" if separator == " " else None
+            return SeveralLabels([column.name], form, separator, question=question)
+    return None
+
+
+def _label_or_nothing(columns: Sequence[FileColumn]) -> SeveralLabels | None:
+    """Columns with the same labels, some of them empty in some rows, and never one label twice in a row."""
+    values = {column.name: {value.strip() for value in column.counts} - {""} for column in columns if column.texts}
+    alike = [
+        column
+        for column in columns
+        if any(
+            2 * len(values[column.name] & of_other) > len(values[column.name])
+            for name, of_other in values.items()
+            if name != column.name
+        )
+    ]
+    if len(alike) < 2 or not any("" in map(str.strip, column.counts) for column in alike):
+        return None
+    found = SeveralLabels([column.name for column in alike], f"{len(alike)} columns with a label or nothing")
+    rows = ([cell for cell in cells if cell.strip()] for cells in zip(*(column.texts for column in alike), strict=True))
+    return None if any(len({*row}) < len(row) for row in rows) else _asked(found, columns)
+
+
+def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | None:
+    """The labels in the columns that the user names as the target; None for one label of each row, and for columns that the table lacks."""
+    names = str(known["target"]).split(BESIDE)
+    columns = [table.columns[name] for name in names if name in table.columns]
+    is_known = known.get("kind") == KIND or "label_separator" in known or len(names) > 1
+    if known.get("kind", KIND) != KIND or len(columns) < len(names):
+        return None
+    if len(columns) > 1:
+        by_truth = all({value.lower() for value in column.counts} <= TRUTH for column in columns)
+        return SeveralLabels(names, f"{len(columns)} columns", by_truth=by_truth)
+    if columns[0].lists:
+        return SeveralLabels(names, "lists of labels") if is_known or _is_list_of_labels(columns[0], table) else None
+    found = _in_cells(columns[0])
+    separator = known.get("label_separator") or (found.separator if found else SEPARATOR)
+    return SeveralLabels(names, "cells with labels", separator) if is_known else found
+
+
+@dataclass(frozen=True)
+class LabelKeys:
+    """The keys of the suite file that follow from the labels, what they are based on, and the labels of all rows as a column, by split."""
+
+    keys: dict[str, Any]
+    why: dict[str, str]
+    labels: dict[str, FileColumn]
+
+
+def label_keys(several: SeveralLabels, tables: Mapping[str, FileTable]) -> LabelKeys:
+    """The keys of a task with several labels of a row, from its tables with targets, of which the first decides the metric's reason."""
+    columns = {split: several.labels(table) for split, table in tables.items()}
+    main, train = next(iter(tables.values())), next(iter(columns.values()))
+    found = sorted({label for column in columns.values() for label in column.counts}, key=_numbers_first)
+    names = main.columns[several.columns[0]].labels
+    keys: dict[str, Any] = {"kind": KIND, "labels": list(several.columns) if several.by_truth else found}
+    why = {"kind": several.form, "labels": f"{train.rows / main.rows:.2f} in a row"}
+    if names and all(label.isdecimal() and int(label) < len(names) for label in found):
+        keys |= {"labels": list(names), "indices": [str(number) for number in range(len(names))]}
+        why["indices"] = "the names are in the file's metadata"
+    possible = [several.separator] if several.separator else SPARE
+    separator = next((sign for sign in possible if not any(sign in label for label in keys["labels"])), SEPARATOR)
+    if separator != SEPARATOR:
+        keys["label_separator"] = separator
+    label, count = min(train.counts.items(), key=lambda item: item[1])
+    why["metric"] = (
+        f"the rarest label, {quoted(label)}, is in {share(count, main.rows)} of the rows; multi_macro_f1 counts all labels alike"
+    )
+    return LabelKeys({**keys, "metric": "micro_f1"}, why, columns)
+
+
+def _numbers_first(label: str) -> tuple[bool, int, str]:
+    return not label.isdecimal(), len(label) if label.isdecimal() else 0, label

@@ -1,0 +1,129 @@
+"""Estimators of several labels of a row: a scikit-learn estimator for each label, or one that predicts all of them.
+
+Targets are int64 (rows, labels) of 0 and 1, and so are predictions. Trees and forests predict all labels at once, as scikit-learn has it. Linear
+models are trained for each label, and are one matrix of weights afterwards, which a run can keep.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
+
+from mtl.methods.floors.classifiers import MOST_COPIES, FastTextClassifier
+from mtl.tasks.target_kind import LEAST_PROBABILITY
+
+CERTAIN = -float(np.log(LEAST_PROBABILITY))  # the logarithm of the odds of a label that all training rows have
+
+
+def labels_estimator(estimator: Any, labels: int) -> Any:
+    """An estimator of so many labels, from one of a single label that has not been trained."""
+    if isinstance(estimator, FastTextClassifier):
+        return FastTextLabels(**estimator.get_params())
+    if isinstance(estimator, LogisticRegression | MultinomialNB):
+        return ProbableLabels(estimator, labels)
+    if isinstance(estimator, LinearSVC):
+        return LinearLabels(estimator, labels)
+    return estimator if get_tags(estimator).target_tags.multi_output else SeparateLabels(estimator)
+
+
+class LinearLabels:
+    """A linear model for each label: a row has those with a decision above 0.
+
+    Attributes:
+        coef_: float64 (labels, features).
+        intercept_: float64 (labels,).
+    """
+
+    def __init__(self, estimator: Any, labels: int) -> None:
+        """The estimator of one label, and the number of labels."""
+        self.estimator, self.labels = estimator, labels
+        self.classes_ = np.arange(labels)
+
+    def shapes(self, width: int) -> dict[str, tuple[int, ...]]:
+        """The shapes of what it has learned from so many features, by attribute."""
+        return {"coef_": (self.labels, width), "intercept_": (self.labels,)}
+
+    def fit(self, features: Any, targets: np.ndarray) -> "LinearLabels":
+        """Train on features (rows, features). Of a label that all rows have, or none, nothing can be learned."""
+        self.coef_, self.intercept_ = np.zeros((self.labels, features.shape[1])), np.zeros(self.labels)
+        for label, column in enumerate(targets.T):
+            if column.min() == column.max():
+                self.intercept_[label] = CERTAIN if column[0] else -CERTAIN
+                continue
+            fitted = clone(self.estimator).fit(features, column)
+            if isinstance(fitted, MultinomialNB):
+                self.coef_[label] = np.subtract(*fitted.feature_log_prob_[::-1])
+                self.intercept_[label] = np.subtract(*fitted.class_log_prior_[::-1])
+            else:
+                self.coef_[label], self.intercept_[label] = fitted.coef_[0], fitted.intercept_[0]
+        return self
+
+    def decision_function(self, features: Any) -> np.ndarray:
+        """How much speaks for each label, float64 (rows, labels)."""
+        return np.asarray(features @ self.coef_.T) + self.intercept_
+
+    def predict(self, features: Any) -> np.ndarray:
+        """Whether each row has each label, (rows, labels)."""
+        return self.decision_function(features) > 0
+
+
+class ProbableLabels(LinearLabels):
+    """Linear models whose decisions are the logarithms of odds."""
+
+    def predict_proba(self, features: Any) -> np.ndarray:
+        """The probability of each label, (rows, labels)."""
+        probabilities: np.ndarray = expit(self.decision_function(features))
+        return probabilities
+
+
+class SeparateLabels:
+    """An estimator for each label, or its one value in the training rows.
+
+    Attributes:
+        by_label: the trained estimators.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, features: Any, targets: np.ndarray) -> "SeparateLabels":
+        """Train on features (rows, features)."""
+        learnable = [column.min() < column.max() for column in targets.T]
+        fitted = [clone(self.estimator).fit(features, column) for column in targets.T[learnable]]
+        self.constant, self.learnable, self.by_label = targets[0], np.array(learnable), fitted
+        return self
+
+    def predict(self, features: Any) -> np.ndarray:
+        """Whether each row has each label, (rows, labels)."""
+        predicted = np.repeat(self.constant[None], features.shape[0], axis=0)
+        for label, estimator in zip(np.flatnonzero(self.learnable), self.by_label, strict=True):
+            predicted[:, label] = estimator.predict(features)
+        return predicted
+
+
+class FastTextLabels(FastTextClassifier):
+    """fastText with a binary classifier for each label (its loss `ova`). Rows without labels have a further one, since fastText reads no line
+    without a label."""
+
+    def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextLabels":
+        """Train on lines of tokens."""
+        labels = targets.shape[1]
+        self.classes_ = np.arange(labels + 1)
+        marked = np.column_stack([targets, targets.sum(axis=1) == 0])
+        counts = marked.sum(axis=0)
+        copies = np.ones(len(marked), dtype=np.int64)
+        if self.class_weight == "balanced":
+            of_label = np.clip(np.rint(counts.max() / np.maximum(counts, 1)), 1, MOST_COPIES)
+            copies = (marked * of_label).max(axis=1).astype(np.int64)
+        self.train(lines, [np.flatnonzero(row).tolist() for row in marked], copies, "ova")
+        return self
+
+    def predict(self, lines: Sequence[str]) -> np.ndarray:
+        """Whether each line has each label, (lines, labels)."""
+        return self.predict_proba(lines)[:, :-1] > 0.5

@@ -1,0 +1,213 @@
+"""Several labels of a row: any number of a fixed list. A target is one text, the row's labels in the order of the task's `labels`."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from mtl.data.columns import text
+from mtl.structured.label_sets import indicators, members, separator_of
+from mtl.tasks.target_kind import HeadTargets, Target, TargetKind, is_unknown
+from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# What the column of a label holds, in lower case, where it is named after the label.
+TRUTH = {**dict.fromkeys(("1", "true", "yes", "1.0"), True), **dict.fromkeys(("0", "false", "no", "0.0"), False)}
+MOST_SHOWN = 20  # labels in a message or a report
+MOST_TOGETHER = 30  # the most frequent labels, so many of which are tried as a constant answer
+
+
+class LabelSetHead(HeadTargets):
+    """One output for each label, which a row has if its output is above 0. Codes are 0 and 1, (rows, labels)."""
+
+    weights: np.ndarray | None = None  # of rows that have a label, against those that have it not, float32 (labels,)
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return len(self.labels)
+
+    def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        codes: np.ndarray = indicators(self.task, targets).toarray()
+        codes[[is_unknown(target) for target in targets]] = np.nan
+        return codes
+
+    def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        separator = separator_of(self.task)
+        sets = [separator.join(self.labels[number] for number in np.flatnonzero(row)) for row in codes > 0]
+        return np.array(sets, dtype=object)
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Binary cross-entropy: the sum over the labels, as one cross-entropy of several labels is, and the mean over the rows."""
+        from torch.nn import functional as F
+
+        weights = None if self.weights is None else codes.new_tensor(self.weights)
+        total = F.binary_cross_entropy_with_logits(outputs.float(), codes, pos_weight=weights, reduction="sum")
+        return total / len(codes)
+
+    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
+        """Against the teacher's probability of each label."""
+        from torch.nn import functional as F
+
+        shares = (teacher / temperature).sigmoid()
+        total = F.binary_cross_entropy_with_logits(outputs.float() / temperature, shares, reduction="sum")
+        return total / len(outputs) * temperature**2
+
+    def balanced(self, codes: np.ndarray, power: float) -> Self:
+        """Rows that have label c count (rows without c / rows with c) ** power; a label that no row or every row has, as others do."""
+        having = codes.sum(axis=0)
+        odds = np.where((having > 0) & (having < len(codes)), (len(codes) - having) / np.maximum(having, 1), 1.0)
+        weighted = copy(self)
+        weighted.weights = (odds**power).astype(np.float32)
+        return weighted
+
+    def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
+        """The logarithm of the odds of the mean probability of each label."""
+        import torch
+        from torch.nn import functional as F
+
+        scores = torch.stack([part.float() for part in outputs])
+        return F.logsigmoid(scores).logsumexp(dim=0) - F.logsigmoid(-scores).logsumexp(dim=0)
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        return (outputs > 0).to(outputs.dtype)
+
+
+class MultiLabel(TargetKind):
+    """Any number of the task's labels, also none."""
+
+    head_type = LabelSetHead
+    several = True
+    declared_by = "labels"
+    has_indices = True
+    has_parts = True
+    types = (str, list)
+    types_name = "a list of labels, or a text with labels"
+    dtype = object
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        labels, separator = task.labels or [], separator_of(task)
+        if len(labels) < 2 or len(set(labels)) < len(labels):
+            return "labels: needs at least two, all different"
+        if not separator or "\n" in separator or "\r" in separator:
+            return "label_separator: is what stands between two labels in a cell, without line ends"
+        if task.indices is not None and not len(set(task.indices)) == len(task.indices) == len(labels):
+            return f"indices: names what stands for each of the {len(labels)} labels, all different"
+        for key, names in (("labels", labels), ("indices", task.indices or ())):
+            if odd := next((name for name in names if not name or name != name.strip()), None):
+                return f"{key}: {odd!r} begins or ends with a space"
+            if "" in names:
+                return f"{key}: one is empty; a row without labels has an empty cell or list"
+            if holding := next((name for name in names if separator in name), None):
+                return f"{key}: {holding!r} holds {separator!r}, which separates labels; set label_separator to another one"
+        return None
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What stands for each label in the files."""
+        return self.task.indices or self.labels
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.names)}
+
+    def parse(self, cell: str, candidates: int | None = None) -> str:
+        separator = separator_of(self.task)
+        parts = [part for part in map(str.strip, cell.split(separator)) if part]
+        numbers = sorted({self.numbers[part] for part in parts if part in self.numbers})
+        if unknown := next((part for part in parts if part not in self.numbers), None):
+            rest = f", … ({len(self.names)} labels)" if len(self.names) > MOST_SHOWN else ""
+            raise ValueError(
+                f"unknown label {unknown!r}; a row has none or several of {', '.join(self.names[:MOST_SHOWN])}{rest},"
+                f" separated by {separator!r} (label_separator)"
+            )
+        if len(numbers) < len(parts):
+            twice = next(part for part, count in Counter(parts).items() if count > 1)
+            raise ValueError(f"label {twice!r} stands twice; answers of several people are no set of labels")
+        return separator.join(self.labels[number] for number in numbers)
+
+    def join(self, values: Sequence[str]) -> str:
+        separator = separator_of(self.task)
+        if holding := next((value for value in values if separator in value), None):
+            raise ValueError(f"label {holding!r} holds {separator!r}, which separates labels (label_separator)")
+        return separator.join(values)
+
+    def gather(self, values: Mapping[str, Any]) -> list[str]:
+        """A column that is named after a label holds whether a row has it, any other one a label or nothing."""
+        labels = []
+        for column, value in values.items():
+            cell = "" if value is None else text(value).strip()
+            if column not in self.labels:
+                labels += [cell] if cell else []
+            elif cell.lower() not in TRUTH:
+                raise ValueError(
+                    f"column {column!r}: {cell!r} does not say whether the row has this label; write 0 or 1"
+                )
+            elif TRUTH[cell.lower()]:
+                labels.append(self.names[self.labels.index(column)])
+        return labels
+
+    def format(self, target: Target) -> str:
+        return separator_of(self.task).join(self.to_json(target))
+
+    def to_json(self, target: Target) -> list[str]:
+        labels = members(self.task, target)
+        return labels if self.task.indices is None else [self.names[self.labels.index(label)] for label in labels]
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        """Whether each row has each label, int64 (rows, labels) of 0 and 1."""
+        return indicators(self.task, targets).toarray().astype(np.int64)
+
+    def fitting(self, estimator: Any) -> Any:
+        from mtl.structured.by_label import labels_estimator  # not at the top: scikit-learn is slow to import
+
+        return labels_estimator(estimator, len(self.labels))
+
+    def from_estimator(
+        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
+    ) -> np.ndarray:
+        return self.head.decode(np.asarray(estimator.predict(features)), [])
+
+    def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
+        """The logarithm of the odds of each label."""
+        outputs: np.ndarray = estimator.decision_function(features).astype(np.float32)
+        return outputs
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each set of the task's labels is equally probable, whether it occurs or not."""
+        return self.head.decode(rng.integers(2, size=(rows, len(self.labels))), [])
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """The most frequent sets, the most frequent labels together, from one to MOST_TOGETHER, and all labels, which have the best macro F1."""
+        frequent = np.argsort(-np.asarray(indicators(self.task, train).sum(axis=0)).ravel(), kind="stable")
+        together = np.tri(min(MOST_TOGETHER, len(frequent)), len(frequent), dtype=np.int64)[:, np.argsort(frequent)]
+        sets = self.head.decode(np.vstack([together, np.ones(len(frequent))]), [])
+        return list(dict.fromkeys([*super().constants(train), *sets.tolist()]))
+
+    def stratum(self, target: Target | None) -> Hashable:
+        """The first of its labels: sets are too many to keep the proportions of all."""
+        return None if is_unknown(target) else next(iter(members(self.task, target or "")), "")
+
+    def show(self, target: Target) -> str:
+        return ", ".join(members(self.task, target)) or "no label"
+
+    def distribution(self, targets: np.ndarray) -> str:
+        having = np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
+        order = (
+            range(len(having))
+            if len(having) <= MOST_SHOWN
+            else np.argsort(-having, kind="stable")[:MOST_SHOWN].tolist()
+        )
+        shares = ", ".join(f"{self.labels[number]} {having[number] / len(targets):.1%}" for number in order)
+        rest = f", and {len(having) - MOST_SHOWN} rarer labels" if len(having) > MOST_SHOWN else ""
+        sets = Counter(targets.tolist())
+        empty = f", none in {sets[''] / len(targets):.1%} of the rows" if sets[""] else ""
+        return f"{shares}{rest}; {having.sum() / len(targets):.2f} labels a row{empty}; {len(sets)} different sets"
+
+    def absent(self, targets: np.ndarray) -> list[str]:
+        having = np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
+        return [self.labels[number] for number in np.flatnonzero(having == 0)]
