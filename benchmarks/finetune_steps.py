@@ -26,13 +26,13 @@ import torch
 from timing import ratio
 
 from mtl.base import device
+from mtl.base.settings.schema import Config
 from mtl.data.sample import write_sample
 from mtl.jobs.inputs import prepare
 from mtl.jobs.job import load_job
 from mtl.methods import coded
 from mtl.methods.transformer.finetune import FineTuned
 from mtl.model.network import Batch
-from mtl.settings.schema import Config
 from mtl.training.batches import Schedule, batch_rows, pool_size, row_lengths
 from mtl.training.module import MultitaskModule
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mtl.base.settings.schema import Config
 from mtl.data.sample import write_sample
 from mtl.jobs.inputs import prepare
 from mtl.jobs.job import load_job
 from mtl.methods import METHODS
 from mtl.methods.lstm.two_stages import TwoStages
-from mtl.settings.schema import Config
 
 
 def prepare_lstm(data: Path | None, folder: Path, settings: Mapping[str, Any]) -> tuple[Config, TwoStages]:

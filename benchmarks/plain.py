@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from torch.utils.data import DataLoader
 
+from mtl.base.settings.schema import Config
 from mtl.methods.lstm.trained import new_network
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.model.encoder import Encoder, max_pool
 from mtl.model.heads import Head
 from mtl.model.network import Network
-from mtl.settings.schema import Config
 from mtl.training.module import TaskScore
 
 # A task's id, row numbers, token ids (sides * rows, time), lengths and targets.

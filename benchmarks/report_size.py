@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from mtl.base.settings.layers import flatten_config, save_config
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
 from mtl.runs.folder import FORMAT, RunFolder
 from mtl.runs.summary import summarize
-from mtl.settings.layers import flatten_config, save_config
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task

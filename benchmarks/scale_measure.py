@@ -32,7 +32,7 @@ def spent():
     return sum(os.times()[:2]), int(Path("/proc/self/io").read_text().split()[1])
 {IMPORTS}
 imported = spent()
-from mtl.settings.layers import read_config
+from mtl.base.settings.layers import read_config
 from mtl.embedders import embedder_kind
 from mtl.jobs.job import Job
 from mtl.methods import METHODS

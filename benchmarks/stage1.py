@@ -22,12 +22,12 @@ from jobs import prepare_lstm
 from plain import plain
 from timing import ratio, seconds
 
+from mtl.base.settings.schema import Config
 from mtl.methods import coded
 from mtl.methods.lstm import stage1
 from mtl.methods.lstm.stage1 import SharedStage1
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.model.network import Batch
-from mtl.settings.schema import Config
 from mtl.training.module import MultitaskModule
 
 spent: dict[str, float] = {}  # seconds by part of our loop

@@ -4,8 +4,8 @@ from typing import Any, TypeVar
 
 import yaml
 
-from mtl.settings.layers import shipped
-from mtl.settings.schema import FloorConfig, LossConfig, TransformerConfig
+from mtl.base.settings.layers import shipped
+from mtl.base.settings.schema import FloorConfig, LossConfig, TransformerConfig
 
 Section = TypeVar("Section", TransformerConfig, LossConfig, FloorConfig)
 DEFAULTS = yaml.safe_load((shipped("configs") / "baseline.yaml").read_text(encoding="utf-8"))

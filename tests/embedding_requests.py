@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from mtl.base.settings.schema import EmbedderOptions
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
 from mtl.embedders import recipes
 from mtl.embedders.interface import EmbeddingsRequest
-from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import load_suite
 
 

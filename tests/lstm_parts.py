@@ -10,6 +10,7 @@ import torch
 from command_line import job
 from small_suite import SMALL, rows
 
+from mtl.base.settings.schema import Config
 from mtl.data.dataset import Dataset, build_dataset
 from mtl.data.examples import Example
 from mtl.data.splits import TaskExamples
@@ -23,7 +24,6 @@ from mtl.methods.stage2 import Finetuning
 from mtl.model.heads import AttentionHead, Head, ProjectingHead
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
-from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

@@ -10,10 +10,10 @@ import numpy as np
 import yaml
 from run_folders import Predict, make_run, right
 
+from mtl.base.settings.layers import find_suite
 from mtl.reports.document import document
 from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
-from mtl.settings.layers import find_suite
 from mtl.tasks.task import Task
 
 SEEDS = (1, 2, 3, 4, 5)

@@ -5,8 +5,8 @@ from pathlib import Path
 import torch
 from torch.utils.data import DataLoader
 
+from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch, Heads, Network
-from mtl.settings.schema import TrainerConfig
 from mtl.tasks.task import ScoredRows, Task
 from mtl.training.module import MultitaskModule, TaskScore, falling_adam
 from mtl.training.stage import Stage

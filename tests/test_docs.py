@@ -14,12 +14,12 @@ from types import ModuleType
 import pytest
 
 from mtl.api.cli import _parse
+from mtl.base.settings.schema import Config
 from mtl.base.typed import declared_keys
 from mtl.benchmark_making.make.recipe import load_recipe
 from mtl.benchmark_making.sweeps.sweep import load_sweep
 from mtl.data.examples import read_examples, span_texts
 from mtl.embedders import EMBEDDERS
-from mtl.settings.schema import Config
 from mtl.tasks.suite import load_suite
 from mtl.vectors.mteb.benchmark import load_benchmark
 

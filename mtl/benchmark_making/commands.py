@@ -204,11 +204,11 @@ def _init_suite(arguments: argparse.Namespace) -> None:
 
 
 def _leaderboard(arguments: argparse.Namespace) -> None:
+    from mtl.base.settings.layers import find_suite
     from mtl.base.typed import typed
     from mtl.base.untrusted import is_web_address
     from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
     from mtl.jobs.job import load_job, parse_settings
-    from mtl.settings.layers import find_suite
     from mtl.tasks.suite import load_suite
 
     settings = parse_settings(arguments.settings)
@@ -276,9 +276,9 @@ def _sweep(arguments: argparse.Namespace) -> None:
 
 
 def _power(arguments: argparse.Namespace) -> None:
+    from mtl.base.settings.layers import find_suite
     from mtl.benchmark_making.power.report import expectation_text, power_report, read_settings
     from mtl.jobs.job import parse_settings
-    from mtl.settings.layers import find_suite
     from mtl.tasks.suite import load_suite
 
     words = arguments.settings

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
+from mtl.base.settings.schema import Config, EmbedderOptions
 from mtl.base.typed import typed
 from mtl.base.wings import trainings
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import VectorFiles
 from mtl.embedders.recipes import Recipe, check_recipe, fetchable, vector_path
-from mtl.settings.schema import Config, EmbedderOptions
 from mtl.tasks.suite import Suite
 
 if TYPE_CHECKING:

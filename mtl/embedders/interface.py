@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from mtl.base.extras import check_installed
-from mtl.settings.schema import EmbedderOptions
+from mtl.base.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
     import torch

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from mtl.base.lazy import lazy
+from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, POSITIVE, SIZE
 from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, Reader, VectorReaderRequest, unknown_words
-from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
     from mtl.embedders.vector_files.vector_file import WordVectors

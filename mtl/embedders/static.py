@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, SIZE
 from mtl.embedders.interface import (
     EmbedderKind,
@@ -18,7 +19,6 @@ from mtl.embedders.interface import (
     VectorReaderRequest,
     unknown_words,
 )
-from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
     from mtl.embedders.words import WordEmbeddings

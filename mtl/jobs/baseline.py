@@ -15,6 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.events import Scored
 from mtl.base.files import write_json, write_text
 from mtl.base.progress import detail, show, shown_run
+from mtl.base.settings.layers import find_suite, flatten_config
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions
 from mtl.data.dataset import Dataset
@@ -29,7 +30,6 @@ from mtl.methods.method import Method
 from mtl.runs.folder import seed_lock
 from mtl.runs.summary import SeedScores, Summary, summarize
 from mtl.runs.table import render
-from mtl.settings.layers import find_suite, flatten_config
 from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.format import Submitted, write_predictions
 from mtl.tasks.metrics import best_constant, constant_score, further_scores, score

@@ -7,13 +7,13 @@ from statistics import median
 from typing import Any, TypeAlias
 
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import flatten
 from mtl.base.untrusted import read_json
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.jobs.job import Job
 from mtl.methods import METHODS
 from mtl.runs.layout import pretrain_folder, read_stage
 from mtl.runs.summary import SeedScores
-from mtl.settings.layers import flatten
 
 DONE = "done.json"  # the record of a stage that is finished
 

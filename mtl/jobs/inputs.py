@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from mtl.base.errors import InputError
 from mtl.base.files import listed, write_json
 from mtl.base.lazy import lazy
+from mtl.base.settings.layers import differences
+from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.repeats import without_repeats
@@ -18,8 +20,6 @@ from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
 from mtl.runs.summary import Summary, read_summary
-from mtl.settings.layers import differences
-from mtl.settings.schema import SOURCES, Config
 
 if TYPE_CHECKING:
     from mtl.embedders.find import Vectors

@@ -12,6 +12,8 @@ import yaml
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
 from mtl.base.names import advice, meant, one_spelling
+from mtl.base.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
+from mtl.base.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
 from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sample import SAMPLES
@@ -20,8 +22,6 @@ from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.jobs.given import GivenPredictions
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
-from mtl.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
-from mtl.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
 from mtl.submissions import submission_problem
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task

@@ -3,8 +3,8 @@
 from contextlib import AbstractContextManager, nullcontext
 
 from mtl.base.lazy import lazy
+from mtl.base.settings.schema import Config
 from mtl.methods import METHODS
-from mtl.settings.schema import Config
 
 NO_MACHINE = "none, since nothing was computed"
 NO_PRECISION = "32-true"  # as where the default of `trainer.precision` applies

@@ -10,6 +10,7 @@ from typing import Any
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import allow_open_files
 from mtl.base.progress import show
+from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
@@ -21,7 +22,6 @@ from mtl.jobs.job import Job
 from mtl.jobs.machine import check_precision, exact, precision
 from mtl.methods import METHODS
 from mtl.runs.summary import SeedScores
-from mtl.settings.schema import Config
 
 logger = logging.getLogger("mtl")
 

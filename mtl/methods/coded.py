@@ -11,10 +11,10 @@ import numpy as np
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import Config, DistillConfig, LossConfig
 from mtl.data.dataset import Dataset, Split, last_texts, with_further, with_one_wrong
 from mtl.methods.heads import TaskInput, with_overlap
 from mtl.model.network import Distillation, TaskNetwork
-from mtl.settings.schema import Config, DistillConfig, LossConfig
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import PAST, HeadTargets
 from mtl.tasks.targets import target_kind

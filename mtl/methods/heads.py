@@ -16,11 +16,11 @@ from torch import Tensor
 
 from mtl.base.device import device_of
 from mtl.base.memory import check_fits
+from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.data.dataset import Split
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, TaskNetwork
 from mtl.model.sequences import Sequences
-from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, Chosen, batch_rows, predict_rows, row_lengths, sorted_batches
 from mtl.training.precision import mixed_precision

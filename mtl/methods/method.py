@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from mtl.base.lazy import resolve
+from mtl.base.settings.layers import matches
+from mtl.base.settings.schema import Config
 from mtl.runs.layout import MethodFacts
-from mtl.settings.layers import matches
-from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task

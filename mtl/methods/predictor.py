@@ -13,6 +13,8 @@ from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.interface import foreign
+from mtl.base.settings.layers import read_config
+from mtl.base.settings.schema import Config
 from mtl.base.terminal import write_data
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
@@ -24,8 +26,6 @@ from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import SeedScores, read_summary
-from mtl.settings.layers import read_config
-from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

@@ -12,6 +12,7 @@ import torch
 from mtl.base.device import device_of
 from mtl.base.files import write_checkpoint
 from mtl.base.progress import detail
+from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import last_texts
 from mtl.methods.coded import Coded, fit_tasks
@@ -19,7 +20,6 @@ from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import Predictions
 from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift_text, shifted_outputs
 from mtl.model.network import Heads, Network
-from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import pass_batches, row_outputs

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
 from mtl.methods.heads import TaskInput, with_overlap
 from mtl.model.network import TaskNetwork
-from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import predict_rows, row_outputs

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import Config
 from mtl.methods.method import MethodKind
-from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

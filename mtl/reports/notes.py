@@ -6,11 +6,11 @@ from statistics import median, pstdev
 from typing import Any
 
 from mtl.base.files import listed
+from mtl.base.settings.layers import matches
+from mtl.base.settings.schema import INDIFFERENT
 from mtl.reports.board import Row, SettingsSpread
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import below_constant, same_answers
-from mtl.settings.layers import matches
-from mtl.settings.schema import INDIFFERENT
 from mtl.stats.comparison import COVERAGE, LEAST_SEEDS
 from mtl.stats.resampling import RESAMPLES
 from mtl.tasks.suite import Suite

@@ -11,12 +11,12 @@ from msgspec import Meta
 from mtl.base.errors import BusyError, InputError
 from mtl.base.files import without_empty_folders, write_json
 from mtl.base.locks import Busy, lock, named_lock
+from mtl.base.settings.layers import differences, save_config
+from mtl.base.settings.schema import Config
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import MOST_CANDIDATES
 from mtl.runs.layout import FORMAT, seed_folder
-from mtl.settings.layers import differences, save_config
-from mtl.settings.schema import Config
 
 LOCK = ".lock"  # in the folder, held while a process works in it
 # A named lock: the system's locks do not hold on all file systems between machines, and this one tells which process trains the seed.

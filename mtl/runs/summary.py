@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import DELETED
+from mtl.base.settings.schema import Config
 from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
 from mtl.runs.layout import MethodFacts
-from mtl.settings.layers import DELETED
-from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale, Task
 

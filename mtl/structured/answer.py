@@ -213,12 +213,12 @@ class Answer(TargetKind):
         return np.array(codes, dtype=np.float64).reshape(-1, 3)
 
     def usual(
-        self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], questions: Sequence[str] = ()
+        self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
     ) -> np.ndarray:
         """A sliding window (`window_answer`) of the median length of the training answers."""
         lengths = [length for target in train.tolist() if (length := _length(target))]
         length = int(np.median(lengths)) if lengths else 1
-        found = [window_answer(*pair, length) for pair in zip(questions, rows, strict=True)]
+        found = [window_answer(*pair, length) for pair in zip(firsts, rows, strict=True)]
         return np.array(found, dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:

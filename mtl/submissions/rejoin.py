@@ -10,8 +10,8 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.files import write_json, write_text
 from mtl.base.folders import check_new_folder, new_folder
+from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
-from mtl.settings.schema import SubmissionConfig
 from mtl.submissions.check import read_entry, read_submission, submitted_rows
 from mtl.submissions.entry import PREDICTION, RowFile, data_files, file_name, fill_entry, measure
 from mtl.submissions.files import rows_name

@@ -308,9 +308,11 @@ class TargetKind(ABC):
         counts = Counter(train.tolist())
         return min(counts, key=lambda target: (-counts[target], self.format(target)))
 
-    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str]) -> np.ndarray:
-        """The most frequent answer to each unit's words in the training rows: targets (rows,) of the rows with these last texts. `texts` are
-        those of the training rows. Only kinds with units; one of pairs gets the first texts of the rows, too."""
+    def usual(
+        self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
+    ) -> np.ndarray:
+        """The most frequent answer to each unit's words in the training rows: targets (rows,) of the rows with these last texts and, of
+        pairs, first texts. `texts` are the last ones of the training rows. Only kinds with units."""
         raise NotImplementedError
 
     def constants(self, train: np.ndarray) -> list[Target]:

@@ -7,7 +7,7 @@ import torch
 
 from mtl.base.device import device_of, multiplies_bfloat16
 from mtl.base.errors import InputError
-from mtl.settings.schema import TrainerConfig
+from mtl.base.settings.schema import TrainerConfig
 
 DTYPES = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # the types of the factors of matrix products
 

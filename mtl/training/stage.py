@@ -28,8 +28,8 @@ from mtl.base.events import Scored
 from mtl.base.extras import missing_package
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Progress, detail, show
+from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch
-from mtl.settings.schema import TrainerConfig
 from mtl.tasks.metrics import TIE
 from mtl.tasks.task import PERCENT, Scale
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights

@@ -12,9 +12,9 @@ from kinds_suite import write_kinds_suite
 from small_suite import write_tsv
 
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import shipped
 from mtl.data.examples import Example
 from mtl.data.splits import check_present, choose_scored, has_files, hold_out, missing_tasks, read_task
-from mtl.settings.layers import shipped
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
 

@@ -10,9 +10,9 @@ from input_errors import raises_input_error
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import shipped
 from mtl.embedders.recipes import fetch, fetch_embeddings, fetchable, load_recipe, trained_path, vector_path
 from mtl.embedders.vector_files.vector_file import VectorFile
-from mtl.settings.layers import shipped
 
 
 def test_an_unknown_recipe_is_one_line() -> None:

@@ -6,9 +6,9 @@ from command_line import job
 from finished_seeds import finish
 
 from mtl.base.files import write_json
+from mtl.base.settings.layers import save_config
 from mtl.jobs.durations import expected_seconds
 from mtl.jobs.job import Job
-from mtl.settings.layers import save_config
 
 STAGE = {"seconds": 60.0, "peak_memory": 1, "curve": [{"step": 1.0, "dev/average": 2.0}]}
 

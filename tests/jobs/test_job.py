@@ -6,11 +6,11 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import flatten_config, shipped
 from mtl.base.typed import UnknownKey
 from mtl.embedders.random import RandomOptions
 from mtl.embedders.static import StaticOptions
 from mtl.jobs.job import load_job, parse_settings
-from mtl.settings.layers import flatten_config, shipped
 
 
 def test_words_become_values() -> None:

@@ -15,6 +15,7 @@ from kinds_suite import SUITE, write_kinds_suite
 from torch import Tensor, nn
 
 import mtl
+from mtl.base.settings.schema import Config, EmbedderOptions
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, RunReaderRequest
@@ -25,7 +26,6 @@ from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method, MethodKind, Predictions
 from mtl.model.sequences import ArraySequences
 from mtl.reports.report import write_report
-from mtl.settings.schema import Config, EmbedderOptions
 from mtl.tasks.kinds.labels import LabelHead, Labels
 from mtl.tasks.metrics import METRICS, Metric
 from mtl.tasks.targets import TARGET_KINDS

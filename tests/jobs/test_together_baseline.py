@@ -16,6 +16,7 @@ from input_errors import raises_input_error
 from small_suite import small_settings
 
 from mtl.api.cli import main
+from mtl.base.settings.schema import TrainerConfig
 from mtl.data.examples import read_examples, read_targets
 from mtl.data.records import read_records
 from mtl.jobs.baseline import run_baseline
@@ -23,7 +24,6 @@ from mtl.jobs.together import run_apart
 from mtl.methods import coded
 from mtl.model.network import Batch, Network
 from mtl.runs.folder import RunFolder
-from mtl.settings.schema import TrainerConfig
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import ScoredRows

@@ -10,10 +10,10 @@ from processes import interrupted, start, wait_for
 
 from mtl.api.cli import main
 from mtl.base.files import write_json
+from mtl.base.settings.schema import TrainerConfig
 from mtl.data.sample import write_sample
 from mtl.jobs.baseline import run_baseline
 from mtl.methods import coded
-from mtl.settings.schema import TrainerConfig
 from mtl.training import stage as fitting
 from mtl.training.module import MultitaskModule
 

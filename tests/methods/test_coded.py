@@ -4,9 +4,9 @@ import torch
 from default_settings import section
 from lstm_parts import CHOICE, LABELS, OTHER, WORDS, mixed_dataset
 
+from mtl.base.settings.schema import LossConfig
 from mtl.methods.coded import Coded
 from mtl.model.network import Heads, Network
-from mtl.settings.schema import LossConfig
 
 DATA = Coded(mixed_dataset())
 

@@ -7,12 +7,12 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import flatten_config, shipped
+from mtl.base.settings.schema import Config
 from mtl.jobs.job import load_job
 from mtl.methods import METHODS, method_name
 from mtl.methods.floors.kept import KEEPABLE
 from mtl.methods.method import COMMON_KEYS
-from mtl.settings.layers import flatten_config, shipped
-from mtl.settings.schema import Config
 from mtl.tasks.task import Task
 
 TITLES = {

@@ -12,10 +12,10 @@ from run_folders import make_run, right
 
 from mtl.base.files import write_json
 from mtl.base.locks import Holder, holder_of
+from mtl.base.settings.schema import Config
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import load_job
 from mtl.runs.folder import TRAINING, RunFolder, seed_lock
-from mtl.settings.schema import Config
 
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="nobody can write to /proc")
 

@@ -13,11 +13,11 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from mtl.base.settings.schema import FloorConfig
 from mtl.methods.floors.classifiers import DenseClassifier, FastTextClassifier
 from mtl.methods.floors.estimators import numbers
 from mtl.methods.floors.features import Document, JoinedFeatures
 from mtl.methods.floors.kept import Kept, kept_content, restored_kept
-from mtl.settings.schema import FloorConfig
 from mtl.structured.by_label import LinearLabels, ProbableLabels, labels_estimator
 from mtl.tasks.task import Task
 

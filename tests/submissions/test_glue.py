@@ -9,7 +9,7 @@ import pytest
 from data_files import read_json, write_table
 
 from mtl.api.cli import main
-from mtl.settings.layers import find_suite
+from mtl.base.settings.layers import find_suite
 from mtl.submissions.glue import glue_problem
 from mtl.tasks.suite import load_suite
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from mtl.settings.layers import find_suite
+from mtl.base.settings.layers import find_suite
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import DEV_OR_TEST, SPLITS
 

@@ -5,7 +5,7 @@ import torch
 from input_errors import raises_input_error
 from torch import nn
 
-from mtl.settings.schema import TrainerConfig
+from mtl.base.settings.schema import TrainerConfig
 from mtl.training.precision import check_precision, mixed_precision, used_precision
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")

@@ -18,8 +18,8 @@ from torch.utils.data import DataLoader
 
 from mtl.base.errors import DivergedError, InputError
 from mtl.base.files import write_json
+from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch, Heads, Network
-from mtl.settings.schema import TrainerConfig
 from mtl.training import stage as fitting
 from mtl.training.checkpoints import WEIGHTS, load_finished
 from mtl.training.module import MultitaskModule, Optimization

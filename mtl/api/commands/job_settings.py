@@ -35,8 +35,8 @@ def job_of(settings: Sequence[str]) -> "Job":
 
 def complete_settings(prefix: str, **_: Any) -> list[str]:
     """What a shell can put in place of the beginning of a setting: keys, and for a key of NAMED its values."""
+    from mtl.base.settings.layers import flatten, shipped
     from mtl.base.untrusted_yaml import read_yaml
-    from mtl.settings.layers import flatten, shipped
 
     key, equals, _value = prefix.partition("=")
     if not equals:
@@ -46,7 +46,7 @@ def complete_settings(prefix: str, **_: Any) -> list[str]:
 
 def names_of(kind: str, **_: Any) -> list[str]:
     """The names of the files of a kind, such as "suite", in configs/."""
-    from mtl.settings.layers import shipped
+    from mtl.base.settings.layers import shipped
 
     return sorted(file.stem for file in (shipped("configs") / kind).glob("*.yaml"))
 

@@ -117,8 +117,8 @@ def _job_of(settings: Sequence[str]) -> "Job":
 
 
 def _score(arguments: argparse.Namespace) -> None:
+    from mtl.base.settings.layers import find_suite
     from mtl.data.splits import choose_scored
-    from mtl.settings.layers import find_suite
     from mtl.submissions.scores import score_predictions
     from mtl.tasks.suite import load_suite
 

@@ -18,6 +18,8 @@ import torch
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
+from mtl.base.settings.layers import flatten_config
+from mtl.base.settings.schema import Config
 from mtl.benchmark_making.audits.splits import ClassShares, Gap, Repeats, Shift, class_shares, repeats, split_shift
 from mtl.benchmark_making.audits.words import LEVEL, Words, telling_words
 from mtl.data.dataset import Dataset, load_dataset, present_tasks
@@ -29,8 +31,6 @@ from mtl.methods import METHODS
 from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest, Method
-from mtl.settings.layers import flatten_config
-from mtl.settings.schema import Config
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind

@@ -13,6 +13,7 @@ import yaml
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.folders import check_new_folder, new_folder
+from mtl.base.settings.layers import find_suite
 from mtl.base.untrusted import inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.audit import TaskFiles
@@ -21,7 +22,6 @@ from mtl.data.columns import opened_parquet, parquet_errors
 from mtl.data.files import read_bytes
 from mtl.data.rows import PACKED, form_of
 from mtl.jobs.job import Job
-from mtl.settings.layers import find_suite
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Layout
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.files import counted
+from mtl.base.settings.schema import Config
 from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.findings import Finding, Part, TaskFiles
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods import METHODS
-from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task

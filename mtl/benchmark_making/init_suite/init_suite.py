@@ -18,6 +18,7 @@ from omegaconf import OmegaConf
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_text
+from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
 from mtl.benchmark_making.init_suite.label_sets import KIND
@@ -25,7 +26,6 @@ from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFile
 from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
-from mtl.settings.layers import shipped
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import SPLITS, Task
 

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from mtl.base.errors import InputError
 from mtl.base.files import counted, sha256
 from mtl.base.folders import check_new_folder, new_folder
+from mtl.base.settings.layers import find_yaml, shipped
 from mtl.benchmark_making.audits.artefacts import find_artefacts
 from mtl.benchmark_making.audits.artefacts_report import artefact_summary
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe
@@ -17,7 +18,6 @@ from mtl.benchmark_making.make.table import Table, Work
 from mtl.benchmark_making.make.writing import Done, write_all
 from mtl.data.sample import CORPORA, write_sample
 from mtl.jobs.job import load_job
-from mtl.settings.layers import find_yaml, shipped
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import PART
 

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
+from mtl.base.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
+from mtl.base.settings.schema import INDIFFERENT
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
 from mtl.jobs.engines.engine import Failures
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
-from mtl.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
-from mtl.settings.schema import INDIFFERENT
 
 logger = logging.getLogger("mtl")
 

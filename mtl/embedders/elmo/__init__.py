@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from mtl.base.lazy import lazy, resolve
+from mtl.base.settings.schema import EmbedderOptions
 from mtl.embedders.interface import EmbedderKind, VectorFiles
-from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
     from mtl.embedders.elmo.model import ELMo

@@ -7,12 +7,12 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.lazy import lazy
+from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
 from mtl.base.wings import Registry
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
 from mtl.methods.transformer.entry import short_name
-from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task

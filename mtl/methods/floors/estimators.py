@@ -58,8 +58,8 @@ def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator, te
     frequent one for the same words."""
     kind = target_kind(task)
     if kind.by_unit:
-        first = [[texts[number] for number in rows.texts[:, 0].tolist()]] if task.is_pair else []
-        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), *first)
+        firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
+        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), firsts)
     return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
 
 

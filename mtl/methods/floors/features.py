@@ -14,8 +14,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import StandardScaler, normalize
 
 from mtl.base.progress import progress
+from mtl.base.settings.schema import FloorConfig
 from mtl.data.dataset import Split, last_texts, marked_texts
-from mtl.settings.schema import FloorConfig
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 

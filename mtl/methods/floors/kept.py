@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint
+from mtl.base.settings.schema import Config, FloorConfig
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import Split, first_choices, last_texts, make_split
 from mtl.data.examples import Row, make_example
@@ -32,7 +33,6 @@ from mtl.methods.floors.features import (
     finite_numbers,
 )
 from mtl.methods.method import LoadRequest
-from mtl.settings.schema import Config, FloorConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE

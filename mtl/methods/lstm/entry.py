@@ -2,9 +2,9 @@
 
 from mtl.base.lazy import resolve
 from mtl.base.memory import check_fits
+from mtl.base.settings.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
-from mtl.settings.schema import PAPER, Config
 from mtl.tasks.suite import Suite
 
 FLOAT = 4  # bytes of a number

@@ -28,6 +28,7 @@ from scipy.sparse.csgraph import connected_components
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Progress
+from mtl.base.settings.schema import Config, FloorConfig
 from mtl.base.untrusted import read_checkpoint, read_json
 from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, Split
@@ -46,7 +47,6 @@ from mtl.methods.floors.kept import (
     write_kept,
 )
 from mtl.methods.method import LoadRequest
-from mtl.settings.schema import Config, FloorConfig
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

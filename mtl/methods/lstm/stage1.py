@@ -24,6 +24,8 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy, write_json
 from mtl.base.locks import waiting_lock
+from mtl.base.settings.layers import flatten_config, matches
+from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.embedders.interface import Embeddings
@@ -34,8 +36,6 @@ from mtl.methods.lstm.trained import new_network
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.layout import FORMAT, read_stage
-from mtl.settings.layers import flatten_config, matches
-from mtl.settings.schema import INDIFFERENT, Config
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
 from mtl.training.module import falling_adam
 from mtl.training.precision import training_precision

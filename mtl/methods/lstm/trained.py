@@ -18,6 +18,7 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import format_bytes, reserve
 from mtl.base.progress import hidden_progress, remark
+from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, Split
 from mtl.data.examples import Row
@@ -34,7 +35,6 @@ from mtl.model.encoder import Encoder, EncoderParts
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences, Sequences
 from mtl.runs.layout import finetune_folder, pretrain_folder
-from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.lazy import resolve
+from mtl.base.settings.schema import Config
 from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model
-from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 
 OWN = "tiny"  # the settings, and the name, of the transformer that a run without `transformer.path` trains

@@ -14,6 +14,7 @@ from torch import Tensor
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress
+from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded
@@ -37,7 +38,6 @@ from mtl.methods.transformer.trained import (
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences
 from mtl.runs.layout import finetune_folder
-from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import TrainerConfig, TransformerConfig
 from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.encoder import past_end
 from mtl.model.network import Batch, TaskNetwork
-from mtl.settings.schema import TrainerConfig, TransformerConfig
 from mtl.tasks.task import Task
 from mtl.training.module import Optimization, fused
 from mtl.training.precision import choose_attention

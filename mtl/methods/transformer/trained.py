@@ -15,6 +15,7 @@ from torch import Tensor
 from mtl.base.errors import InputError
 from mtl.base.extras import library_versions
 from mtl.base.progress import Progress, hidden_progress
+from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
 from mtl.base.wings import wings
 from mtl.data.dataset import Split, training_texts
@@ -38,7 +39,6 @@ from mtl.model.encoder import POOLINGS, EncoderParts, batches_by_length
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
 from mtl.runs.layout import finetune_folder
-from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below

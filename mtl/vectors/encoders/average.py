@@ -14,6 +14,8 @@ from torch import Tensor
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress, hidden_progress
+from mtl.base.settings.layers import find_suite
+from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, PART, check_choice, typed
 from mtl.base.version import VERSION
 from mtl.data.blocks import encode_blocks, text_blocks
@@ -27,8 +29,6 @@ from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
 from mtl.embedders.weighting import WEIGHTINGS, WordCounts
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
-from mtl.settings.layers import find_suite
-from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import FLOAT, Description, check_language, mean_vector
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import TrainerConfig
 from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.data.blocks import encode_blocks
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
-from mtl.settings.schema import TrainerConfig
 from mtl.vectors.encoders.encoder import FLOAT, Description, check_language
 
 

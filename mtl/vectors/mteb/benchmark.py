@@ -14,10 +14,10 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import UnknownKey, typed
 from mtl.base.untrusted import is_web_address
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.settings.layers import find_yaml, shipped
 
 MODEL = "model."
 RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name of a key of the command

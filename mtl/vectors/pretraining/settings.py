@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import PART, SHARE, check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.settings.layers import find_yaml, shipped
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # have the ids from 0 on
 BUDGET = {"max_steps", "max_minutes"}

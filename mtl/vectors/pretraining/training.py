@@ -14,8 +14,8 @@ from torch.nn import functional
 
 from mtl.base.device import to_device
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import TrainerConfig
 from mtl.base.typed import typed
-from mtl.settings.schema import TrainerConfig
 from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
 from mtl.vectors.pretraining.network import MaskedBatch, Masking, decayed_groups, masked_outputs

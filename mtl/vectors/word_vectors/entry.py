@@ -1,8 +1,8 @@
 """The registry entry of the method that answers tasks on words with word vectors alone."""
 
+from mtl.base.settings.schema import Config
 from mtl.embedders import EMBEDDERS
 from mtl.methods.floors.entries import FloorKind
-from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

@@ -60,7 +60,15 @@ def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
 
 
 def test_what_no_task_reads_is_named(tmp_path: Path) -> None:
-    row = {"text": "a b", "qas": [{"q": {}}], "spans": [1, 2], "halves": [0.5], "mixed": ["a", 1], "none": None, "": "x"}
+    row = {
+        "text": "a b",
+        "qas": [{"q": {}}],
+        "spans": [1, 2],
+        "halves": [0.5],
+        "mixed": ["a", 1],
+        "none": None,
+        "": "x",
+    }
     table = read_table(write_jsonl(tmp_path / "train.jsonl", [row, row]))
     assert list(table.columns) == ["text", "spans[]", "mixed[]"] and table.nameless == 1
     assert table.unread["qas"] == "a list of objects" and set(table.unread) == {"qas", "halves"}

@@ -68,14 +68,10 @@ def test_what_is_asked(columns: dict[str, list[str]], named: list[str]) -> None:
 
 
 def test_what_mtl_cannot_read_is_named() -> None:
-    lists = table({"text": TEXTS})
-    lists.columns["tokens[]"] = FileColumn("tokens[]", [], [["a", "b"]] * ROWS)
-    lists.columns["tags[]"] = FileColumn("tags[]", [], [["O", "B"]] * ROWS)
     for main in (
         table({"text": TEXTS}),
         table({"text": TEXTS}, unread={"qas": "a list of objects"}),
         table({"text": TEXTS}, incomplete={"label": "train.tsv:3: label: null"}),
-        lists,
     ):
         with raises_input_error():
             target_column(main, None)

@@ -17,10 +17,10 @@ from input_errors import raises_input_error
 from make_parts import SPLIT, TASK, recipe_of, write_recipe
 
 from mtl.api.cli import main
+from mtl.base.settings.layers import shipped
 from mtl.benchmark_making.audits.sheets.form import form_problems, read_sheet
 from mtl.benchmark_making.make.make import Made, make
 from mtl.data.records import read_fields
-from mtl.settings.layers import shipped
 from mtl.tasks.suite import load_suite
 
 RENAME = {"step": "map", "column": "label", "values": {"x": "train"}, "others": "keep", "into": "split"}

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from command_line import job
 
+from mtl.base.settings.layers import flatten_config
+from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.benchmark_making.sweeps.sweep import load_sweep
 from mtl.data.sample import write_sample
 from mtl.methods import METHODS
-from mtl.settings.layers import flatten_config
-from mtl.settings.schema import INDIFFERENT, Config
 
 SAMPLE = {"suite": "klej-sample"}
 

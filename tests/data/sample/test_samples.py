@@ -7,10 +7,10 @@ from processes import start
 
 import mtl.data.sample
 from mtl.api.cli import main
+from mtl.base.settings.layers import shipped
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.sample import SAMPLES, write_sample
 from mtl.data.splits import choose_scored
-from mtl.settings.layers import shipped
 from mtl.tasks.suite import load_suite
 
 

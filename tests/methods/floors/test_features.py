@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from mtl.base.settings.schema import FloorConfig
 from mtl.data.dataset import Split
 from mtl.methods.floors.features import (
     Document,
@@ -19,7 +20,6 @@ from mtl.methods.floors.features import (
     training_inputs,
 )
 from mtl.methods.floors.kept import Kept, read_kept, write_kept
-from mtl.settings.schema import FloorConfig
 from mtl.tasks.task import Task
 
 PAIR = Task("pair", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")

@@ -13,10 +13,10 @@ from input_errors import raises_input_error
 from torch import nn
 
 from mtl.base.files import write_json
+from mtl.base.settings.schema import Config
 from mtl.jobs.baseline import begin, run_baseline
 from mtl.methods.lstm.stage1 import SharedStage1, stage1_key
 from mtl.runs.finished import find_runs
-from mtl.settings.schema import Config
 
 FOUR = ["pretrain.max_steps=8", "pretrain.validate_every=4", "seeds=[1]"]
 

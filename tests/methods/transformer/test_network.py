@@ -9,6 +9,7 @@ from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import TrainerConfig, TransformerConfig
 from mtl.methods.transformer.network import (
     TransformerNetwork,
     body_input,
@@ -19,7 +20,6 @@ from mtl.methods.transformer.network import (
 )
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 from mtl.model.network import Batch
-from mtl.settings.schema import TrainerConfig, TransformerConfig
 from mtl.tasks.task import Task
 
 TASKS = [Task(id=id, kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy") for id in ("t", "u")]

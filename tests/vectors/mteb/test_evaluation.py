@@ -21,7 +21,7 @@ from sklearn.metrics import accuracy_score, average_precision_score
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.settings.layers import shipped
+from mtl.base.settings.layers import shipped
 from mtl.vectors.encoders import ENCODERS
 from mtl.vectors.encoders.encoder import Choices, EncoderKind
 from mtl.vectors.mteb.benchmark import Benchmark, ModelFacts

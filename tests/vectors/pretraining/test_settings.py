@@ -6,7 +6,7 @@ from input_errors import raises_input_error
 from pretraining_parts import GIVEN
 
 from mtl.base.errors import InputError
-from mtl.settings.layers import shipped
+from mtl.base.settings.layers import shipped
 from mtl.vectors.pretraining.settings import read_settings
 
 

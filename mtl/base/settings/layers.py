@@ -10,8 +10,8 @@ from omegaconf import OmegaConf
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.names import meant
+from mtl.base.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
 
 # Options that earlier versions of this format had, with the values that changed nothing.
 DELETED = {
@@ -25,7 +25,7 @@ DELETED = {
 
 def shipped(folder: str) -> Path:
     """A folder that comes with the package (configs or embeddings): inside it when installed, beside it in a checkout."""
-    package = Path(__file__).parent.parent
+    package = Path(__file__).parent.parent.parent
     inside = package / "shipped" / folder
     return inside if inside.is_dir() else package.parent / folder
 

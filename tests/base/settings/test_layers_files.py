@@ -6,9 +6,7 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
-from mtl.embedders import embedder_kind
-from mtl.jobs.job import load_job
-from mtl.settings.layers import (
+from mtl.base.settings.layers import (
     differences,
     find_suite,
     find_yaml,
@@ -18,7 +16,9 @@ from mtl.settings.layers import (
     save_config,
     shipped,
 )
-from mtl.settings.schema import Config, EmbedderOptions
+from mtl.base.settings.schema import Config, EmbedderOptions
+from mtl.embedders import embedder_kind
+from mtl.jobs.job import load_job
 
 
 def read(path: Path) -> Config:

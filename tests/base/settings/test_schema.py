@@ -8,10 +8,10 @@ from input_errors import raises_input_error
 from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import BY_TASK, CHOICES, INDIFFERENT, LOCATIONS, Config, config_of
 from mtl.base.typed import declared_keys, notes_of
 from mtl.embedders import EMBEDDERS
 from mtl.jobs.job import load_job
-from mtl.settings.schema import BY_TASK, CHOICES, INDIFFERENT, LOCATIONS, Config, config_of
 
 
 def test_what_keys_are_follows_from_their_types_and_lists_have_examples() -> None:
