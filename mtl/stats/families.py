@@ -66,11 +66,6 @@ class SeedParts:
     counted: np.ndarray
     freedom: np.ndarray
 
-    def with_seeds(self, seeds: int) -> "SeedParts":
-        """What as many seeds of each run would add."""
-        share, freedom = self.seeds / seeds, self.freedom + seeds - self.seeds
-        return SeedParts(np.full_like(self.seeds, seeds), self.variance * share, self.counted * share, freedom)
-
     def of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs).
 
