@@ -16,35 +16,31 @@ MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such chara
 DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed left behind may hold it open
 
 
-class Sender:
-    """The display of a process that trains a seed: it sends all events to the process that reads this one's standard error.
+def send(prefix: str, event: Event) -> None:
+    """The display of a process that trains a seed: send an event to the process that reads this one's standard error.
 
     The prefix stands before titles and details, as in "random-frozen · "; it is empty if there is only one run.
     """
+    line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
+    with suppress(OSError):
+        os.write(2, line)
 
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
 
-    def show(self, event: Event) -> None:
-        line = MARK + msgspec.json.encode(self._named(event)) + b"\n"
-        with suppress(OSError):
-            os.write(2, line)
-
-    def _named(self, event: Event) -> Event:
-        match event:
-            case Advanced(title=title):
-                return msgspec.structs.replace(event, title=f"{self._prefix}{title}")
-            case Ended(last=last):
-                return msgspec.structs.replace(event, last=self._named(last))
-            case Detail(text=text):
-                return Detail(f"{self._prefix}{text}")
-            case Scored():
-                return msgspec.structs.replace(event, run=self._prefix.removesuffix(" · "))
-        return event
+def _prefixed(prefix: str, event: Event) -> Event:
+    match event:
+        case Advanced(title=title):
+            return msgspec.structs.replace(event, title=f"{prefix}{title}")
+        case Ended(last=last):
+            return msgspec.structs.replace(event, last=_prefixed(prefix, last))
+        case Detail(text=text):
+            return Detail(f"{prefix}{text}")
+        case Scored():
+            return msgspec.structs.replace(event, run=prefix.removesuffix(" · "))
+    return event
 
 
 class Relay:
-    """Shows the events that a `Sender` writes into a pipe, and prints what else is in it. A thread reads the pipe to its end."""
+    """Shows the events that `send` writes into a pipe, and prints what else is in it. A thread reads the pipe to its end."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import connection
 from typing import Any
 
@@ -18,7 +19,7 @@ from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.progress import log_to_standard_error, set_display
-from mtl.base.relay import Relay, Sender
+from mtl.base.relay import Relay, send
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines.engine import Done, Unit, ready
 
@@ -120,7 +121,7 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
     with standard_streams():
         log_to_standard_error(unit.prefix)
         if RELAYED:
-            set_display(Sender(unit.prefix))
+            set_display(partial(send, unit.prefix))
         try:
             with sigterm_as_interrupt():
                 report.send((None, unit.call(*unit.arguments)))
