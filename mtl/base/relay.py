@@ -39,34 +39,29 @@ def _prefixed(prefix: str, event: Event) -> Event:
     return event
 
 
-class Relay:
-    """Shows the events that `send` writes into a pipe, and prints what else is in it. A thread reads the pipe to its end."""
+def relay(stream: BinaryIO) -> threading.Thread:
+    """Start a thread that shows the events that `send` writes into a pipe, and prints what else is in it, to the pipe's end."""
+    thread = threading.Thread(target=_show_all, args=(stream,), daemon=True)
+    thread.start()
+    return thread
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
 
-    def join(self) -> None:
-        """Wait until all that the process has written is shown."""
-        self._thread.join(DRAIN)
-
-    def _read(self) -> None:
-        operations: dict[int, Advanced] = {}
-        with self._stream:
-            for line in self._stream:
-                text, mark, content = line.partition(MARK)
-                if text:
-                    sys.stderr.write(text.decode(errors="replace"))
-                if mark:
-                    try:
-                        event = msgspec.json.decode(content, type=Event)
-                    except msgspec.DecodeError:  # the process was killed while it wrote
-                        continue
-                    if isinstance(event, Advanced):
-                        operations[event.key] = event
-                    elif isinstance(event, Ended):
-                        operations.pop(event.last.key, None)
-                    show(event)
-        for operation in operations.values():  # of a process that was killed
-            show(Ended(operation, failed=True))
+def _show_all(stream: BinaryIO) -> None:
+    operations: dict[int, Advanced] = {}
+    with stream:
+        for line in stream:
+            text, mark, content = line.partition(MARK)
+            if text:
+                sys.stderr.write(text.decode(errors="replace"))
+            if mark:
+                try:
+                    event = msgspec.json.decode(content, type=Event)
+                except msgspec.DecodeError:  # the process was killed while it wrote
+                    continue
+                if isinstance(event, Advanced):
+                    operations[event.key] = event
+                elif isinstance(event, Ended):
+                    operations.pop(event.last.key, None)
+                show(event)
+    for operation in operations.values():  # of a process that was killed
+        show(Ended(operation, failed=True))

@@ -8,7 +8,7 @@ import pytest
 
 from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
 from mtl.base.progress import Progress, set_display, show
-from mtl.base.relay import Relay, send
+from mtl.base.relay import relay, send
 
 
 def relayed(written: bytes) -> list[Event]:
@@ -16,10 +16,10 @@ def relayed(written: bytes) -> list[Event]:
     reader, writer = os.pipe()
     seen = list[Event]()
     set_display(seen.append)
-    relay = Relay(os.fdopen(reader, "rb"))
+    thread = relay(os.fdopen(reader, "rb"))
     os.write(writer, written)
     os.close(writer)
-    relay.join()
+    thread.join()
     set_display(None)
     return seen
 
