@@ -6,8 +6,7 @@ from itertools import combinations
 
 from mtl.reports.board import PairTests, Row, rank
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, PairTest, Sample, compare
-from mtl.stats.families import all_tails, family_tests, with_holm
-from mtl.stats.ranks import rank_intervals
+from mtl.stats.families import all_tails, family_tests, rank_intervals, with_holm
 from mtl.tasks.suite import AVERAGE
 
 MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
