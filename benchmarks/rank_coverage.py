@@ -13,8 +13,7 @@ import argparse
 import numpy as np
 
 from mtl.stats.comparison import Sample, sample
-from mtl.stats.families import family_tests
-from mtl.stats.ranks import rank_intervals
+from mtl.stats.families import family_tests, rank_intervals
 from mtl.stats.resampling import RowSet
 
 SHOWN = {

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -31,7 +32,7 @@ class Comparison:
     """Runs on one suite, beside the published rows; what `mtl.compare` returns. A notebook shows its table.
 
     Scores and differences are on the scale of the suite, which is × 100 unless the suite file says otherwise. "average" is the column
-    of the suite's score. How intervals, tests and ranks are computed: `mtl.stats.comparison`, `mtl.stats.ranks`.
+    of the suite's score. How intervals, tests and ranks are computed: `mtl.stats.comparison`, `mtl.stats.families`.
 
     Attributes:
         board: all that the comparison holds, as the forms of the report read it.
@@ -44,10 +45,10 @@ class Comparison:
     def scores(self) -> "DataFrame":
         """The medians over seeds, float (runs, average and tasks); missing where a run has no score. Raises InputError without pandas."""
         value = self.board.scale.value
-        cells: dict[str, dict[str, float]] = {}
-        for row in self._runs:
-            scores = {column: row.score(column) for column in self.board.columns}
-            cells[row.name] = {column: value(score.median) for column, score in scores.items() if score is not None}
+        cells = {
+            row.name: {column: value(score.median) for column in self.board.columns if (score := row.score(column))}
+            for row in self._runs
+        }
         return grid(cells, "run", "task").reindex(columns=list(self.board.columns))
 
     @property
@@ -235,7 +236,7 @@ def _records(runs: Compared | Collection[Compared] | Mapping[str, Compared]) -> 
             records = _opened(compared)
             if len(records) > 1:
                 raise InputError(f"holds {len(records)} runs; name one", key=f"runs.{name}", value=compared)
-            named.append(records[0].named(name))
+            named.append(replace(records[0], name=name))
         return named
     listed = [runs] if isinstance(runs, Run | str | PathLike) else list(runs)
     records = [record for compared in listed for record in _opened(compared)]
@@ -245,7 +246,7 @@ def _records(runs: Compared | Collection[Compared] | Mapping[str, Compared]) -> 
     by_path = {record.folder.path.resolve(): record for record in records}
     names = Counter(record.name for record in by_path.values())
     records = list(by_path.values())
-    return [r.named(r.folder.path.as_posix()) if names[r.name] > 1 else r for r in records]
+    return [replace(r, name=r.folder.path.as_posix()) if names[r.name] > 1 else r for r in records]
 
 
 def _opened(compared: Compared) -> Sequence[finished.FinishedRun]:

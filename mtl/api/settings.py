@@ -3,25 +3,15 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
-
-if TYPE_CHECKING:
-    from mtl.jobs.job import Job
 
 MOST_ITEMS = 10_000  # of a list
 
 Settings: TypeAlias = str | Mapping[str, Any]
 """One setting as on the command line, as in "encoder.hidden_size=64", or several by key; nested, or with dotted keys."""
-
-
-def job_of(settings: Sequence[Settings], named: Mapping[str, Any]) -> "Job":
-    """The run that settings describe; see `plain_settings`. Raises InputError."""
-    from mtl.jobs.job import load_job
-
-    return load_job(plain_settings(settings, named))
 
 
 def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> dict[str, Any]:

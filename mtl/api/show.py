@@ -58,9 +58,7 @@ def grid(cells: Mapping[Any, Mapping[Any, Any]], index: str, columns: str) -> "D
     check_installed(EXTRA, "pandas")
     import pandas
 
-    made = pandas.DataFrame.from_dict(dict(cells), orient="index")
-    made.index.name, made.columns.name = index, columns
-    return made
+    return pandas.DataFrame.from_dict(dict(cells), orient="index").rename_axis(index=index, columns=columns)
 
 
 def _block(block: str) -> str:

@@ -1,7 +1,7 @@
 """What happens in a long operation or a run, as values that a display shows and that processes send each other."""
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -98,7 +98,7 @@ class Scored(Struct, tag=True, frozen=True):
 
 
 class Detail(Struct, tag=True, frozen=True):
-    """A line on what a terminal shows in its own form, such as the result of a stage."""
+    """A line on what a terminal shows in its own form, such as the result of a stage: it is for logs."""
 
     text: str
 
@@ -110,9 +110,3 @@ class Remark(Struct, tag=True, frozen=True):
 
 
 Event: TypeAlias = Advanced | Ended | RunBegun | RunEnded | Scored | Detail | Remark
-
-
-class Display(Protocol):
-    """Shows events to the user."""
-
-    def show(self, event: Event) -> None: ...

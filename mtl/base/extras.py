@@ -24,9 +24,10 @@ EXTRAS = {
 }
 
 
-def missing_package(extra: str) -> str | None:
-    """The first package of an extra that is not installed, by the name to import; None if all are. Imports none of them."""
-    return next((name for name in known_extras()[extra] if find_spec(name) is None), None)
+def missing_package(extra: str, package: str | None = None) -> str | None:
+    """The first package of an extra, or this one, that is not installed, by the name to import; None if all are. Imports none of them."""
+    needed = known_extras()[extra] if package is None else (package,)
+    return next((name for name in needed if find_spec(name) is None), None)
 
 
 def known_extras() -> dict[str, tuple[str, ...]]:
@@ -42,8 +43,7 @@ def check_installed(extra: str, package: str | None = None, **where: Any) -> Non
         package: the one that is needed, by the name to import; None: all of the extra.
         where: what needs it, as in the constructor of InputError.
     """
-    needed = known_extras()[extra] if package is None else (package,)
-    if (name := next((name for name in needed if find_spec(name) is None), None)) is not None:
+    if (name := missing_package(extra, package)) is not None:
         raise InputError(f"the package {name} is missing; install it: pip install 'mtl-baselines[{extra}]'", **where)
 
 

@@ -126,12 +126,6 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
         torch.save(content, file)
 
 
-def write_new(path: Path, text: str) -> None:
-    """`write_text`, unless there is a file already."""
-    if not path.exists():
-        write_text(path, text)
-
-
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON, atomically."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")

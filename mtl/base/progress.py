@@ -8,7 +8,7 @@ import itertools
 import logging
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -16,7 +16,7 @@ from typing import TypeVar
 from msgspec import structs
 
 from mtl.base.display import Lines, Terminal
-from mtl.base.events import Advanced, Detail, Display, Ended, Event, Remark, RunBegun, RunEnded
+from mtl.base.events import Advanced, Ended, Event, RunBegun, RunEnded
 from mtl.base.terminal import Cell, draws, one_line
 
 EVENT_EVERY = 0.1  # seconds between two events of one operation
@@ -27,11 +27,11 @@ Item = TypeVar("Item")
 
 _hidden: ContextVar[bool] = ContextVar("hidden", default=False)
 _keys = itertools.count()
-_display: Display | None = None
+_display: Callable[[Event], None] | None = None
 
 
-def set_display(display: Display | None) -> None:
-    """Let this display show the events of this process; None: the one that fits standard error."""
+def set_display(display: Callable[[Event], None] | None) -> None:
+    """Let this function show the events of this process; None: the one that fits standard error."""
     global _display
     _display = display
 
@@ -41,18 +41,9 @@ def show(event: Event) -> None:
     global _display
     if _display is None:
         in_cell = type(sys.stderr).__module__.startswith("ipykernel.")  # of a notebook
-        _display = Terminal() if draws(sys.stderr) else Terminal(Cell()) if in_cell else Lines()
-    _display.show(event)
-
-
-def detail(text: str) -> None:
-    """A line on what a terminal shows in its own form, such as the result of a stage: it is for logs."""
-    show(Detail(text))
-
-
-def remark(text: str) -> None:
-    """A line that is shown once, however many seeds say it."""
-    show(Remark(text))
+        display = Terminal() if draws(sys.stderr) else Terminal(Cell()) if in_cell else Lines()
+        _display = display.show
+    _display(event)
 
 
 @contextmanager

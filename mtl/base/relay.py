@@ -16,61 +16,52 @@ MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such chara
 DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed left behind may hold it open
 
 
-class Sender:
-    """The display of a process that trains a seed: it sends all events to the process that reads this one's standard error.
+def send(prefix: str, event: Event) -> None:
+    """The display of a process that trains a seed: send an event to the process that reads this one's standard error.
 
     The prefix stands before titles and details, as in "random-frozen · "; it is empty if there is only one run.
     """
-
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-
-    def show(self, event: Event) -> None:
-        line = MARK + msgspec.json.encode(self._named(event)) + b"\n"
-        with suppress(OSError):
-            os.write(2, line)
-
-    def _named(self, event: Event) -> Event:
-        match event:
-            case Advanced(title=title):
-                return msgspec.structs.replace(event, title=f"{self._prefix}{title}")
-            case Ended(last=last):
-                return msgspec.structs.replace(event, last=self._named(last))
-            case Detail(text=text):
-                return Detail(f"{self._prefix}{text}")
-            case Scored():
-                return msgspec.structs.replace(event, run=self._prefix.removesuffix(" · "))
-        return event
+    line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
+    with suppress(OSError):
+        os.write(2, line)
 
 
-class Relay:
-    """Shows the events that a `Sender` writes into a pipe, and prints what else is in it. A thread reads the pipe to its end."""
+def _prefixed(prefix: str, event: Event) -> Event:
+    match event:
+        case Advanced(title=title):
+            return msgspec.structs.replace(event, title=f"{prefix}{title}")
+        case Ended(last=last):
+            return msgspec.structs.replace(event, last=_prefixed(prefix, last))
+        case Detail(text=text):
+            return Detail(f"{prefix}{text}")
+        case Scored():
+            return msgspec.structs.replace(event, run=prefix.removesuffix(" · "))
+    return event
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
 
-    def join(self) -> None:
-        """Wait until all that the process has written is shown."""
-        self._thread.join(DRAIN)
+def relay(stream: BinaryIO) -> threading.Thread:
+    """Start a thread that shows the events that `send` writes into a pipe, and prints what else is in it, to the pipe's end."""
+    thread = threading.Thread(target=_show_all, args=(stream,), daemon=True)
+    thread.start()
+    return thread
 
-    def _read(self) -> None:
-        operations: dict[int, Advanced] = {}
-        with self._stream:
-            for line in self._stream:
-                text, mark, content = line.partition(MARK)
-                if text:
-                    sys.stderr.write(text.decode(errors="replace"))
-                if mark:
-                    try:
-                        event = msgspec.json.decode(content, type=Event)
-                    except msgspec.DecodeError:  # the process was killed while it wrote
-                        continue
-                    if isinstance(event, Advanced):
-                        operations[event.key] = event
-                    elif isinstance(event, Ended):
-                        operations.pop(event.last.key, None)
-                    show(event)
-        for operation in operations.values():  # of a process that was killed
-            show(Ended(operation, failed=True))
+
+def _show_all(stream: BinaryIO) -> None:
+    operations: dict[int, Advanced] = {}
+    with stream:
+        for line in stream:
+            text, mark, content = line.partition(MARK)
+            if text:
+                sys.stderr.write(text.decode(errors="replace"))
+            if mark:
+                try:
+                    event = msgspec.json.decode(content, type=Event)
+                except msgspec.DecodeError:  # the process was killed while it wrote
+                    continue
+                if isinstance(event, Advanced):
+                    operations[event.key] = event
+                elif isinstance(event, Ended):
+                    operations.pop(event.last.key, None)
+                show(event)
+    for operation in operations.values():  # of a process that was killed
+        show(Ended(operation, failed=True))

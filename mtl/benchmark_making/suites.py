@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
-from mtl.api.settings import Settings, job_of
+from mtl.api.settings import Settings, plain_settings
 from mtl.api.show import MarkdownText, frame
 from mtl.base.errors import InputError
 from mtl.base.files import without_empty_folders, write_text
@@ -254,7 +254,9 @@ def audit(
         >>> mtl.audit(suite="klej-sample", tasks=["cbd"]).findings.columns.tolist()[:3]
         ['kind', 'task', 'split']
     """
-    return AuditReport(audit_job(job_of(settings, named), check, share, floors))
+    from mtl.jobs.job import load_job
+
+    return AuditReport(audit_job(load_job(plain_settings(settings, named)), check, share, floors))
 
 
 def audit_job(

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from mtl.base.errors import InputError
-from mtl.base.events import Scored
+from mtl.base.events import Detail, Scored
 from mtl.base.files import write_json, write_text
-from mtl.base.progress import detail, show, shown_run
+from mtl.base.progress import show, shown_run
 from mtl.base.settings.layers import find_suite, flatten_config
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions
@@ -166,7 +166,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
         show(scored)
         average = scored.average and f" · average {scored.average}"
         listed = ", ".join(f"{id} {score}" for id, score in scored.scores.items())
-        detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average}")
+        show(Detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average}"))
         cost = method.cost(seed, job.folder.seed(seed))
         result |= {"cost": cost, "versions": versions(), "machine": machine(job.config)}
         result["remarks"] = _submit(job, dataset, seed, cost["parameters"])

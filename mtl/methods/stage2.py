@@ -10,8 +10,9 @@ from pathlib import Path
 import torch
 
 from mtl.base.device import device_of
+from mtl.base.events import Detail
 from mtl.base.files import write_checkpoint
-from mtl.base.progress import detail
+from mtl.base.progress import show
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import last_texts
@@ -87,7 +88,7 @@ class Finetuning:
         content["state_dict"] = {name: weights[name] for name in weights if name in content["state_dict"]}
         content["threshold_shift"] = [*shifts.values()] if len(shifts) > 1 else shift
         write_checkpoint(path, content)
-        detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}")
+        show(Detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}"))
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune

@@ -74,18 +74,9 @@ def _scored(rows: Sequence[Row]) -> Iterator[tuple[int, FinishedRun, Task]]:
             yield from ((number, row.run, task) for task in row.run.tasks)
 
 
-def values_of(cell: str) -> list[str]:
-    """The values in a cell, none twice.
-
-    >>> values_of("Negation; Universal"), values_of("")
-    (['Negation', 'Universal'], [])
-    """
-    return list(dict.fromkeys(filter(None, (part.strip() for part in cell.split(SEPARATOR)))))
-
-
 def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
     """The rows of each part, bool (rows,), by value, and how many values are left out. A row counts for each of its values."""
-    values = [values_of(cell) for cell in cells]
+    values = [set(filter(None, map(str.strip, cell.split(SEPARATOR)))) for cell in cells]
     counts = Counter(value for row in values for value in row)
     frequent = sorted(counts, key=lambda value: (-counts[value], value))
     parts = {ALL: np.ones(len(cells), dtype=bool)}

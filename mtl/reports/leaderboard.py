@@ -8,7 +8,7 @@ from mtl.base.progress import progress
 from mtl.base.wings import wings
 from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
 from mtl.reports.breakdowns import breakdowns
-from mtl.reports.notes import interval_note, mark_notes, run_notes, settings_spreads
+from mtl.reports.notes import INTERVAL_NOTE, mark_notes, run_notes, settings_spreads
 from mtl.reports.pairs import pair_tests, tests_note
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import MetricScores, splits_text
@@ -52,7 +52,7 @@ def leaderboard(
         columns,
         rows,
         marks=mark_notes(suite, rows),
-        facts=[interval_note(), *tests_note(rows, tests), *wing_notes, *run_notes(suite, rows, ungrouped)],
+        facts=[INTERVAL_NOTE, *tests_note(rows, tests), *wing_notes, *run_notes(suite, rows, ungrouped)],
         tests=tests,
         groups=metric_groups(suite, rows),
         breakdowns=breakdowns(rows),

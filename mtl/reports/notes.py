@@ -18,6 +18,11 @@ from mtl.tasks.suite import Suite
 MOST_NAMED = 20  # runs in one note; the others are counted
 # Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
 SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
+INTERVAL_NOTE = (
+    f"Intervals ({COVERAGE:g} %) show how far the mean over seeds may be from the score to expect with other seeds and other rows. "
+    f"The variance over rows comes from {RESAMPLES} bootstrap resamples of the scored rows (of groups, where rows belong "
+    f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds, an interval covers only the variance over rows."
+)
 
 
 def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
@@ -48,15 +53,6 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     if any(row.missing or row.reduced for row in rows):
         bold += " Marked scores compare only with those marked for the same reason."
     return [*notes, bold]
-
-
-def interval_note() -> str:
-    """How intervals are computed."""
-    return (
-        f"Intervals ({COVERAGE:g} %) show how far the mean over seeds may be from the score to expect with other seeds and other rows. "
-        f"The variance over rows comes from {RESAMPLES} bootstrap resamples of the scored rows (of groups, where rows belong "
-        f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds, an interval covers only the variance over rows."
-    )
 
 
 def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> list[str]:

@@ -1,13 +1,12 @@
 """Paired tests between the runs of a leaderboard, with Holm's correction for all of them together."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
 from mtl.reports.board import PairTests, Row, rank
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, PairTest, Sample, compare
-from mtl.stats.families import ColumnTests, all_tails, family_tests, with_holm
-from mtl.stats.ranks import rank_intervals
+from mtl.stats.families import all_tails, family_tests, rank_intervals, with_holm
 from mtl.tasks.suite import AVERAGE
 
 MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
@@ -49,25 +48,13 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     for (pair, column), test in with_holm(tests, tails, family_tails).items():
         comparisons.setdefault(pair, {})[column] = test
     number = len(tails) if family_tails is None else len(family_tails)
-    return PairTests(comparisons, tested, by_score, number, {} if named else _ranks(groups, family))
-
-
-def column_ranks(rows: Sequence[Row]) -> dict[str, dict[int, tuple[int, int]]]:
-    """`PairTests.ranks`, with Holm's correction for the tests of every pair of runs, every task and the average."""
-    groups = comparable_samples(rows)
-    return _ranks(groups, family_tests(groups))
-
-
-def _ranks(
-    groups: Mapping[tuple[str, str], Mapping[int, Sample]], family: Mapping[tuple[str, str], ColumnTests]
-) -> dict[str, dict[int, tuple[int, int]]]:
-    """The rank intervals of the columns whose runs are all on the same rows."""
     number_of_groups = Counter(column for column, _ in groups)
-    return {
+    ranks = {
         column: dict(zip(groups[column, key], intervals, strict=True))
         for (column, key), intervals in rank_intervals(family).items()
-        if number_of_groups[column] == 1
+        if number_of_groups[column] == 1 and not named
     }
+    return PairTests(comparisons, tested, by_score, number, ranks)
 
 
 def comparable_samples(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, Sample]]:

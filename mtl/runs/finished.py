@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -39,10 +39,6 @@ class FinishedRun:
     folder: RunFolder
     summary: Summary
     suite: Suite
-
-    def named(self, name: str) -> "FinishedRun":
-        """The same run under another name."""
-        return replace(self, name=name)
 
     @property
     def tasks(self) -> list[Task]:

@@ -2,11 +2,10 @@
 
 import os
 import re
-import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.base.errors import InputError
@@ -26,36 +25,6 @@ SEED = re.compile(r"seed-\d+")
 MARKS = {"*": "tasks of the average are missing", "†": "data of other sizes than the published ones"}
 
 
-@dataclass
-class Files:
-    """The files below a folder, without those that links lead to.
-
-    Args:
-        changed: when the last one of them changed, in seconds since 1970.
-        sizes: the bytes on disk, by file system and file: a file with two names, as shared weights have, is one.
-    """
-
-    changed: float = 0.0
-    sizes: dict[tuple[int, int], int] = field(default_factory=dict)
-
-    def add(self, path: str) -> None:
-        """Add a file, or all files below a folder."""
-        status = os.lstat(path)
-        if stat.S_ISDIR(status.st_mode):
-            with os.scandir(path) as entries:
-                for entry in entries:
-                    with suppress(FileNotFoundError):  # a run that trains removes files
-                        self.add(entry.path)
-            return
-        self.changed = max(self.changed, status.st_mtime)
-        self.sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
-
-    @property
-    def size(self) -> int:
-        """Bytes on disk."""
-        return sum(self.sizes.values())
-
-
 @dataclass(frozen=True)
 class StoredRun:
     """A run as it lies on disk.
@@ -65,6 +34,8 @@ class StoredRun:
         done: the number of finished seeds.
         asked: the number of all its seeds; None if it is unknown.
         average: as it is shown, with its marks; empty if there is none.
+        changed: when the last one of its files changed, in seconds since 1970.
+        sizes: the bytes on disk, by file system and file: a file with two names, as shared weights have, is one.
         problem: what is damaged; empty if nothing is.
     """
 
@@ -74,7 +45,8 @@ class StoredRun:
     done: int
     asked: int | None
     average: str
-    files: Files
+    changed: float
+    sizes: Mapping[tuple[int, int], int]
     problem: str = ""
 
 
@@ -99,8 +71,7 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
-    files = Files()
-    files.add(str(folder.path))
+    files = _changed_and_sizes(folder.path)
     done = sum(SEED.fullmatch(scores.parent.name) is not None for scores in folder.path.glob("seed-*/scores.json"))
     state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
     try:
@@ -109,16 +80,28 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
             summary = read_summary(folder.summary)
             suite, seeds, average = read_suite(folder, suites), len(summary["seeds"]), summary["average"]
             shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
-            return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, files)
+            return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, *files)
         if not folder.config.exists():
-            return StoredRun(folder.path, state, "", done, None, "", files)
+            return StoredRun(folder.path, state, "", done, None, "", *files)
         begun = read_yaml(folder.config)
         asked = begun.get("seeds")
         if not isinstance(asked, list):
             raise InputError("must be a list", path=folder.config, key="seeds")
-        return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", files)
+        return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", *files)
     except (InputError, OSError, UnicodeDecodeError) as error:
-        return StoredRun(folder.path, state if state == RUNNING else DAMAGED, "", done, None, "", files, str(error))
+        return StoredRun(folder.path, state if state == RUNNING else DAMAGED, "", done, None, "", *files, str(error))
+
+
+def _changed_and_sizes(folder: Path) -> tuple[float, dict[tuple[int, int], int]]:
+    """`StoredRun.changed` and `StoredRun.sizes` of the files below a folder, without those that links lead to."""
+    changed, sizes = 0.0, {}
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):  # a run that trains removes files
+                status = Path(path, name).lstat()
+                changed = max(changed, status.st_mtime)
+                sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return changed, sizes
 
 
 def runs_text(runs: Sequence[StoredRun]) -> str:
@@ -127,7 +110,7 @@ def runs_text(runs: Sequence[StoredRun]) -> str:
     for run in runs:
         seeds = MISSING if run.asked is None else f"{run.done} of {run.asked}"
         state = "" if run.state == FINISHED else run.state + (f": {run.problem}" if run.problem else "")
-        facts = run.average or MISSING, format_age(time.time() - run.files.changed), format_bytes(run.files.size)
+        facts = run.average or MISSING, format_age(time.time() - run.changed), format_bytes(sum(run.sizes.values()))
         rows.append(tuple(map(one_line, (str(run.folder), run.suite or MISSING, seeds, *facts, state))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     placed = [[*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]] for row in rows]
@@ -135,7 +118,7 @@ def runs_text(runs: Sequence[StoredRun]) -> str:
     states = [run.state for run in runs]
     counts = [f"{states.count(state)} {state}" for state in (UNFINISHED, RUNNING, DAMAGED) if state in states]
     # A file with a name in two runs, as shared weights have, counts once.
-    size = sum({id: size for run in runs for id, size in run.files.sizes.items()}.values())
+    size = sum({id: size for run in runs for id, size in run.sizes.items()}.values())
     total = f"{counted(len(runs), 'run')}{', of them ' if counts else ''}{', '.join(counts)}; {format_bytes(size)}"
     marks = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if any(mark in run.average for run in runs)]
     return "\n".join([*lines, total, *(["; ".join(marks)] if marks else [])])

@@ -1,4 +1,4 @@
-"""Tests of every two runs on every column at once: the probability of even one false verdict is at most 5 %.
+"""Tests of every two runs on every column at once, and the ranks that they leave open: the probability of even one false verdict is at most 5 %.
 
 Holm's correction (1979) reads small p-values alone. A test that estimates the variance over seeds from the seeds of two runs is right at 5 %
 (`mtl.stats.comparison.compare`), but not at 0.01 %: of many runs of three seeds, some have nearly equal scores by chance, and differences between
@@ -65,11 +65,6 @@ class SeedParts:
     variance: np.ndarray
     counted: np.ndarray
     freedom: np.ndarray
-
-    def with_seeds(self, seeds: int) -> "SeedParts":
-        """What as many seeds of each run would add."""
-        share, freedom = self.seeds / seeds, self.freedom + seeds - self.seeds
-        return SeedParts(np.full_like(self.seeds, seeds), self.variance * share, self.counted * share, freedom)
 
     def of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs).
@@ -220,6 +215,28 @@ def largest_rejected(tails: np.ndarray) -> float:
     ordered = np.sort(tails)
     rejected = int(np.searchsorted(_stepped_down(ordered), LEVEL))
     return float(ordered[rejected - 1]) if rejected else -1.0
+
+
+def rank_intervals(family: Mapping[Column, ColumnTests]) -> dict[Column, list[tuple[int, int]]]:
+    """The lowest and the highest rank of each run in each column, 1 for the best, in the order of the tests' runs.
+
+    A run's rank is 1 plus the number of runs whose expected score is higher. With pairwise tests of which even one errs with a probability of at
+    most 5 % (Holm's correction), the true rank lies between 1 plus the number of runs that are better than it and the number of runs less the
+    number that are worse, for all runs at once with a probability of at least 95 % (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for
+    ranks"; Al Mohamad, Goeman and van Zwet 2022). Runs that no test separates share their ranks: "2–5", not "3". benchmarks/rank_coverage.py
+    measures the coverage.
+
+    Args:
+        family: by column, the tests of every two of its runs (`family_tests`). Holm's correction is for all columns together.
+    """
+    largest = largest_rejected(all_tails(family))
+    intervals = {}
+    for column, tests in family.items():
+        # run (first axis) than run (second axis)
+        better = (tests.difference > 0) & (tests.tail <= largest) & (tests.p < LEVEL)
+        lows, highs = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+        intervals[column] = list(zip(lows.tolist(), highs.tolist(), strict=True))
+    return intervals
 
 
 def _stepped_down(ordered: np.ndarray) -> np.ndarray:

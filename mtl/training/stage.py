@@ -24,10 +24,10 @@ from torch.utils.data import DataLoader
 from mtl.base.clock import format_duration
 from mtl.base.device import device_of
 from mtl.base.errors import DivergedError, InputError
-from mtl.base.events import Scored
+from mtl.base.events import Detail, Scored
 from mtl.base.extras import missing_package
 from mtl.base.files import write_checkpoint, write_json
-from mtl.base.progress import Progress, detail, show
+from mtl.base.progress import Progress, show
 from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch
 from mtl.tasks.metrics import TIE
@@ -114,7 +114,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
     write_json(stage.folder / DONE, {**stage.facts, "average": kept.score, **module.record()})
-    detail(_outcome(module, stage, kept))
+    show(Detail(_outcome(module, stage, kept)))
     resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
 
 

@@ -43,6 +43,8 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         ),
         (["embeddings", "fetch", "fasttext", "recipe=none"], "recipe=none: unknown"),
         (["predict", "none", "x.tsv", "--task", "cbd"], "none/config.yaml: no such file"),
+        # Foreign text cannot write a line of its own.
+        (["predict", "none\x1b]0;x\nmtl: fine", "x.txt", "--task", "cbd"], r"none\x1b]0;x\nmtl: fine/config.yaml: no such file"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line_and_exit_status_2(
@@ -202,15 +204,6 @@ def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     done = subprocess.run(run, cwd=empty, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (empty / "runs/klej-sample/random-frozen/summary.json").exists()
-
-
-def test_foreign_text_cannot_write_a_line_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["predict", "none\x1b]0;x\nmtl: fine", "x.txt", "--task", "cbd"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert r"none\x1b]0;x\nmtl: fine/config.yaml: no such file" in line
 
 
 def test_memory_that_runs_out_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

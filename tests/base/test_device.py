@@ -86,14 +86,11 @@ def test_elmo_computes_with_exact_arithmetic(elmo_files: tuple[str, str], monkey
     assert seen == [["ieee", "ieee", "ieee", True]]
 
 
-def test_description_names_the_cpu() -> None:
+def test_description_names_the_cpu_or_the_gpu_with_its_float32_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     named = describe_device(torch.device("cpu"))
     assert named.startswith("CPU: ") and named.endswith(" threads") and f", {torch.get_num_threads()} of " in named
     assert len(named) > len("CPU: , 1 of 1 threads")
     assert describe_device(torch.device("mps")) == "GPU: mps"
-
-
-def test_description_names_the_gpu_and_its_float32_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Card")
     with exact_arithmetic():
         assert describe_device(torch.device("cuda")) == "GPU: Card, float32 ieee"

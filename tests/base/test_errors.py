@@ -10,10 +10,6 @@ from mtl.base.errors import DivergedError, InputError, resources_as_input
 from mtl.base.typed import UnknownKey
 
 
-def allocate() -> None:
-    torch.zeros(10**14)
-
-
 def raising(error: Exception) -> str:
     with pytest.raises(InputError) as caught, resources_as_input():
         raise error
@@ -49,7 +45,7 @@ def test_memory_that_runs_out_is_one_line(error: Exception) -> None:
 
 def test_memory_that_torch_cannot_allocate_is_one_line() -> None:
     with raises_input_error(), resources_as_input():
-        allocate()
+        torch.zeros(10**14)
 
 
 @pytest.mark.parametrize("error", [BrokenPipeError(), RuntimeError("x"), ImportError("y"), DivergedError("z")])

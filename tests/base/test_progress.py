@@ -1,6 +1,7 @@
 """Progress lines with a fake clock."""
 
 import logging
+from typing import Any
 
 import pytest
 from fake_terminal import Clock
@@ -17,7 +18,7 @@ def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> 
     fake = Clock()
     monkeypatch.setattr(module, "time", fake)
     monkeypatch.setattr(display, "time", fake)
-    monkeypatch.setattr(module, "_display", display.Lines())
+    monkeypatch.setattr(module, "_display", display.Lines().show)
     caplog.set_level(logging.INFO, logger="mtl")
     return fake
 
@@ -52,18 +53,23 @@ def test_progress_yields_each_item_and_counts_it_when_it_is_done(
     assert caplog.messages[0] == "reading · 1 of 2 rows (50%) · 1 min 00 s left"
 
 
-def test_time_left_ignores_units_done_before_the_start(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    with Progress("downloading", 2_000_000_000, "B", 1_000_000_000) as shown:
+@pytest.mark.parametrize(
+    ("operation", "reached", "line"),
+    [
+        # Units that were done before the start do not count.
+        (("downloading", 2 * 10**9, "B", 10**9), 11 * 10**8, "downloading · 1.1 GB of 2.0 GB (55%) · 1 min 30 s left"),
+        (("reading", None, "rows"), 12_345, "reading · 12,345 rows · 10 s so far"),
+        # The operation may end earlier.
+        (("training", 10, "steps", 0, True), 5, "training · 5 of 10 steps (50%) · at most 10 s left"),
+    ],
+)
+def test_time_left(
+    clock: Clock, caplog: pytest.LogCaptureFixture, operation: tuple[Any, ...], reached: int, line: str
+) -> None:
+    with Progress(*operation) as shown:
         clock.now += 10
-        shown.reach(1_100_000_000)
-    assert caplog.messages[0] == "downloading · 1.1 GB of 2.0 GB (55%) · 1 min 30 s left"
-
-
-def test_unknown_total(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    with Progress("reading", None, "rows") as shown:
-        clock.now += 10
-        shown.advance(12_345)
-    assert caplog.messages == ["reading · 12,345 rows · 10 s so far", "reading · finished: 12,345 rows in 10 s"]
+        shown.reach(reached)
+    assert caplog.messages[0] == line
 
 
 def test_note_stands_in_the_lines_that_follow(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
@@ -77,13 +83,6 @@ def test_note_stands_in_the_lines_that_follow(clock: Clock, caplog: pytest.LogCa
         "training · 6 of 10 steps (60%) · perplexity 3.1 · 4 s left",
         "training · finished: 6 steps in 6 s · perplexity 3.1",
     ]
-
-
-def test_an_operation_that_may_end_earlier(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    with Progress("training", 10, "steps", at_most=True) as shown:
-        clock.now += 6
-        shown.reach(5)
-    assert caplog.messages[0] == "training · 5 of 10 steps (50%) · at most 6 s left"
 
 
 def test_details_are_lines_and_remarks_appear_once(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:

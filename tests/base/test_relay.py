@@ -1,49 +1,40 @@
 """What a process of a seed writes to its standard error, as the process shows it that started it."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
-from mtl.base.progress import Progress, detail, remark, set_display, show
-from mtl.base.relay import Relay, Sender
-
-
-class Seen:
-    """A display that keeps the events."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def show(self, event: Event) -> None:
-        self.events.append(event)
+from mtl.base.progress import Progress, set_display, show
+from mtl.base.relay import relay, send
 
 
 def relayed(written: bytes) -> list[Event]:
     """The events of a process that has written this."""
     reader, writer = os.pipe()
-    seen = Seen()
-    set_display(seen)
-    relay = Relay(os.fdopen(reader, "rb"))
+    seen = list[Event]()
+    set_display(seen.append)
+    thread = relay(os.fdopen(reader, "rb"))
     os.write(writer, written)
     os.close(writer)
-    relay.join()
+    thread.join()
     set_display(None)
-    return seen.events
+    return seen
 
 
 def sent(tmp_path: Path, prefix: str = "") -> bytes:
-    """What a process with a `Sender` writes to its standard error."""
+    """What a process with `send` as its display writes to its standard error."""
     before, file = os.dup(2), (tmp_path / "errors").open("wb")
     os.dup2(file.fileno(), 2)
     try:
-        set_display(Sender(prefix))
+        set_display(partial(send, prefix))
         with Progress("seed 1 · stage 1", 10, "steps") as bar:
             bar.reach(4, "average 50.0")
         show(Scored(1, {"cbd": "50.0"}, final=True))
-        detail("done")
-        remark("21 MB")
+        show(Detail("done"))
+        show(Remark("21 MB"))
     finally:
         os.dup2(before, 2)
         os.close(before)

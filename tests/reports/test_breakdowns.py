@@ -1,4 +1,3 @@
-import doctest
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +7,6 @@ from alpha_suite import write_alpha_suite
 from data_files import read_json
 from run_folders import ROWS, VALUES, make_run, right
 
-import mtl.reports.breakdowns
 from mtl.base.files import write_json
 from mtl.reports.board import Breakdown, Row
 from mtl.reports.breakdowns import HARD, MOST_VALUES, breakdowns
@@ -20,10 +18,6 @@ from mtl.tasks.task import ScoredRows
 
 def by_column(rows: Sequence[Row]) -> list[Breakdown]:
     return [each for each in breakdowns(rows) if each.column != HARD]
-
-
-def test_the_worked_example() -> None:
-    assert doctest.testmod(mtl.reports.breakdowns).failed == 0
 
 
 def test_each_value_s_score_is_that_on_its_rows(tmp_path: Path) -> None:

@@ -131,8 +131,8 @@ def _score(arguments: argparse.Namespace) -> None:
 def _report(arguments: argparse.Namespace) -> None:
     from mtl.reports.report import write_report
 
-    given = arguments
-    print(write_report(given.runs_dir, given.out, given.command, given.cache, given.reference))
+    words = arguments
+    print(write_report(words.runs_dir, words.out, words.command, words.cache, words.reference))
 
 
 def _runs(arguments: argparse.Namespace) -> None:

@@ -33,7 +33,7 @@ from mtl.benchmark_making.leaderboard.submission import (
     read_submission,
 )
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family
-from mtl.reports.pairs import column_ranks
+from mtl.reports.pairs import pair_tests
 from mtl.stats.comparison import Sample, estimate
 from mtl.tasks.metrics import lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Suite
@@ -189,7 +189,7 @@ def build_board(
     cases = Counter(each.name.casefold() for each in scored)
     rows = by_family(_row(suite, each, split, cases[each.name.casefold()] == 1) for each in scored)
     scale = suite.shown
-    ranks = column_ranks(rows)
+    ranks = dict(pair_tests(rows).ranks)
     for column in (AVERAGE, *tasks):  # a single system has the first rank
         alone = [number for number, row in enumerate(rows) if row.score(column)]
         if len(alone) == 1:

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
+import numpy as np
 from msgspec import Meta
 
 from mtl.base.errors import InputError
@@ -27,7 +28,7 @@ from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.reports.pairs import comparable_samples
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
-from mtl.stats.families import seed_parts
+from mtl.stats.families import SeedParts, seed_parts
 from mtl.stats.samples import SampleCache
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import PERCENT, Scale
@@ -162,7 +163,7 @@ def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, 
     present = {group: own.of_pairs() for group, own in parts.items()}
     asked = present
     if seeds is not None:
-        asked = {group: own.with_seeds(seeds).of_pairs() for group, own in parts.items()}
+        asked = {group: _with_seeds(own, seeds).of_pairs() for group, own in parts.items()}
     medians = {}
     for column, made in tests_by_column(board.tests).items():
         differences = []
@@ -178,6 +179,12 @@ def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, 
         if varying := [difference for difference in differences if difference > NEGLIGIBLE]:
             medians[column] = median(varying)
     return medians
+
+
+def _with_seeds(parts: SeedParts, seeds: int) -> SeedParts:
+    """What as many seeds of each run would add."""
+    share, freedom = parts.seeds / seeds, parts.freedom + seeds - parts.seeds
+    return SeedParts(np.full_like(parts.seeds, seeds), parts.variance * share, parts.counted * share, freedom)
 
 
 def _line(board: Leaderboard, column: str, tested: Tested, settings: PowerSettings, held: float | None) -> list[str]:

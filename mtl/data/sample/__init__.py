@@ -7,7 +7,7 @@ compared with published scores.
 import tarfile
 from pathlib import Path
 
-from mtl.base.files import write_new
+from mtl.base.files import write_text
 
 SAMPLES = ("klej-sample", "superlim-sample", "glue-sample")  # the suites, and their archives in this folder
 
@@ -18,6 +18,6 @@ def write_sample(suite: str, folder: Path) -> None:
     """Write those data files of one of `SAMPLES` or `CORPORA` that do not exist in its data folder, each atomically."""
     with tarfile.open(Path(__file__).parent / f"{suite}.tar.xz") as archive:
         for member in archive:
-            content = archive.extractfile(member)
-            if content is not None:
-                write_new(folder / member.name, content.read().decode("utf-8"))
+            content, path = archive.extractfile(member), folder / member.name
+            if content is not None and not path.exists():
+                write_text(path, content.read().decode("utf-8"))

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import connection
 from typing import Any
 
@@ -18,7 +19,7 @@ from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.progress import log_to_standard_error, set_display
-from mtl.base.relay import Relay, Sender
+from mtl.base.relay import DRAIN, relay, send
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines.engine import Done, Unit, ready
 
@@ -37,7 +38,7 @@ class Running:
     unit: Unit
     slot: int
     process: Any
-    relay: Relay
+    relay: threading.Thread
 
 
 class Processes:
@@ -67,9 +68,9 @@ class Processes:
                         process.start()
                     its_end.close()  # so that the pipes end with the process
                     its_errors.close()
-                    relay = Relay(os.fdopen(os.dup(printed.fileno()), "rb") if RELAYED else io.BytesIO())
+                    shown = relay(os.fdopen(os.dup(printed.fileno()), "rb") if RELAYED else io.BytesIO())
                     printed.close()
-                    running[report] = Running(unit, slot, process, relay)
+                    running[report] = Running(unit, slot, process, shown)
                 assert running, "units wait for each other"
                 for ready_end in connection.wait(list(running)):
                     finished = running.pop(ready_end)
@@ -80,7 +81,7 @@ class Processes:
         finally:
             _stop([unfinished.process for unfinished in running.values()])
             for unfinished in running.values():
-                unfinished.relay.join()
+                unfinished.relay.join(DRAIN)
 
 
 def _places(unit: Unit, at_a_time: int) -> int:
@@ -120,7 +121,7 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
     with standard_streams():
         log_to_standard_error(unit.prefix)
         if RELAYED:
-            set_display(Sender(unit.prefix))
+            set_display(partial(send, unit.prefix))
         try:
             with sigterm_as_interrupt():
                 report.send((None, unit.call(*unit.arguments)))
@@ -137,7 +138,7 @@ def _result(report: Any, running: Running) -> Any:
     except EOFError:
         reported = None
     running.process.join()
-    running.relay.join()
+    running.relay.join(DRAIN)
     if reported is not None:
         error, value = reported
         if error is not None:

@@ -16,8 +16,9 @@ from torch import Tensor
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
+from mtl.base.events import Remark
 from mtl.base.files import format_bytes, reserve
-from mtl.base.progress import hidden_progress, remark
+from mtl.base.progress import hidden_progress, show
 from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, Split
@@ -178,7 +179,8 @@ def _rows_on_disk(folder: Path, dtype: np.dtype, shape: tuple[int, int]) -> np.n
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                     raise
             else:
-                remark(f"stage 2 keeps the encoder's outputs for {shape[0]} tokens on disk: {format_bytes(size)}")
+                kept = f"{shape[0]} tokens on disk: {format_bytes(size)}"
+                show(Remark(f"stage 2 keeps the encoder's outputs for {kept}"))
                 return rows
     logger.warning(
         "%s: the encoder's outputs for %d tokens need %s of disk space, but %s are free; stage 2 computes them in each step, which is slower",

@@ -67,29 +67,22 @@ def test_differences_are_named_unless_they_do_not_change_results(tmp_path: Path)
     assert "embeddings.name: random there, fasttext here" in other
 
 
-def test_what_is_not_a_configuration_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "config.yaml"
-    for text in ("max_length: many\n", "embeddings: 3\n", "embeddings: {name: random, glue: 1}\n"):
-        path.write_text(text, encoding="utf-8")
-        with raises_input_error():
-            read(path)
-    for call in (lambda: read(tmp_path / "none/config.yaml"), lambda: differences(tmp_path / "none", config())):
-        with raises_input_error():
-            call()
-
-
 def config() -> Config:
     return load_job({"suite": "klej"}).config
 
 
-def test_a_configuration_without_one_of_the_keys_is_refused(tmp_path: Path) -> None:
-    """It is that of another version of mtl."""
+def test_what_is_not_a_configuration_is_named(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     save_config(config(), path)
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join(line for line in lines if not line.startswith("boundary_words:")), encoding="utf-8")
-    with raises_input_error(file="config.yaml"):
-        read(path)
+    without_a_key = "".join(line for line in lines if not line.startswith("boundary_words:"))  # as another version's
+    for text in ("max_length: many\n", "embeddings: 3\n", "embeddings: {name: random, glue: 1}\n", without_a_key):
+        path.write_text(text, encoding="utf-8")
+        with raises_input_error(file="config.yaml"):
+            read(path)
+    for call in (lambda: read(tmp_path / "none/config.yaml"), lambda: differences(tmp_path / "none", config())):
+        with raises_input_error():
+            call()
 
 
 def test_deleted_options_of_an_earlier_version_are_ignored_where_they_changed_nothing(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def write_part(name: str, files: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """`mtl data` that is ended after so many files. Returns its exit status."""
     left = [files]
-    write = mtl.data.sample.write_new
+    write = mtl.data.sample.write_text
 
     def killed(path: Path, text: str) -> None:
         if not left[0]:
@@ -54,7 +54,7 @@ def write_part(name: str, files: int, folder: Path, monkeypatch: pytest.MonkeyPa
         write(path, text)
 
     with monkeypatch.context() as patch:
-        patch.setattr(mtl.data.sample, "write_new", killed)
+        patch.setattr(mtl.data.sample, "write_text", killed)
         return main(["data", name, f"data_dir={folder}"])
 
 

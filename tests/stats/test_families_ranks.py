@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from mtl.stats.comparison import Sample, compare
-from mtl.stats.families import family_tests, with_holm
-from mtl.stats.ranks import rank_intervals
+from mtl.stats.families import family_tests, rank_intervals, with_holm
 from mtl.stats.resampling import RowSet
 
 ROWS = RowSet("rows", 400)
