@@ -6,7 +6,7 @@ from command_line import job
 from finished_seeds import finish
 
 from mtl.base.files import write_json
-from mtl.jobs.durations import expected_seconds
+from mtl.benchmark_making.sweeps.durations import expected_seconds
 from mtl.jobs.job import Job
 from mtl.settings.layers import save_config
 
