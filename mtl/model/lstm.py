@@ -60,15 +60,6 @@ def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
     return steps
 
 
-def previous_values(values: Tensor, steps: list[Step]) -> Tensor:
-    """For each row the values of its sequence's previous step, zero at the first: (rows, hidden) -> (rows, hidden)."""
-    result = values.new_zeros(values.shape)
-    for rows, before, carried in steps:
-        if carried:
-            result[rows.start : rows.start + carried] = values[before]
-    return result
-
-
 class Packing:
     """Which packed column holds which step of which sequence of a batch.
 
