@@ -89,13 +89,11 @@ class Packing:
 
     def pack(self, values: Tensor) -> Tensor:
         """A padded batch (batch, time, dim) -> one row per packed column (columns, dim)."""
-        packed: Tensor = _Rearranged.apply(values, self.gather, self.scatter)
-        return packed
+        return _Rearranged.apply(values, self.gather, self.scatter)
 
     def unpack(self, rows: Tensor) -> Tensor:
         """Rows (columns, dim) -> a padded batch (batch, time, dim), zero past a sequence's end."""
-        padded: Tensor = _Rearranged.apply(rows, self.scatter, self.gather)
-        return padded
+        return _Rearranged.apply(rows, self.scatter, self.gather)
 
     def gather(self, values: Tensor) -> Tensor:
         """`pack` without a gradient."""
