@@ -37,7 +37,7 @@ CHUNK = 2048  # texts that are passed to ELMo together
 def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
     """The embeddings of these texts by the ELMo in `request.path`. Raises InputError if the folder holds no ELMo."""
     options, texts = request.options, request.texts
-    elmo, digest = load_elmo(request)
+    elmo, digest = load_elmo(request.path, options.exact, request.device)
     complete = coverage(texts, np.ones(len(texts.types), dtype=bool))
     cache_dir = request.cache_dir if options.cache else None
     return ElmoEmbeddings(elmo, digest, options.precision, cache_dir, complete)
@@ -45,7 +45,7 @@ def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
 
 def run_elmo(request: RunReaderRequest) -> "ElmoReader":
     """The ELMo of a finished run. Raises InputError if the folder holds another ELMo than the run's."""
-    elmo, digest = load_elmo(request)
+    elmo, digest = load_elmo(request.path, request.options.exact, request.device)
     if digest != request.fingerprint:
         raise InputError("is not the ELMo that the run was made with", path=request.path)
     return ElmoReader(elmo, digest, request.options.precision, new_mix(elmo))
@@ -56,12 +56,12 @@ def new_mix(elmo: ELMo) -> "ElmoEmbedder":
     return ElmoEmbedder(elmo.options.n_layers, elmo.options.projection_dim)
 
 
-def load_elmo(request: EmbeddingsRequest | RunReaderRequest) -> tuple[ELMo, str]:
-    """The ELMo in a request's folder, on its device, and the SHA-256 of options and weights. Raises InputError if there is none."""
-    assert request.path is not None
-    options, weights = elmo_files(request.path)
+def load_elmo(folder: Path | None, exact: bool, device: torch.device) -> tuple[ELMo, str]:
+    """The ELMo in a folder, on this device, and the SHA-256 of options and weights. Raises InputError if there is none."""
+    assert folder is not None
+    options, weights = elmo_files(folder)
     both = f"{sha256(options)} {sha256(weights)}"
-    return ELMo(options, weights, request.options.exact).to(request.device), hashlib.sha256(both.encode()).hexdigest()
+    return ELMo(options, weights, exact).to(device), hashlib.sha256(both.encode()).hexdigest()
 
 
 def elmo_files(folder: Path) -> tuple[Path, Path]:

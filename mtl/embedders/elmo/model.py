@@ -181,7 +181,7 @@ class ProjectedLSTM(nn.Module):
         self.w_projection = nn.Parameter(torch.empty(narrow, options.lstm_dim))
 
     @property
-    def weights(self) -> tuple[Tensor, ...]:
+    def weights(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         return self.w_input, self.w_state, self.bias, self.w_projection
 
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:

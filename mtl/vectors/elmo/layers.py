@@ -22,7 +22,7 @@ class ElmoLayer(nn.Module):
 
 def open_elmo(request: VectorReaderRequest) -> ElmoReader:
     """One layer of the ELMo in `request.path`, or the mean of its layers, in float32. Raises InputError if it has no such layer."""
-    elmo, digest = load_elmo(request)
+    elmo, digest = load_elmo(request.path, request.options.exact, request.device)
     layer, layers = request.layer, elmo.options.n_layers
     if layer is not None and not 0 <= layer <= layers:
         raise InputError(f"{request.path} has the layers 0 to {layers}", key="layer", value=layer)
