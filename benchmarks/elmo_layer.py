@@ -16,7 +16,8 @@ from timing import alternate, ratio
 from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from mtl.model.projected_lstm import ProjectedLSTMLayer, reorder_gates
+from mtl.model.projected_lstm import reorder_gates
+from mtl.vectors.elmo.gradient import ProjectedLSTMLayer
 
 CLIP = 3.0
 

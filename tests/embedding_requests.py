@@ -3,14 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.data.dataset import load_dataset
-from mtl.data.text import tokenized
+from mtl.data.text import TokenizedTexts, Vocabulary, tokenized
 from mtl.embedders import recipes
 from mtl.embedders.interface import EmbeddingsRequest
+from mtl.embedders.words import WordEmbeddings, coverage
 from mtl.tasks.suite import load_suite
 
 
@@ -21,6 +23,16 @@ def build_request(suite_file: Path, options: EmbedderOptions, path: Path | None 
     texts = tokenized(dataset.texts, suite.language, 50)
     cache_dir = suite_file.parent / "cache"
     return EmbeddingsRequest(options, texts, dataset.distinct_texts("train"), path, cache_dir, torch.device("cpu"))
+
+
+# Of padding and of the unknown word, then of the words pies and kot.
+VECTORS = np.array([[0, 0], [2, 4], [1, 2], [3, 6]], dtype=np.float32)
+
+
+def two_words() -> WordEmbeddings:
+    """Of the words pies and kot, in this order, with these vectors."""
+    texts = TokenizedTexts(["kot pies kot"], "pl", 9)
+    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, coverage(texts, np.ones(2, dtype=bool)), True)
 
 
 def train_one_epoch(patch: pytest.MonkeyPatch) -> None:

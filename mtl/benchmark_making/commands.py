@@ -238,12 +238,13 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
 def _run_together(runs: "Sequence[Job]", command: str) -> None:
     """Make several runs at once. Print the table of each when it is finished."""
+    from mtl.benchmark_making.sweeps.durations import expected_seconds
     from mtl.jobs.together import run_together
 
     def show(run: "Job") -> None:
         print(f"run {run.name} · {run.folder.table}\n\n{run.folder.read_table()}", flush=True)
 
-    run_together(runs, command, show)
+    run_together(runs, command, show, expected_seconds(runs))
 
 
 def _sweep(arguments: argparse.Namespace) -> None:

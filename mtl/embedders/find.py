@@ -1,29 +1,20 @@
 """The embeddings that a configuration names: their options, where their vectors are, and how they are trained if they do not exist."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.settings.schema import Config, EmbedderOptions
-from mtl.base.typed import typed
+from mtl.base.settings.schema import Config
 from mtl.base.wings import trainings
-from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
+from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import VectorFiles
 from mtl.embedders.recipes import Recipe, check_recipe, fetchable, vector_path
 from mtl.tasks.suite import Suite
 
 if TYPE_CHECKING:
     import torch
-
-
-def embedder_options(name: str, changes: Mapping[str, Any]) -> EmbedderOptions:
-    """The options of the embeddings file `name` without a run, with some keys changed. Raises InputError."""
-    content = read_embeddings(name)
-    content.pop("config", None)  # for runs
-    return typed(embedder_kind(content["name"]).options, {**content, **changes}, "embeddings.")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The interface of a kind of embeddings: how it is built for a run, loaded for prediction, and opened without a run."""
+"""The interface of a kind of embeddings: how it is built for a run, and loaded for prediction."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,21 +56,6 @@ class RunReaderRequest:
     device: "torch.device"
 
 
-@dataclass(frozen=True)
-class VectorReaderRequest:
-    """What a reader of vectors is opened from without a run: as `EmbeddingsRequest`, and the seed of random vectors.
-
-    Attributes:
-        layer: the layer to read, counted from 0, if the embeddings have layers; None for the mean of all layers.
-    """
-
-    options: Any
-    path: Path | None
-    layer: int | None
-    seed: int
-    device: "torch.device"
-
-
 class Embeddings(Protocol):
     """The embeddings of a run. Each seed makes its own embedder from them."""
 
@@ -105,7 +90,7 @@ class Embeddings(Protocol):
 
 
 class Reader(Protocol):
-    """The embeddings of a finished run, or vectors without a run, for texts that may have new words."""
+    """The embeddings of a finished run, or vectors without a run (`mtl.vectors`), for texts that may have new words."""
 
     @property
     def embedder(self) -> Any:
@@ -129,24 +114,6 @@ class Reader(Protocol):
 
     def parameters(self) -> int:
         """The number of parameters that the vectors depend on, trained or not."""
-
-    def table(self, words: Sequence[str]) -> "WordTable | None":
-        """The words with a vector of their own, these words among them, after the embedder's weights are loaded; None: texts matter."""
-
-
-@dataclass(frozen=True)
-class WordTable:
-    """A vector for each word, as training left it.
-
-    Attributes:
-        words: in the order of their ids, from `mtl.data.text.Vocabulary.FIRST`.
-        vectors: float32 (ids, dim), of all ids, on the CPU.
-        grows: whether words that are not in the table get a vector when a text has them.
-    """
-
-    words: list[str]
-    vectors: "Tensor"
-    grows: bool
 
 
 @dataclass(frozen=True)
@@ -175,9 +142,7 @@ class EmbedderKind:
         load: makes the reader of a finished run.
         files: None if the vectors are not pretrained.
         audit_note: takes the options of the kind and returns what an audit says about unknown words.
-        open: makes a reader of the vectors as they are without training; None if there are none.
-        open_keys: the names of the settings that `open` reads: keys below "embeddings.", and "layer" and "seed".
-        extra: the extra of mtl-baselines with the packages that `build`, `load` and `open` need; None if there are none.
+        extra: the extra of mtl-baselines with the packages that `build` and `load` need; None if there are none.
     """
 
     title: str
@@ -186,8 +151,6 @@ class EmbedderKind:
     load: Callable[[RunReaderRequest], Reader]
     files: VectorFiles | None
     audit_note: Callable[[Any], str]
-    open: Callable[[VectorReaderRequest], Reader] | None = None
-    open_keys: tuple[str, ...] = ()
     extra: str | None = None
 
     def check_installed(self, name: str) -> None:

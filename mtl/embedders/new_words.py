@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-import torch
 
 from mtl.base.errors import InputError
 from mtl.data.files import read_lines
 from mtl.data.text import TokenizedTexts, Vocabulary
-from mtl.embedders.interface import RunReaderRequest, WordTable
+from mtl.embedders.interface import RunReaderRequest
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.embedders.words import VOCABULARY, WordEmbedder, word_sequences
 from mtl.model.sequences import ArraySequences
@@ -45,13 +44,6 @@ def run_words(
     if file is not None:
         source = FileSource(file, weight.shape[1], ngrams)
     return WordReader(vocabulary, embedder, source)
-
-
-def source_words(source: "WordSource", dim: int, parameters: int) -> "WordReader":
-    """The words of a source alone, of which it has this size and this number of parameters. The vector of other words is zero."""
-    embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
-    embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
-    return WordReader(Vocabulary([]), embedder, source, parameters)
 
 
 class WordSource(Protocol):
@@ -100,22 +92,12 @@ class WordReader:
     No word is looked up twice, until MOST_NEW new words are known; then they are forgotten, so that memory stays bounded.
     """
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        embedder: WordEmbedder,
-        source: WordSource | None = None,
-        parameters: int | None = None,
-    ) -> None:
-        """Start with the words of the vocabulary, of which the embedder has vectors, in this order.
-
-        Without a source, no word is added. `parameters` returns the number of this name, or else that of the embedder.
-        """
+    def __init__(self, vocabulary: Vocabulary, embedder: WordEmbedder, source: WordSource | None = None) -> None:
+        """Start with the words of the vocabulary, of which the embedder has vectors, in this order. Without a source, no word is added."""
         self.vocabulary = vocabulary
         self.embedder = embedder
         self.source = source
         self.dim = embedder.table.embedding_dim
-        self._parameters = parameters
         self._first_new = len(vocabulary)
         self.without_vector: set[str] = set()
 
@@ -123,19 +105,12 @@ class WordReader:
         """Look up these words at once. Of more than MOST_NEW distinct words, each block of texts looks up its own."""
         distinct = list(dict.fromkeys(words))
         if len(distinct) <= MOST_NEW:
-            self._learn(distinct)
+            self.look_up(distinct)
 
     def sequences(self, texts: TokenizedTexts) -> ArraySequences:
         """The texts as word ids, which are valid until the next call. New words that have a vector are added to the vocabulary."""
-        self._learn(texts.types)
+        self.look_up(texts.types)
         return word_sequences(self.vocabulary, texts)
-
-    def table(self, words: Sequence[str]) -> WordTable:
-        self._learn(list(dict.fromkeys(words)))
-        ids = torch.arange(len(self.vocabulary), device=self.embedder.table.weight.device)
-        with torch.no_grad():
-            vectors = self.embedder(ids[None])[0].float().cpu()
-        return WordTable(list(self.vocabulary.words), vectors, self.source is not None)
 
     def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
         """As `Reader.have_vectors`."""
@@ -148,11 +123,9 @@ class WordReader:
         return hashlib.sha256(f"{words}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
 
     def parameters(self) -> int:
-        if self._parameters is not None:
-            return self._parameters
         return sum(parameter.numel() for parameter in self.embedder.parameters())
 
-    def _learn(self, words: Sequence[str]) -> None:
+    def look_up(self, words: Sequence[str]) -> None:
         """Add those of these distinct words that have a vector to the vocabulary."""
         if self.source is None:
             return

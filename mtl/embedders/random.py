@@ -1,19 +1,14 @@
 """Embeddings learned from scratch: the row "LSTM" of KLEJ's Table 3."""
 
-import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
-
-import numpy as np
 
 from mtl.base.lazy import lazy
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, POSITIVE, SIZE
-from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, Reader, VectorReaderRequest, unknown_words
+from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, unknown_words
 
 if TYPE_CHECKING:
-    from mtl.embedders.vector_files.vector_file import WordVectors
     from mtl.embedders.words import WordEmbeddings
 
 
@@ -42,42 +37,11 @@ def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     )
 
 
-@dataclass(frozen=True)
-class DrawnVectors:
-    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.new_words.WordSource`."""
-
-    dim: int
-    std: float
-    seed: int
-
-    def read(self, words: Sequence[str]) -> "WordVectors":
-        from mtl.embedders.vector_files.vector_file import WordVectors
-
-        vectors = np.empty((len(words), self.dim), dtype=np.float32)
-        for row, word in zip(vectors, words, strict=True):
-            digest = hashlib.sha256(f"{self.seed} {word}".encode("utf-8", "surrogatepass")).digest()
-            row[:] = self.std * np.random.default_rng(int.from_bytes(digest[:8], "big")).standard_normal(self.dim)
-        return WordVectors(vectors, np.ones(len(words), dtype=bool), np.zeros(len(words), dtype=bool))
-
-    def fingerprint(self) -> str:
-        return repr(self)
-
-
-def open_vectors(request: VectorReaderRequest) -> Reader:
-    """A random vector for any word."""
-    from mtl.embedders.new_words import source_words
-
-    options = request.options
-    return source_words(DrawnVectors(options.dim, options.init_std, request.seed), options.dim, parameters=0)
-
-
 RANDOM = EmbedderKind(
     title="random",
     options=RandomOptions,
     build=random_embeddings,
     load=lazy("mtl.embedders.new_words:run_words"),
-    open=open_vectors,
-    open_keys=("embeddings.dim", "embeddings.init_std", "seed"),
     files=None,
     audit_note=lambda options: f"random embeddings: {unknown_words(options.min_count, options.max_words)}",
 )

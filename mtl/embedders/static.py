@@ -16,7 +16,6 @@ from mtl.embedders.interface import (
     Reader,
     RunReaderRequest,
     VectorFiles,
-    VectorReaderRequest,
     unknown_words,
 )
 
@@ -31,8 +30,6 @@ def static_kind(title: str) -> EmbedderKind:
         options=StaticOptions,
         build=static_embeddings,
         load=load_run,
-        open=open_vectors,
-        open_keys=("embeddings.path", "embeddings.dim", "embeddings.missing"),
         files=VectorFiles(exists=Path.exists, problem=lambda path: None, by_word=True),
         audit_note=lambda options: (
             f"{title}'s vectors"
@@ -84,7 +81,7 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
         message = "no word occurs so often in the training texts; set a smaller one"
         raise InputError(message, key="embeddings.min_count", value=options.min_count)
     read = VectorFile(path).read_once(words)
-    _check_dim(path, read.dim, options.dim)
+    check_dim(path, read.dim, options.dim)
     has_vector = read.has_vector if options.missing == "unknown" else read.in_file
     if not has_vector.any():
         raise InputError(f"knows none of the suite's {len(words)} words; is it for another language?", path=path)
@@ -113,19 +110,8 @@ def load_run(request: RunReaderRequest) -> Reader:
     return run_words(request, file, ngrams=request.options.missing == "unknown")
 
 
-def open_vectors(request: VectorReaderRequest) -> Reader:
-    """All words of the file at `request.path`. Raises InputError as `static_embeddings` does."""
-    from mtl.embedders.new_words import FileSource, source_words
-
-    options, path = request.options, request.path
-    assert path is not None
-    source = FileSource(path, None, ngrams=options.missing == "unknown")
-    rows, dim = source.file.shape
-    _check_dim(path, dim, options.dim)
-    return source_words(source, dim, rows * dim)
-
-
-def _check_dim(path: Path, dim: int, wanted: int | None) -> None:
+def check_dim(path: Path, dim: int, wanted: int | None) -> None:
+    """Raise InputError for vectors of another size than `embeddings.dim` wants."""
     if wanted not in (None, dim):
         message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
         raise InputError(message, path=path)

@@ -19,8 +19,7 @@ training_precision = lazy("mtl.training.precision:training_precision")
 
 def exact(config: Config) -> AbstractContextManager[None]:
     """Within the block, the run computes as `mtl.base.device.exact_arithmetic` says."""
-    block: AbstractContextManager[None] = exact_arithmetic() if METHODS[config.method].computes else nullcontext()
-    return block
+    return exact_arithmetic() if METHODS[config.method].computes else nullcontext()
 
 
 def check_precision(config: Config) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,6 @@ from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
-from mtl.jobs.durations import expected_seconds
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, result_or_error
 from mtl.jobs.inputs import check_begun, prepare
@@ -25,8 +24,15 @@ from mtl.runs.summary import SeedScores
 
 logger = logging.getLogger("mtl")
 
+Seconds = Mapping[str, Mapping[int, float]]  # by run and by seed
 
-def run_together(runs: Sequence[Job], command: str = "", finished: Callable[[Job], None] = lambda run: None) -> None:
+
+def run_together(
+    runs: Sequence[Job],
+    command: str = "",
+    finished: Callable[[Job], None] = lambda run: None,
+    expected: Seconds | None = None,
+) -> None:
     """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration.
 
     What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train
@@ -35,6 +41,7 @@ def run_together(runs: Sequence[Job], command: str = "", finished: Callable[[Job
     Args:
         command: the command line that the summaries record.
         finished: called after each run whose summary is written.
+        expected: how long seeds are expected to take, where it is known; those that take longest begin first. None: in order.
 
     Raises:
         UserError: as `mtl.jobs.baseline.run_baseline` does; if a unit fails, only when all other runs have ended.
@@ -45,15 +52,16 @@ def run_together(runs: Sequence[Job], command: str = "", finished: Callable[[Job
         for run in runs:
             held.enter_context(run.folder.locked())
             with exact(run.config):
-                begun = check_begun(run)
-            if begun is None:
+                summary = check_begun(run)
+            if summary is None:
                 waiting.append(run)
         if waiting:
             failures = Failures(len(waiting))
             check_choice("engine", waiting[0].config.engine, ENGINES)  # that of a wing may be missing
             engine = ENGINES[waiting[0].config.engine]()
             prepared = _prepare(waiting, engine, failures)
-            _train([run for run in waiting if run.name in prepared], prepared, engine, failures, command, finished)
+            begun = [run for run in waiting if run.name in prepared]
+            _train(begun, ordered_units(begun, prepared, expected or {}), prepared, engine, failures, command, finished)
             failures.check()
 
 
@@ -76,14 +84,14 @@ def _prepare(runs: Sequence[Job], engine: Engine, failures: Failures) -> dict[st
 
 def _train(
     runs: Sequence[Job],
+    units: Sequence[Unit],
     prepared: dict[str, Prepared],
     engine: Engine,
     failures: Failures,
     command: str,
     finished: Callable[[Job], None],
 ) -> None:
-    """Train the seeds of runs that are prepared, and sum each run up after its last seed."""
-    units = ordered_units(runs, prepared)
+    """Train the seeds of runs that are prepared, which are the units, and sum each run up after its last seed."""
     left = {run.name: {unit.name for unit in units if unit.arguments[1] is run} for run in runs}
 
     def sum_up_if_done(run: Job) -> None:
@@ -154,13 +162,12 @@ def run_apart(job: Job, seed: int) -> None:
         run_seed(job, dataset, method, seed)
 
 
-def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared]) -> list[Unit]:
+def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared], expected: Seconds) -> list[Unit]:
     """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
     trains it, and the others begin when that one has ended."""
-    expected = expected_seconds(runs)
     seeds = [(run, seed) for run in runs for seed in run.config.seeds if not run.folder.scores(seed).exists()]
     # Those whose time is unknown begin before all others, so that no long one is left alone at the end.
-    seeds.sort(key=lambda part: -expected[part[0].name].get(part[1], float("inf")))
+    seeds.sort(key=lambda part: -expected.get(part[0].name, {}).get(part[1], float("inf")))
     first: dict[str, str] = {}  # by the key of the part that is shared, the unit that trains it
     ordered = []
     for run, seed in seeds:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mtl.data.dataset import Dataset, Split
     from mtl.data.examples import Row
     from mtl.embedders.find import Vectors
-    from mtl.model.encoder import EncoderParts
 
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
@@ -119,9 +118,6 @@ class Model(Protocol):
 
     def versions(self) -> dict[str, str]:
         """The versions of the software that text vectors depend on, by name: mtl, and what makes tokens."""
-
-    def parts(self, words: Sequence[str]) -> "EncoderParts":
-        """The encoder's weights and the vectors of words, for other programs. Raises InputError if it has no fixed ones for words."""
 
 
 @dataclass(frozen=True)

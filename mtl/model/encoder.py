@@ -1,9 +1,8 @@
-"""The shared sentence encoder: embed, encode, pool; and its weights in the form that other programs know."""
+"""The shared sentence encoder: embed, encode, pool."""
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -15,27 +14,6 @@ from mtl.model.lstm import BiLSTM
 from mtl.model.sequences import Embedder, Sequences
 
 ENCODING_TOKENS = 8192  # in one batch when texts are encoded without training
-
-
-@dataclass(frozen=True)
-class EncoderParts:
-    """The weights of an encoder, float32 on the CPU, and how it splits texts."""
-
-    words: list[str]  # that have a vector, in the order of their ids, from `Vocabulary.FIRST`
-    vectors: Tensor  # (ids, dim), of padding (zero), of the unknown word, and of `words`
-    lstm: Mapping[str, Tensor]  # a state dict of `torch.nn.LSTM(bidirectional=True)`
-    hidden_size: int
-    num_layers: int
-    join_input: bool  # see `Encoder`
-    language: str  # of the Moses tokenizer
-    max_length: int  # in tokens, without boundary words
-    boundary_words: bool  # whether `mtl.data.text.BOUNDARIES` stand around each text
-    all_words: bool  # whether the run looks new words up in its file of vectors
-
-    @property
-    def dim(self) -> int:
-        """The size of a token's output."""
-        return 2 * self.hidden_size + (self.vectors.shape[1] if self.join_input else 0)
 
 
 class Encoder(nn.Module):

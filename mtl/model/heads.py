@@ -85,8 +85,7 @@ class Head(nn.Module):
             hidden = layer(hidden)
         # Not in bfloat16, which has 8 significant bits: many rows would have the same output.
         with torch.autocast(hidden.device.type, enabled=False):
-            outputs: Tensor = last(hidden.to(last.weight.dtype))
-        return outputs
+            return last(hidden.to(last.weight.dtype))
 
     def read(
         self,
@@ -102,15 +101,13 @@ class Head(nn.Module):
         if self.by_unit:
             assert units is not None
             vectors, rows = unit_vectors(states, lengths, units)
-            by_unit: Tensor = self(vectors, None if overlap is None else overlap[rows])
-            return by_unit
+            return self(vectors, None if overlap is None else overlap[rows])
         marked: list[Tensor] = []
         if self.spans:
             assert spans is not None
             sides = states.chunk(2 if self.pair else 1)
             marked = [max_pool_span(sides[side], spans[:, number]) for number, side in enumerate(self.spans)]
-        result: Tensor = self(max_pool(states, lengths), overlap, marked)
-        return result
+        return self(max_pool(states, lengths), overlap, marked)
 
 
 class TokenHead(nn.Module):
@@ -137,16 +134,9 @@ class TokenHead(nn.Module):
         """As `Head.transitions`."""
         return self.head.transitions
 
-    def read(
-        self,
-        states: Tensor,
-        lengths: Tensor,
-        overlap: Tensor | None = None,
-        spans: Tensor | None = None,
-        units: Tensor | None = None,
-    ) -> Tensor:
+    def read(self, states: Tensor, lengths: Tensor, *further: Tensor | None) -> Tensor:
         """As `Head.read`. The vector of a span is the maximum over its changed tokens."""
-        return self.head.read(self.changed(states, lengths), lengths, overlap, spans, units)
+        return self.head.read(self.changed(states, lengths), lengths, *further)
 
 
 class ProjectingHead(TokenHead):
@@ -165,8 +155,7 @@ class ProjectingHead(TokenHead):
 
     def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
         """The projected tokens."""
-        projected: Tensor = self.projection(states)
-        return projected
+        return self.projection(states)
 
 
 class CosineHead(nn.Module):
@@ -197,8 +186,7 @@ class CosineHead(nn.Module):
         with torch.autocast(vectors.device.type, enabled=False):
             vectors = vectors.to(self.last.weight.dtype)
             u, v = (vectors - self._mean(vectors)).chunk(2)
-            outputs: Tensor = self.last(functional.cosine_similarity(u, v)[:, None])
-        return outputs
+            return self.last(functional.cosine_similarity(u, v)[:, None])
 
     def _mean(self, vectors: Tensor) -> Tensor:
         """The mean (dim,) to subtract from vectors (texts, dim). In training, this also updates the moving average."""
@@ -209,17 +197,9 @@ class CosineHead(nn.Module):
         self.mean.lerp_(mean.detach(), torch.clamp(1 / self.steps, min=MEAN_WEIGHT))
         return mean
 
-    def read(
-        self,
-        states: Tensor,
-        lengths: Tensor,
-        overlap: Tensor | None = None,
-        spans: Tensor | None = None,
-        units: Tensor | None = None,
-    ) -> Tensor:
-        """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1)."""
-        result: Tensor = self(max_pool(states, lengths))
-        return result
+    def read(self, states: Tensor, lengths: Tensor, *further: Tensor | None) -> Tensor:
+        """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1), whatever `Head.read` reads further."""
+        return self(max_pool(states, lengths))
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
@@ -281,8 +261,7 @@ class AttentionHead(TokenHead):
         u_past, v_past = past_end(states, lengths).chunk(2)
         scores = torch.bmm(u, v.transpose(1, 2))
         attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
-        outputs: Tensor = self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
-        return outputs
+        return self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
 
 
 def attend(scores: Tensor, words: Tensor, past: Tensor) -> Tensor:

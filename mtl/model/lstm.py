@@ -60,15 +60,6 @@ def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
     return steps
 
 
-def previous_values(values: Tensor, steps: list[Step]) -> Tensor:
-    """For each row the values of its sequence's previous step, zero at the first: (rows, hidden) -> (rows, hidden)."""
-    result = values.new_zeros(values.shape)
-    for rows, before, carried in steps:
-        if carried:
-            result[rows.start : rows.start + carried] = values[before]
-    return result
-
-
 class Packing:
     """Which packed column holds which step of which sequence of a batch.
 
@@ -98,13 +89,11 @@ class Packing:
 
     def pack(self, values: Tensor) -> Tensor:
         """A padded batch (batch, time, dim) -> one row per packed column (columns, dim)."""
-        packed: Tensor = _Rearranged.apply(values, self.gather, self.scatter)
-        return packed
+        return _Rearranged.apply(values, self.gather, self.scatter)
 
     def unpack(self, rows: Tensor) -> Tensor:
         """Rows (columns, dim) -> a padded batch (batch, time, dim), zero past a sequence's end."""
-        padded: Tensor = _Rearranged.apply(rows, self.scatter, self.gather)
-        return padded
+        return _Rearranged.apply(rows, self.scatter, self.gather)
 
     def gather(self, values: Tensor) -> Tensor:
         """`pack` without a gradient."""

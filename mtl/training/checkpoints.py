@@ -95,3 +95,10 @@ def read_weights(path: Path, remedy: str = RESTORE) -> dict[str, Tensor]:
 def weights_below(weights: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """The weights whose names begin with the prefix, which is removed from the names."""
     return {name.removeprefix(prefix): tensor for name, tensor in weights.items() if name.startswith(prefix)}
+
+
+def update_with_weights(content: Any, weights: Mapping[str, Tensor]) -> None:
+    """Add names, shapes and values of weights to a hash."""
+    for name, weight in sorted(weights.items()):
+        content.update(f"{name} {tuple(weight.shape)}".encode())
+        content.update(weight.cpu().contiguous().numpy().data)

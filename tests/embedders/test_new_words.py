@@ -3,33 +3,22 @@
 import logging
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
+from embedding_requests import VECTORS, two_words
 from input_errors import raises_input_error
 
-from mtl.data.text import TokenizedTexts, Vocabulary
+from mtl.data.text import TokenizedTexts
 from mtl.embedders.interface import RunReaderRequest
-from mtl.embedders.new_words import FileSource, WordReader, WordSource, run_words, source_words
+from mtl.embedders.new_words import FileSource, WordReader, WordSource, run_words
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
-from mtl.embedders.words import WordEmbeddings, coverage
-
-VECTORS = np.array(
-    [[0, 0], [2, 4], [1, 2], [3, 6]], dtype=np.float32
-)  # of padding and of the unknown word, then of words
-
-
-def embeddings() -> WordEmbeddings:
-    """Of the words pies and kot, in this order."""
-    known = coverage(TokenizedTexts(["pies"], "pl", 10), np.ones(1, dtype=bool))
-    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, known, True)
 
 
 def reader(folder: Path, file: Path | None = None, source: WordSource | None = None) -> WordReader:
-    """Of a run whose stage 1 has doubled the vectors of `embeddings`."""
-    embeddings().save(folder)
+    """Of a run whose stage 1 has doubled the vectors of `two_words`."""
+    two_words().save(folder)
     weights = {"table.weight": 2 * torch.from_numpy(VECTORS)}
-    request = RunReaderRequest(None, folder, weights, embeddings().fingerprint(), file, torch.device("cpu"))
+    request = RunReaderRequest(None, folder, weights, two_words().fingerprint(), file, torch.device("cpu"))
     made = run_words(request, file, source=source)
     made.embedder.load_state_dict(weights)
     return made
@@ -54,15 +43,10 @@ def recorded_reads(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return asked
 
 
-def test_a_run_without_a_vector_file_knows_its_own_words_and_a_file_its_words(tmp_path: Path) -> None:
+def test_a_run_without_a_vector_file_knows_its_own_words(tmp_path: Path) -> None:
     made = reader(tmp_path)
     assert vectors_of(made, "kot ryba") == [[6, 12], [4, 8]]  # trained; a new word is the unknown one
     assert (made.dim, made.vocabulary.words) == (2, ["pies", "kot"])
-    (tmp_path / "v.vec").write_text("ryba 7 8\nkot 1 2\n", encoding="utf-8")
-    made = source_words(FileSource(tmp_path / "v.vec", None, ngrams=True), 2, parameters=4)
-    assert vectors_of(made, "kot nic ryba") == [[1, 2], [0, 0], [7, 8]]
-    assert made.have_vectors(TokenizedTexts(["nic kot"], "pl", 9)).tolist() == [False, True]
-    assert (made.dim, made.parameters()) == (2, 4)
 
 
 def test_new_words_get_their_vectors_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

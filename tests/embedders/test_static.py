@@ -13,8 +13,8 @@ from input_errors import raises_input_error
 from vector_words import PACKED, write_fasttext
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders.find import embedder_options
-from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, VectorReaderRequest
+from mtl.embedders import read_embeddings
+from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
 from mtl.embedders.static import FASTTEXT, GLOVE, StaticOptions, load_run, static_embeddings
 
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
@@ -157,7 +157,7 @@ solen 7 7 7
 def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(suite_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(PACKED["zip"](GLOVE_TEXT.encode()))
-    given = build_request(suite_file, embedder_options("glove", {"path": str(path)}), path)
+    given = build_request(suite_file, StaticOptions(**{**read_embeddings("glove"), "path": str(path)}), path)
     made = GLOVE.build(given)
     assert made.vocabulary.words == given.texts.types
     torch.manual_seed(7)
@@ -167,14 +167,12 @@ def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(suite_file:
     expected[made.vocabulary.ids(["solen", "nummer"])] = torch.tensor([[0.5, -1, 0.25], [3, 2, 1]])
     assert torch.equal(table.weight, expected) and not table.weight.requires_grad
     assert made.coverage.found[0] == 2 and made.coverage.from_ngrams == (0, 0)
-    # Words that the run never saw, in either case, and without a run.
+    # Words that the run never saw, in either case.
     made.save(tmp_path)
     weights = made.embedder().state_dict()
     saved = RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
-    opened = VectorReaderRequest(given.options, path, None, 1, torch.device("cpu"))
-    run_reader, file_reader = GLOVE.load(saved), GLOVE.open(opened)
-    run_reader.embedder.load_state_dict(weights)
-    for reader, unknown in ((run_reader, weights["table.weight"][1]), (file_reader, torch.zeros(3))):
-        tokens, _ = reader.sequences(TokenizedTexts(["Solen solen SOLEN"], "sv", 9)).gather(torch.tensor([0]))
-        read = reader.embedder(tokens)[0]
-        assert read[:2].tolist() == [[9, 9, 9], [0.5, -1, 0.25]] and torch.equal(read[2], unknown)
+    reader = GLOVE.load(saved)
+    reader.embedder.load_state_dict(weights)
+    tokens, _ = reader.sequences(TokenizedTexts(["Solen solen SOLEN"], "sv", 9)).gather(torch.tensor([0]))
+    read = reader.embedder(tokens)[0]
+    assert read[:2].tolist() == [[9, 9, 9], [0.5, -1, 0.25]] and torch.equal(read[2], weights["table.weight"][1])

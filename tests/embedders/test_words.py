@@ -3,15 +3,12 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from embedding_requests import VECTORS, two_words
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders.words import WordEmbedder, WordEmbeddings, coverage, frequent_words
+from mtl.embedders.words import WordEmbedder, coverage, frequent_words
 from mtl.model.encoder import Encoder
 
-VECTORS = np.array(
-    [[0, 0], [2, 4], [1, 2], [3, 6]], dtype=np.float32
-)  # of padding and of the unknown word, then of words
-TEXTS = TokenizedTexts(["kot pies kot", "ryba pies"], "pl", 9)
 COUNTED = TokenizedTexts(["kot kot", "kot pies", "dom dom"], "pl", 10)
 
 
@@ -49,7 +46,7 @@ def test_some_rows_keep_their_random_values() -> None:
     torch.manual_seed(3)
     before = WordEmbedder(4, 2, trainable=True).table.weight.detach().clone()
     torch.manual_seed(3)
-    weight = replace(embeddings(), drawn=drawn).embedder().table.weight.detach()
+    weight = replace(two_words(), drawn=drawn).embedder().table.weight.detach()
     assert torch.equal(weight[drawn], before[drawn])  # N(0, 1), from the current random state
     assert weight[~drawn].tolist() == [[0, 0], [1, 2]]
 
@@ -92,21 +89,15 @@ def test_tasks_share_the_vectors_and_train_them_no_more() -> None:
     assert len(set(trained)) == len(trained)
 
 
-def embeddings() -> WordEmbeddings:
-    """Of the words pies and kot, in this order."""
-    known = np.array([word in ("kot", "pies") for word in TEXTS.types])
-    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, coverage(TEXTS, known), True)
-
-
 def test_the_fingerprint_follows_words_and_vectors() -> None:
-    made = embeddings()
+    made = two_words()
     others = [
         replace(made, vocabulary=Vocabulary(["kot", "pies"])),
         replace(made, vectors=2 * VECTORS),
         replace(made, vectors=None),
         replace(made, drawn=np.array([False, True, True, True])),
     ]
-    assert made.fingerprint() == embeddings().fingerprint()
+    assert made.fingerprint() == two_words().fingerprint()
     assert len({made.fingerprint(), *(other.fingerprint() for other in others)}) == 5
 
 

@@ -130,9 +130,6 @@ class LengthReader(LengthEmbeddings):
     def learn(self, words: list[str]) -> None:
         pass
 
-    def table(self, words: list[str]) -> None:
-        return None
-
 
 def build_lengths(request: EmbeddingsRequest) -> Any:
     return LengthEmbeddings(request.options.scale, request.texts)

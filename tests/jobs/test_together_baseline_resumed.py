@@ -5,52 +5,14 @@ import signal
 from pathlib import Path
 
 import pytest
-from command_line import content, job
+from command_line import content
 from processes import interrupted, start, wait_for
 
 from mtl.api.cli import main
-from mtl.base.files import write_json
-from mtl.base.settings.schema import TrainerConfig
 from mtl.data.sample import write_sample
-from mtl.jobs.baseline import run_baseline
-from mtl.methods import coded
-from mtl.training import stage as fitting
-from mtl.training.module import MultitaskModule
 
 # A stage 1 that takes until it is interrupted.
 LONG = ("pretrain.max_steps=100000", "pretrain.patience=100000")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stage", ["pretrain", "finetune/kansla"])
-def test_a_finished_stage_is_not_trained_again(
-    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
-) -> None:
-    """It was killed after the stage had finished and before its checkpoint was removed."""
-    folder = tmp_path / "run/seed-1" / stage
-    baseline = job([*settings, "seeds=[1]", "variant=finetune", "tasks=[kansla,betyg]"])
-
-    def write_and_be_killed(path: Path, value: object) -> None:
-        write_json(path, value)
-        if path.parent == folder:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(fitting, "write_json", write_and_be_killed)
-        run_baseline(baseline)
-    assert (folder / "last.ckpt").exists() and (folder / "done.json").exists()
-    before = (folder / "best.ckpt").stat().st_mtime_ns
-    trained: list[Path] = []
-
-    def fit(module: MultitaskModule, stage: fitting.Stage, config: TrainerConfig) -> None:
-        trained.append(stage.folder)
-        fitting.fit(module, stage, config)
-
-    monkeypatch.setattr(coded, "fit", fit)
-    run_baseline(baseline)
-    assert folder not in trained and trained[-1].name == "betyg"
-    assert (folder / "best.ckpt").stat().st_mtime_ns == before
-    assert not (folder / "last.ckpt").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

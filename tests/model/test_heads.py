@@ -152,17 +152,17 @@ def test_a_head_against_numpy(pair: bool, sides: list[int], projection: int | No
     for u, v in combinations(marked, 2):
         parts += [np.abs(u - v), u * v]
     expected = mlp(head.head if isinstance(head, ProjectingHead) else head, np.concatenate(parts, axis=1))
-    np.testing.assert_allclose(head.read(states, lengths, spans=spans).numpy(), expected, atol=1e-12)
+    np.testing.assert_allclose(head.read(states, lengths, None, spans).numpy(), expected, atol=1e-12)
     # Nothing past a text's end has a weight, and more padding changes nothing.
     for place, length in enumerate(lengths.tolist()):
         states[place, length:] = 1e6
-    np.testing.assert_allclose(head.read(states, lengths, spans=spans).numpy(), expected, atol=1e-12)
+    np.testing.assert_allclose(head.read(states, lengths, None, spans).numpy(), expected, atol=1e-12)
     longer = torch.cat([states, torch.full((texts, 3, 6), 1e6, dtype=torch.float64)], dim=1)
-    np.testing.assert_allclose(head.read(longer, lengths, spans=spans).numpy(), expected, atol=1e-12)
+    np.testing.assert_allclose(head.read(longer, lengths, None, spans).numpy(), expected, atol=1e-12)
     # Nor does another row of the batch.
     for row in range(2):
         chosen = [row, row + 2] if pair else [row]
-        alone = head.read(states[chosen], lengths[chosen], spans=spans[[row]])
+        alone = head.read(states[chosen], lengths[chosen], None, spans[[row]])
         np.testing.assert_allclose(alone[0].numpy(), expected[row], atol=1e-12)
 
 
@@ -173,7 +173,7 @@ def test_gradients_reach_the_tokens_of_spans_and_are_finite(kind: type, sizes: d
     head = kind(dim=6, outputs=2, hidden_size=8, dropout=0.0, spans=[0, 1], **sizes)
     states, lengths = torch.randn(4, 7, 6, requires_grad=True), torch.tensor([4, 4, 7, 4])
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
-        outputs = head.read(states, lengths, spans=SPANS[:, :2])
+        outputs = head.read(states, lengths, None, SPANS[:, :2])
     assert outputs.dtype == torch.float32
     outputs.sum().backward()
     assert states.grad is not None and states.grad.isfinite().all()

@@ -27,7 +27,7 @@ def test_against_plain_loops(sides: list[int]) -> None:
     """Spans are read above the attention."""
     head, states = head_of(sides), torch.randn(6, 7, 6, dtype=torch.float64)
     spans = SPANS if sides else None
-    outputs = head.read(states, LENGTHS, spans=spans)
+    outputs = head.read(states, LENGTHS, None, spans)
     for row in range(3):
         u, v = (states[i, : LENGTHS[i]].numpy() for i in (row, row + 3))
         vectors, marked = [], []
@@ -41,4 +41,4 @@ def test_against_plain_loops(sides: list[int]) -> None:
         torch.testing.assert_close(outputs[row], expected, atol=1e-12, rtol=0)
     for row, length in enumerate(LENGTHS):  # padding has no weight
         states[row, length:] = 1e6
-    torch.testing.assert_close(head.read(states, LENGTHS, spans=spans), outputs, atol=1e-12, rtol=0)
+    torch.testing.assert_close(head.read(states, LENGTHS, None, spans), outputs, atol=1e-12, rtol=0)

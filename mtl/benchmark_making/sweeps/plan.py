@@ -9,7 +9,7 @@ from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.locks import STALE_AFTER, Holder, holder_of
 from mtl.base.untrusted import read_json
-from mtl.jobs.durations import DONE, expected_seconds
+from mtl.benchmark_making.sweeps.durations import DONE, expected_seconds
 from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING
 from mtl.runs.layout import pretrain_folder

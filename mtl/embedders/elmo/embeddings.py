@@ -23,7 +23,7 @@ from mtl.base.progress import Progress
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
-from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, VectorReaderRequest
+from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
 from mtl.embedders.words import Coverage, coverage
 from mtl.model.sequences import ArraySequences, Sequences
 
@@ -37,7 +37,7 @@ CHUNK = 2048  # texts that are passed to ELMo together
 def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
     """The embeddings of these texts by the ELMo in `request.path`. Raises InputError if the folder holds no ELMo."""
     options, texts = request.options, request.texts
-    elmo, digest = load_elmo(request)
+    elmo, digest = load_elmo(request.path, options.exact, request.device)
     complete = coverage(texts, np.ones(len(texts.types), dtype=bool))
     cache_dir = request.cache_dir if options.cache else None
     return ElmoEmbeddings(elmo, digest, options.precision, cache_dir, complete)
@@ -45,33 +45,23 @@ def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
 
 def run_elmo(request: RunReaderRequest) -> "ElmoReader":
     """The ELMo of a finished run. Raises InputError if the folder holds another ELMo than the run's."""
-    elmo, digest = load_elmo(request)
+    elmo, digest = load_elmo(request.path, request.options.exact, request.device)
     if digest != request.fingerprint:
         raise InputError("is not the ELMo that the run was made with", path=request.path)
-    return ElmoReader(elmo, digest, request.options.precision, _new_mix(elmo))
+    return ElmoReader(elmo, digest, request.options.precision, new_mix(elmo))
 
 
-def open_elmo(request: VectorReaderRequest) -> "ElmoReader":
-    """One layer of the ELMo in `request.path`, or the mean of its layers, in float32. Raises InputError if it has no such layer."""
-    elmo, digest = load_elmo(request)
-    layer, layers = request.layer, elmo.options.n_layers
-    if layer is not None and not 0 <= layer <= layers:
-        raise InputError(f"{request.path} has the layers 0 to {layers}", key="layer", value=layer)
-    # A scalar mix that is not trained is the mean.
-    embedder = _new_mix(elmo) if layer is None else ElmoLayer(elmo.options.projection_dim, layer)
-    return ElmoReader(elmo, digest, "float32", embedder)
-
-
-def _new_mix(elmo: ELMo) -> "ElmoEmbedder":
+def new_mix(elmo: ELMo) -> "ElmoEmbedder":
+    """An embedder of this ELMo's layers; before training, it gives their mean."""
     return ElmoEmbedder(elmo.options.n_layers, elmo.options.projection_dim)
 
 
-def load_elmo(request: EmbeddingsRequest | RunReaderRequest | VectorReaderRequest) -> tuple[ELMo, str]:
-    """The ELMo in a request's folder, on its device, and the SHA-256 of options and weights. Raises InputError if there is none."""
-    assert request.path is not None
-    options, weights = elmo_files(request.path)
+def load_elmo(folder: Path | None, exact: bool, device: torch.device) -> tuple[ELMo, str]:
+    """The ELMo in a folder, on this device, and the SHA-256 of options and weights. Raises InputError if there is none."""
+    assert folder is not None
+    options, weights = elmo_files(folder)
     both = f"{sha256(options)} {sha256(weights)}"
-    return ELMo(options, weights, request.options.exact).to(request.device), hashlib.sha256(both.encode()).hexdigest()
+    return ELMo(options, weights, exact).to(device), hashlib.sha256(both.encode()).hexdigest()
 
 
 def elmo_files(folder: Path) -> tuple[Path, Path]:
@@ -105,7 +95,7 @@ class ElmoEmbeddings:
         return self.digest
 
     def embedder(self) -> "ElmoEmbedder":
-        return _new_mix(self.elmo)
+        return new_mix(self.elmo)
 
     def sequences(self, texts: TokenizedTexts) -> Sequences:
         if self.cache_dir is None:
@@ -130,12 +120,15 @@ class ElmoEmbeddings:
 
 @dataclass(frozen=True)
 class ElmoReader:
-    """An ELMo without a cache; its attributes are those of `ElmoEmbeddings`, and the embedder, which makes a vector of a token's layers."""
+    """An ELMo without a cache; its attributes are those of `ElmoEmbeddings`, and the embedder, which makes a vector of a token's layers.
+
+    An embedder that reads one layer alone has its number as `layer`.
+    """
 
     elmo: ELMo
     digest: str
     precision: str
-    embedder: "ElmoEmbedder | ElmoLayer"
+    embedder: nn.Module
 
     @property
     def dim(self) -> int:
@@ -149,9 +142,6 @@ class ElmoReader:
 
     def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
         return np.ones(len(texts.types), dtype=bool)
-
-    def table(self, words: Sequence[str]) -> None:
-        """None: a word's vector depends on its text."""
 
     def fingerprint(self) -> str:
         layer = getattr(self.embedder, "layer", None)
@@ -179,21 +169,6 @@ class ElmoEmbedder(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         return self.mix(split_layers(rows.float(), self.projection_dim))
-
-
-class ElmoLayer(nn.Module):
-    """One layer of each token, counted from 0, the token layer."""
-
-    def __init__(self, projection_dim: int, layer: int) -> None:
-        super().__init__()
-        self.projection_dim = projection_dim
-        self.layer = layer
-
-    def for_task(self) -> "ElmoLayer":
-        return self
-
-    def forward(self, rows: Tensor) -> Tensor:
-        return split_layers(rows.float(), self.projection_dim)[self.layer]
 
 
 class UncachedLayers:

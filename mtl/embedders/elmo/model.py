@@ -16,7 +16,8 @@ from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.untrusted import UNPACKED_RATIO, open_regular
 from mtl.embedders.elmo.options import Options, read_options
-from mtl.model.projected_lstm import ProjectedLSTMLayer, reorder_gates
+from mtl.model.lstm import packed_steps
+from mtl.model.projected_lstm import reorder_gates, run_layer
 
 # The number of distinct words, and of tokens, that are computed at once.
 WORDS = 1024
@@ -166,7 +167,7 @@ class CharacterEncoder(nn.Module):
 class ProjectedLSTM(nn.Module):
     """One layer in one direction. The order of its gates is output, input, forget, candidate.
 
-    The forget gate's bias includes the 1.0 that TensorFlow's cell adds.
+    The forget gate's bias includes the 1.0 that TensorFlow's cell adds. The weights are to be loaded.
     """
 
     def __init__(self, options: Options, reverse: bool) -> None:
@@ -176,31 +177,32 @@ class ProjectedLSTM(nn.Module):
         wide, narrow = 4 * options.lstm_dim, options.projection_dim
         self.w_input = nn.Parameter(torch.empty(wide, narrow))
         self.w_state = nn.Parameter(torch.empty(wide, narrow))
-        self.bias = nn.Parameter(torch.zeros(wide))
+        self.bias = nn.Parameter(torch.empty(wide))
         self.w_projection = nn.Parameter(torch.empty(narrow, options.lstm_dim))
-        # Glorot's uniform distribution over the joint matrix, as TensorFlow draws it.
-        limit = (6 / (2 * narrow + wide)) ** 0.5
-        nn.init.uniform_(self.w_input, -limit, limit)
-        nn.init.uniform_(self.w_state, -limit, limit)
-        nn.init.xavier_uniform_(self.w_projection)
-        with torch.no_grad():
-            self.bias[2 * options.lstm_dim : 3 * options.lstm_dim] = 1.0
+
+    @property
+    def weights(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        return self.w_input, self.w_state, self.bias, self.w_projection
 
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
-        """Packed rows (rows, projection_dim), and the number of sequences that have each step -> (rows, projection_dim)."""
-        weights = self.w_input, self.w_state, self.bias, self.w_projection
-        return ProjectedLSTMLayer.apply(data, sizes, self.reverse, *weights, *self.clips)
+        """Packed rows (rows, projection_dim), and the number of sequences that have each step -> (rows, projection_dim), without a gradient."""
+        return run_layer(data, packed_steps(sizes, self.reverse), *self.weights, *self.clips).states
 
 
 class BiLM(nn.Module):
-    """The bidirectional language model without its softmax. Dropout is on the input of each LSTM layer."""
+    """The bidirectional language model without its softmax."""
 
-    def __init__(self, options: Options, dropout: float = 0.0) -> None:
+    def __init__(self, options: Options, dropout: float = 0.0, layer: type[ProjectedLSTM] = ProjectedLSTM) -> None:
+        """
+        Args:
+            dropout: on the input of each LSTM layer.
+            layer: what makes these layers.
+        """
         super().__init__()
         self.options = options
         self.characters = CharacterEncoder(options)
         self.directions = nn.ModuleList(
-            nn.ModuleList(ProjectedLSTM(options, reverse=direction == BACKWARD) for _ in range(options.n_layers))
+            nn.ModuleList(layer(options, reverse=direction == BACKWARD) for _ in range(options.n_layers))
             for direction in DIRECTIONS
         )
         self.dropout = nn.Dropout(dropout)

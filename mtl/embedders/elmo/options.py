@@ -1,6 +1,5 @@
-"""The sizes of an ELMo, read from and written to AllenNLP's options.json."""
+"""The sizes of an ELMo, read from AllenNLP's options.json."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict
@@ -66,28 +65,6 @@ class Options:
     @property
     def n_filters(self) -> int:
         return sum(number for _, number in self.filters)
-
-    def to_json(self) -> str:
-        """The content of an options.json in AllenNLP's format."""
-        values = {
-            "lstm": {
-                "dim": self.lstm_dim,
-                "projection_dim": self.projection_dim,
-                "cell_clip": self.cell_clip,
-                "proj_clip": self.state_clip,
-                "n_layers": self.n_layers,
-                "use_skip_connections": self.skip_connections,
-            },
-            "char_cnn": {
-                "activation": self.activation,
-                "embedding": {"dim": self.character_dim},
-                "filters": [list(pair) for pair in self.filters],
-                "max_characters_per_token": self.max_characters,
-                "n_characters": 262,
-                "n_highway": self.n_highway,
-            },
-        }
-        return json.dumps(values, indent=1) + "\n"
 
 
 def read_options(path: Path) -> Options:

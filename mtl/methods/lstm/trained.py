@@ -32,13 +32,13 @@ from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
 from mtl.methods.method import LoadRequest
 from mtl.methods.trained import TrainedNetworks
-from mtl.model.encoder import Encoder, EncoderParts
+from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences, Sequences
 from mtl.runs.layout import finetune_folder, pretrain_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class TrainedLstm(TrainedNetworks):
             answers: see `mtl.data.dataset.Dataset`.
             trained_on: ids of the tasks of stage 1.
             linear: the linear models that heads add their outputs to.
-            reader: the embeddings of a finished run, for `learn` and `parts` only.
+            reader: the embeddings of a finished run, which `learn` needs.
         """
         super().__init__(config, encoder.device, config.finetune.batch_size, self._open, answers)
         self.language, self.folder = language, folder
@@ -269,34 +269,11 @@ class TrainedLstm(TrainedNetworks):
         precision = used_precision(config.trainer, encoder.device)
         settings = (self.language, config.max_length, config.boundary_words, config.encoder.join_input, precision)
         content = hashlib.sha256(repr((settings, self.embeddings.fingerprint())).encode())
-        for name, weight in sorted(encoder.state_dict().items()):
-            content.update(f"{name} {tuple(weight.shape)}".encode())
-            content.update(weight.cpu().contiguous().numpy().data)
+        update_with_weights(content, encoder.state_dict())
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
         return {"mtl": VERSION, "tokenizer": moses_version()}
-
-    def parts(self, words: Sequence[str]) -> EncoderParts:
-        """The weights of the encoder of stage 1. Raises InputError if its embeddings have no fixed vector for each word."""
-        assert self.reader is not None
-        table = self.reader.table(words)
-        if table is None:
-            message = "a word's vector depends on its text, so other programs cannot look it up"
-            raise InputError(message, key="embeddings", value=self.config.embeddings.name)
-        lstm = self.encoder.lstm
-        return EncoderParts(
-            words=table.words,
-            vectors=table.vectors,
-            lstm={name: weight.detach().float().cpu() for name, weight in lstm.state_dict().items()},
-            hidden_size=lstm.hidden_size,
-            num_layers=lstm.num_layers,
-            join_input=self.encoder.join_input,
-            language=self.language,
-            max_length=self.config.max_length,
-            boundary_words=self.config.boundary_words,
-            all_words=table.grows,
-        )
 
     def _open(self, task: Task) -> Network:
         """The network of a task: its head, and its own encoder if stage 2 trained one; without an encoder if the head reads its outputs."""

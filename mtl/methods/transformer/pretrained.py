@@ -27,6 +27,7 @@ from mtl.methods.transformer.model_files import (
     check_tokenizer,
     stored_weights,
 )
+from mtl.training.checkpoints import update_with_weights
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
 PROBE = "Ala ma kota, a kot ma Alę."  # read once when a transformer is opened
@@ -350,10 +351,3 @@ def positions(body: Any) -> int | None:
             return part.num_embeddings - part.padding_idx - 1
     most = getattr(body.config, "max_position_embeddings", None)
     return most if most is not None and most > 0 else None
-
-
-def update_with_weights(content: Any, weights: dict[str, Tensor]) -> None:
-    """Add names, shapes and values of weights to a hash."""
-    for name, weight in sorted(weights.items()):
-        content.update(f"{name} {tuple(weight.shape)}".encode())
-        content.update(weight.cpu().contiguous().numpy().data)

@@ -33,15 +33,14 @@ from mtl.methods.transformer.pretrained import (
     open_pretrained,
     open_without_weights,
     tokenizing,
-    update_with_weights,
 )
-from mtl.model.encoder import POOLINGS, EncoderParts, batches_by_length
+from mtl.model.encoder import POOLINGS, batches_by_length
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
 from mtl.runs.layout import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
 FAR = -(10**9)  # where tokens are that stand for no character
@@ -197,13 +196,6 @@ class TransformerEncoder:
 
     def versions(self) -> dict[str, str]:
         return {"mtl": VERSION, **library_versions()}
-
-    def parts(self, words: Sequence[str]) -> EncoderParts:
-        """Raises InputError: the encoder is no LSTM."""
-        raise InputError(
-            "this run's encoder is a transformer, and this format takes an LSTM; mtl encode gives its vectors, and a fine-tuned one can be"
-            " exported with --format transformers"
-        )
 
 
 class HeadsOnBody(TrainedNetworks, TransformerEncoder):

@@ -21,6 +21,7 @@ from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, to_file
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
+from mtl.vectors.elmo.gradient import TrainedLSTM
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
 from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, check_claimed, claim_of, split_held_out
 from mtl.vectors.words.training import note_source
@@ -130,7 +131,7 @@ class ELMoTraining:
             numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
             report = {"settings": training, **numbers, "perplexity": trainer.curve}
             write_text(path / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-            write_text(path / OPTIONS, self.options().to_json())
+            write_text(path / OPTIONS, options_json(self.options()))
             note_source(path, source)
             write_weights(path / WEIGHTS, trainer.network.bilm)  # last: a folder that has weights is complete
             for file in (checkpoint, prepared, claim):
@@ -162,7 +163,7 @@ class ElmoTrainer(ResumableTraining):
 
     def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:
         torch.manual_seed(settings.seed)
-        bilm = BiLM(settings.options(), settings.dropout)
+        bilm = BiLM(settings.options(), settings.dropout, TrainedLSTM)
         network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
         optimizers = [
             torch.optim.Adam(bilm.parameters(), settings.learning_rate),
@@ -214,6 +215,29 @@ class ElmoTrainer(ResumableTraining):
             forward, backward = np.exp(sums / count)
         row = {"step": self.step, "forward": float(forward), "backward": float(backward)}
         return row, f"held-out perplexity {forward:.1f} forward, {backward:.1f} backward"
+
+
+def options_json(options: Options) -> str:
+    """The content of an options.json in AllenNLP's format."""
+    values = {
+        "lstm": {
+            "dim": options.lstm_dim,
+            "projection_dim": options.projection_dim,
+            "cell_clip": options.cell_clip,
+            "proj_clip": options.state_clip,
+            "n_layers": options.n_layers,
+            "use_skip_connections": options.skip_connections,
+        },
+        "char_cnn": {
+            "activation": options.activation,
+            "embedding": {"dim": options.character_dim},
+            "filters": [list(pair) for pair in options.filters],
+            "max_characters_per_token": options.max_characters,
+            "n_characters": 262,
+            "n_highway": options.n_highway,
+        },
+    }
+    return json.dumps(values, indent=1) + "\n"
 
 
 def write_weights(path: Path, model: BiLM) -> None:

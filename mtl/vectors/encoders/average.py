@@ -23,14 +23,14 @@ from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.find import embedder_options
-from mtl.embedders.interface import Reader, VectorReaderRequest
+from mtl.embedders.interface import Reader
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
 from mtl.embedders.weighting import WEIGHTINGS, WordCounts
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import FLOAT, Description, check_language, mean_vector
+from mtl.vectors.encoders.readers import OPENERS, VectorReaderRequest, embedder_options
 
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
 NAME = "average"
@@ -104,8 +104,8 @@ def open_average(name: str, values: Mapping[str, Any]) -> "AverageEncoder":
     section = {key.removeprefix(SECTION): value for key, value in values.items() if key.startswith(SECTION)}
     settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
     options = embedder_options(settings.embeddings, section)
-    optional = {key for kind in EMBEDDERS.values() for key in kind.open_keys if not key.startswith(SECTION)}
-    read = EMBEDDERS[options.name].open_keys
+    optional = {key for opener in OPENERS.values() for key in opener.keys if not key.startswith(SECTION)}
+    read = OPENERS[options.name].keys if options.name in OPENERS else ()
     for key in values:
         if (key in optional or key.startswith(SECTION)) and key not in read:
             message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
@@ -165,7 +165,7 @@ class AverageEncoder:
         if settings.centre:
             parts.append(("centred", "centred"))
         # What the vectors depend on, defaults included, in words.
-        in_words = [f"seed {settings.seed}"] if "seed" in kind.open_keys else []
+        in_words = [f"seed {settings.seed}"] if "seed" in OPENERS[self.options.name].keys else []
         in_words.append(f"pooling {settings.pooling}")
         if settings.weighting != "none":
             in_words.append(f"weighting {settings.weighting}")
@@ -272,9 +272,8 @@ class AverageEncoder:
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
     kind = EMBEDDERS[options.name]
-    if kind.open is None:
-        names = ", ".join(name for name, candidate in EMBEDDERS.items() if candidate.open)
-        message = f"have no vectors without a run; averages take {names}"
+    if options.name not in OPENERS:
+        message = f"have no vectors without a run; averages take {', '.join(OPENERS)}"
         raise InputError(message, key="embeddings", value=options.name)
     kind.check_installed(options.name)
     path = None
@@ -285,7 +284,7 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
         path, _ = vector_path(vectors, Path(settings.embeddings_dir), settings.held_out)
         if not kind.files.exists(path):
             raise InputError(kind.files.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
-    reader = kind.open(VectorReaderRequest(options, path, settings.layer, settings.seed, device))
+    reader = OPENERS[options.name].open(VectorReaderRequest(options, path, settings.layer, settings.seed, device))
     reader.embedder.to(device)
     return reader
 

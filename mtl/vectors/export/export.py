@@ -16,6 +16,7 @@ from mtl.runs.summary import read_summary
 from mtl.vectors.encoders.run import RunSettings, open_run
 from mtl.vectors.export import EXPORT_FORMATS
 from mtl.vectors.export.format import Export, TaskExport
+from mtl.vectors.export.parts import encoder_parts
 
 if TYPE_CHECKING:
     from mtl.methods.transformer.trained import TrainedTransformer
@@ -64,7 +65,7 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     if checked.words is not None:
         for line in tokenized_lines([Path(checked.words)], moses(predictor.suite.language)):
             words.update(line)
-    parts = predictor.model.parts(sorted(words))
+    parts = encoder_parts(predictor.model, sorted(words))
     if checked.words is not None and not parts.all_words:
         message = "this run has vectors for the words of its vocabulary alone; drop words="
         raise InputError(message, key="words", value=checked.words)

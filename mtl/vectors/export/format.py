@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.model.encoder import EncoderParts
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 from mtl.vectors.encoders.encoder import Description
+from mtl.vectors.export.parts import EncoderParts
 
 if TYPE_CHECKING:
     from mtl.methods.transformer.trained import TrainedTransformer

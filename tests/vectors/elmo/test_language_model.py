@@ -6,6 +6,7 @@ import torch
 from input_errors import raises_input_error
 
 from mtl.embedders.elmo.model import BiLM
+from mtl.vectors.elmo.gradient import TrainedLSTM
 from mtl.vectors.elmo.language_model import (
     BEGIN,
     END,
@@ -28,7 +29,7 @@ LINES = [["a", "b", "c"], ["b"], ["a", "a", "rare", "b", "c"], ["c", "a"]]
 @pytest.fixture
 def model() -> LanguageModel:
     torch.manual_seed(0)
-    return LanguageModel(BiLM(SIZES.options()), build_corpus(LINES, 9), min_count=2, draws=4).eval()
+    return LanguageModel(BiLM(SIZES.options(), 0.0, TrainedLSTM), build_corpus(LINES, 9), min_count=2, draws=4).eval()
 
 
 def test_only_sampled_rows_have_a_gradient(model: LanguageModel) -> None:

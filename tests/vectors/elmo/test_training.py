@@ -1,3 +1,4 @@
+import json
 import logging
 import math
 from pathlib import Path
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from data_files import read_json
+from elmo_files import OPTIONS
 from input_errors import raises_input_error
 
 from mtl.base.errors import DivergedError, InputError
@@ -14,7 +16,7 @@ from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo.model import read_weights
 from mtl.embedders.elmo.options import read_options
 from mtl.vectors.elmo import training as module
-from mtl.vectors.elmo.training import ELMoTraining, write_weights
+from mtl.vectors.elmo.training import ELMoTraining, options_json, write_weights
 from mtl.vectors.words.training import TrainingRequest, train_embeddings, training_settings
 
 SMALL = {
@@ -41,6 +43,11 @@ def lines(count: int = 400) -> list[list[str]]:
 
 def settings(**changes: object) -> ELMoTraining:
     return ELMoTraining(**{**SMALL, **changes})  # type: ignore[arg-type]
+
+
+def test_written_options_are_those_that_were_read(tmp_path: Path) -> None:
+    (tmp_path / "options.json").write_text(json.dumps(OPTIONS))
+    assert json.loads(options_json(read_options(tmp_path / "options.json"))) == OPTIONS
 
 
 @pytest.mark.slow
