@@ -14,11 +14,13 @@ from samples.glue.grammar import glue_files
 from samples.klej.corpora import corpora_files
 from samples.klej.grammar import klej_files
 from samples.superlim.files import superlim_files
+from samples.tasks.files import tasks_files
 
 GENERATORS = {
     "klej-sample": klej_files,
     "superlim-sample": superlim_files,
     "glue-sample": glue_files,
+    "tasks-sample": tasks_files,
     "klej-corpora": corpora_files,
 }
 SAMPLES = Path(__file__).resolve().parent.parent / "mtl/data/sample"

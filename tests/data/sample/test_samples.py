@@ -14,6 +14,7 @@ from mtl.data.splits import choose_scored
 from mtl.tasks.suite import load_suite
 
 
+@pytest.mark.wings
 def test_every_generated_suite_has_a_writer_and_the_reverse() -> None:
     suites = [load_suite(path) for path in (shipped("configs") / "suite").glob("*.yaml")]
     assert {suite.name for suite in suites if suite.generated} == set(SAMPLES)
