@@ -162,3 +162,21 @@ def test_an_ensemble_averages_probabilities_and_chooses_a_threshold(folder: Path
     assert "The decision threshold was chosen on dev: lists, flags." in summary["notes"]
     constant = scores(folder, "constant")
     assert all(task["median"] > constant[id] for id, task in summary["tasks"].items())
+
+
+def test_a_transformer_predicts_sets_and_reads_them_again(folder: Path) -> None:
+    pytest.importorskip("transformers")
+    from tiny_transformers import write_bert
+
+    write_bert(folder / "bert", [row["text"] for row in rows("train", 90)])
+    settings = [
+        "method=transformer",
+        f"transformer.path={folder}/bert",
+        "transformer.epochs=1",
+        "tasks=[lists]",
+        "seeds=[1]",
+    ]
+    made = run_baseline(sets_job(folder, "transformer", *settings))
+    RunFolder(folder / "runs/sets/transformer").scores(1).unlink()
+    again = run_baseline(sets_job(folder, "transformer", *settings))
+    assert again["tasks"]["lists"]["scores"] == made["tasks"]["lists"]["scores"]

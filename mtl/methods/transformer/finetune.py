@@ -58,11 +58,11 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
     if not path.exists():
         return None
     kind, answers = target_kind(task), data.answers(task)
-    rows = {name: len(split) for name, split in data.splits[task.id].items() if name != "train"}
+    rows = {name: split.targets.shape for name, split in data.splits[task.id].items() if name != "train"}
     try:
         arrays = read_arrays(path)
         codes = {name: arrays[f"{task.id}/{name}"] for name in rows}
-        if all(codes[name].shape == (count,) for name, count in rows.items()):
+        if all(codes[name].shape == shape for name, shape in rows.items()):
             predictions = {name: kind.head.decode(codes[name], answers) for name in rows}
             if all(np.isfinite(codes[name]).all() for name in rows):
                 for targets in predictions.values():  # a code that stands for nothing raises LookupError
