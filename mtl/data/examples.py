@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -143,25 +144,31 @@ def read_rows(task: Task, path: Path) -> list[Row]:
     return [example.row for example in read_examples(task, path, targets=False)]
 
 
-def read_targets(task: Task, path: Path) -> np.ndarray:
+def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
     """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it.
 
     Raises InputError for a target that is not valid, with its line.
+
+    Args:
+        sizes: the number of candidates or of units of each row, (rows,), where it is known.
     """
-    return _read_column(task, path, target_kind(task).parse)
+    return _read_column(task, path, target_kind(task).parse, sizes)
 
 
-def read_predicted(task: Task, path: Path) -> np.ndarray:
+def read_predicted(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
     """As `read_targets`, but predictions, where `TargetKind.parse_prediction` says what is valid."""
-    return _read_column(task, path, target_kind(task).parse_prediction)
+    return _read_column(task, path, target_kind(task).parse_prediction, sizes)
 
 
-def _read_column(task: Task, path: Path, parse: Callable[[str], Target]) -> np.ndarray:
+def _read_column(
+    task: Task, path: Path, parse: Callable[[str, int | None], Target], sizes: np.ndarray | None
+) -> np.ndarray:
     cells = target_kind(task)
     values = []
-    for number, line in enumerate(read_lines(path)[1:], start=2):
+    of_rows = chain([] if sizes is None else sizes.tolist(), repeat(None))
+    for number, (line, size) in enumerate(zip(read_lines(path)[1:], of_rows, strict=False), start=2):
         try:
-            values.append(parse(cells.line_cell(line)))
+            values.append(parse(cells.line_cell(line), size))
         except ValueError as error:
             raise InputError(str(error), path=path, line=number) from None
     return np.array(values, dtype=cells.dtype)

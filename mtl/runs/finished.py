@@ -15,7 +15,7 @@ from mtl.base.names import one_spelling, text_problem
 from mtl.base.terminal import one_line
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
-from mtl.data.examples import read_predicted, read_targets
+from mtl.data.examples import read_predicted
 from mtl.runs.folder import RecordedRows, RunFolder
 from mtl.runs.layout import read_stage
 from mtl.runs.predictions import recorded_rows
@@ -51,7 +51,7 @@ class FinishedRun:
 
     def rows(self, task: Task) -> ScoredRows:
         """The rows that the task is scored on, with their gold targets. Raises InputError for a damaged file."""
-        return recorded_rows(task, read_targets(task, self.folder.gold(self.split(task), task.id)), self.folder)
+        return recorded_rows(task, self.folder.gold(self.split(task), task.id), self.folder)
 
     def predictions(self, task: Task) -> np.ndarray:
         """Each seed's predictions for the rows that the task is scored on, (seeds, rows)."""
@@ -107,13 +107,14 @@ class FinishedRun:
     def check(self) -> None:
         """Raise InputError unless every seed has a prediction for each scored row, and each scored row a group."""
         for task in self.tasks:
-            rows, split = len(self.rows(task).targets), self.split(task)
+            scored, split = self.rows(task), self.split(task)
+            rows = len(scored.targets)
             if (recorded := self.recorded_rows(task)) and (groups := len(recorded[1])) != rows:
                 problem = f"{task.id}: {groups} groups for {rows} {split} rows"
                 raise InputError(problem, path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, split, task.id)
-                if (count := len(read_predicted(task, file))) != rows:
+                if (count := len(read_predicted(task, file, scored.candidates))) != rows:
                     raise InputError(f"{count} predictions for {rows} {split} rows", path=file)
 
     def check_records(self) -> None:

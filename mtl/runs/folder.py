@@ -15,7 +15,6 @@ from mtl.base.settings.layers import differences, save_config
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
-from mtl.data.examples import MOST_CANDIDATES
 from mtl.runs.layout import FORMAT, seed_folder
 
 LOCK = ".lock"  # in the folder, held while a process works in it
@@ -30,14 +29,14 @@ class RecordedRows(TypedDict):
     Args:
         texts: a hash of their texts.
         groups: the groups of rows that belong together, numbers; None: each row is apart.
-        candidates: the number of candidates of each row of a choice.
+        candidates: the number of candidates of each row of a choice, or of units.
         columns: the values that metrics and breakdowns read.
         lines: their lines in the data file, where they are a sample of its rows.
     """
 
     texts: str
     groups: list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
-    candidates: NotRequired[list[Annotated[int, Meta(ge=1, le=MOST_CANDIDATES)]]]
+    candidates: NotRequired[list[Annotated[int, Meta(ge=1, lt=2**31)]]]
     columns: NotRequired[dict[str, list[str]]]
     lines: NotRequired[list[Count]]
 

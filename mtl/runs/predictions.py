@@ -1,13 +1,14 @@
 """The rows that the predictions of a run are scored on, and the name of a file of predictions."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.dataset import row_sizes
-from mtl.data.examples import Example
+from mtl.data.examples import Example, read_targets
 from mtl.runs.folder import RunFolder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
@@ -15,17 +16,19 @@ from mtl.tasks.task import ScoredRows, Task
 FILE = "{split}_pred_{task}.tsv"
 
 
-def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredRows:
-    """The rows that a run's task is scored on: these targets, with the candidates and columns that the run recorded.
+def recorded_rows(task: Task, gold: Path, folder: RunFolder) -> ScoredRows:
+    """The rows that a run's task is scored on: the targets in this file, with the candidates and columns that the run recorded.
 
-    Raises InputError if the record is damaged.
+    Raises InputError if the file or the record is damaged.
     """
     recorded: Mapping[str, Any] = folder.read_scored_rows().get(task.id, {})
-    candidates, columns = recorded.get("candidates"), recorded.get("columns", {})
+    columns = recorded.get("columns", {})
+    candidates = None if "candidates" not in recorded else np.array(recorded["candidates"], dtype=np.int64)
+    targets = read_targets(task, gold, candidates)
     counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
     if counts != {len(targets)} or not set(task.columns or ()) <= set(columns):
         raise InputError(f"{task.id}: not rows as mtl baseline records them", path=folder.scored_rows)
-    return ScoredRows(targets, None if candidates is None else np.array(candidates), columns)
+    return ScoredRows(targets, candidates, columns)
 
 
 def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.data.examples import read_examples, read_targets
+from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
 from mtl.runs.folder import RunFolder
 from mtl.runs.predictions import FILE, recorded_rows, scored_rows
@@ -111,7 +111,7 @@ def _recorded_gold(task: Task, split: str, gold_dir: Path) -> Gold | None:
     file = gold_dir / f"{split}_{task.id}.tsv"
     if not file.is_file():
         return None
-    rows = recorded_rows(task, read_targets(task, file), RunFolder(gold_dir.parent))
+    rows = recorded_rows(task, file, RunFolder(gold_dir.parent))
     return DataRows(task, split, file, rows.targets, rows.candidates), rows
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from command_line import job
 from data_files import read_json, write_jsonl
 from input_errors import raises_input_error
@@ -98,6 +99,12 @@ def test_floors_answer_predict_new_rows_and_are_scored_alike(suite: Path) -> Non
     rows = [[row["question"], row["context"]] for row in fact_rows("test", 12)]
     assert mtl.load(floor.folder.path).predict("facts", rows) == predictions
     suite_content = load_suite(suite)
+    kept = floor.folder.seed(1) / "models/facts.ckpt"
+    content = torch.load(kept, weights_only=True)
+    numbers = {name: torch.cat([part] * 3) for name, part in content["numbers"].items()}
+    torch.save({**content, "classes": [0, 1, 2], "numbers": numbers}, kept)
+    with raises_input_error(file="facts.ckpt"):
+        mtl.load(floor.folder.path)
     gold = floor.folder.path / "gold"
     table = score_predictions(
         floor.folder.predictions(1, "dev", "facts").parent, suite_content, [suite_content.tasks["facts"]], gold, 0.1

@@ -1,6 +1,7 @@
 """Tasks with a label for each token, from their files to predictions for new rows; and how their cells are read."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,13 @@ from token_suite import LABELS, sentence, write_token_suite
 
 import mtl
 from mtl.api.cli import main
+from mtl.benchmark_making.leaderboard.rows import read_labelled_rows, read_public_rows
 from mtl.data.examples import read_examples
 from mtl.jobs.baseline import run_baseline
+from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder
 from mtl.structured.token_labels import TokenLabels, shape
+from mtl.submissions.lines import read_tsv
 from mtl.submissions.scores import score_predictions
 from mtl.tasks.suite import load_suite, suite_from
 from mtl.tasks.target_kind import PAST
@@ -116,6 +120,35 @@ def test_an_interrupted_run_and_its_continuation_are_one(tmp_path: Path) -> None
         path.unlink()
     run_baseline(job(settings(cut, *given)))
     assert content(whole / "run") == content(cut / "run")
+
+
+def test_a_report_reads_long_rows_and_no_other_numbers_of_tags(tmp_path: Path) -> None:
+    given, dev = settings(tmp_path, "method=random"), tmp_path / "data/names/dev.jsonl"
+    lines = dev.read_text(encoding="utf-8").splitlines()
+    write_lines(dev, [*lines, json.dumps({"tokens": ["a"] * 1500, "tags": [0] * 1500})])
+    run_baseline(job(given))
+    (run,) = find_runs(tmp_path / "run")
+    names = run.suite.tasks["names"]
+    assert len(run.rows(names).targets[-1].split()) == 1500
+    for path in (run.folder.predictions(1, "dev", "names"), run.folder.gold("dev", "names")):
+        before = path.read_text(encoding="utf-8").split("\n")
+        path.write_text("\n".join([*before[:3], "O " + before[3], *before[4:]]), encoding="utf-8")
+        with raises_input_error(file=path.name, line=4):
+            run.check()
+        path.write_text("\n".join(before), encoding="utf-8")
+
+
+def test_a_leaderboard_takes_a_tag_for_each_token_alone(tmp_path: Path) -> None:
+    suite = load_suite(write_token_suite(tmp_path))
+    for rows in (
+        read_labelled_rows(suite, tmp_path / "data", "test")["slots"],
+        read_public_rows(suite, tmp_path / "data", "test")["slots"],
+    ):
+        tags = [" ".join("O" for _ in sentence(i)) for i in range(80, 88)]
+        for line, number in ((tags[2], None), (tags[2] + " O", 4)):
+            content = "\n".join(["slots", *tags[:2], line, *tags[3:], ""]).encode()
+            with nullcontext() if number is None else raises_input_error(file="x.tsv", line=number):
+                rows.data.put(read_tsv(rows.task, content, "x.tsv"), (), None)
 
 
 @pytest.mark.parametrize(

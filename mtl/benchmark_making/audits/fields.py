@@ -51,8 +51,8 @@ class Guesses:
 
 def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     """The finding that names all fields of the part's file from which the target can be guessed far better than by a constant answer."""
-    if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS:
-        return []
+    if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS or target_kind(part.task).by_unit:
+        return []  # a field of a row says nothing of single units
     targets = np.array([row.target for row in part.rows], dtype=target_kind(part.task).dtype)
     try:
         fields = read_fields(data_dir / part.file, part.task.layout(part.split, data_dir))

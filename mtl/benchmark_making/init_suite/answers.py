@@ -4,8 +4,10 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.evidence import is_source
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.target import possible_targets
 from mtl.benchmark_making.init_suite.texts import text_columns, unread_columns
 
 STARTS = {"start", "starts"}  # words in the name of a column of places
@@ -112,8 +114,17 @@ def _texts(
         return [named[0], found.passage]
     guessed = text_columns(main, test, target, {*used, found.passage}, most=1)
     if not guessed.columns:
-        raise InputError(f"no column looks like a question: {main.listed}")
+        problem = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column looks like a question"
+        raise InputError(f"{problem}; if another column is the target, name it with target: {main.listed}")
     guess.questions += guessed.questions
+    others = [
+        column
+        for column in possible_targets(main)
+        if column.name not in (*used, *guessed.columns, found.passage) and not is_source(column)
+    ]
+    if others:  # what is marked in a text stands there, too
+        what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column is named after questions"
+        guess.questions.append(f"target: {what}; {quoted_names([column.name for column in others])} may be the target")
     return [*guessed.columns, found.passage]
 
 

@@ -3,6 +3,7 @@
 They stand in lists, in cells with a separator, in columns of two truth values, one for each label, or in columns with a label or nothing.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -97,6 +98,9 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLa
         if all(len(labels) == 1 for labels in found.sets(table) or ()):
             one = "each row has exactly one of these: one label, which then stands in one column, or several labels of a row"
             return replace(found, question=f"kind: {quoted_names(found.columns)}: {one} (kind: {KIND})?")
+        if len({re.sub(r"\d+", "", name) for name in found.columns}) == 1:
+            ways = f"several labels of a row (kind: {KIND}), or the answers of several people to one question?"
+            return replace(found, question=f"kind: {quoted_names(found.columns)}: {ways}")
         return _asked(found, columns)
     for column in table.columns.values():
         if _is_list_of_labels(column, table):

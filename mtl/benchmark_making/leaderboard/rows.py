@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.data.dataset import describe_rows
+from mtl.data.dataset import describe_rows, row_sizes
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import read_split
 from mtl.runs.predictions import scored_rows
@@ -71,8 +71,7 @@ def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, Task
 
 
 def _rows(task: Task, split: str, path: Path, examples: Sequence[Example]) -> DataRows:
-    candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
-    return DataRows(task, split, path, np.full(len(examples), np.nan), candidates)
+    return DataRows(task, split, path, np.full(len(examples), np.nan), row_sizes(task, examples))
 
 
 def _labelled(task: Task, split: str, path: Path, examples: Sequence[Example]) -> LabelledRows:

@@ -139,7 +139,7 @@ def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
         return CosineInRange(*task.bounds)
     classes = content["classes"] or []
     if kind.estimator == "classifier":
-        known = range(len(task.labels)) if task.labels else range(2) if task.candidates else classes
+        known = range(len(task.labels)) if task.labels else range(2) if task.candidates or kind.by_unit else classes
         if len(classes) < 2 or len(set(classes)) < len(classes) or not set(classes) <= set(known):
             raise ValueError(f"its classes are {classes[:5]}")
         estimator.classes_ = np.array(classes)

@@ -109,9 +109,7 @@ class Number(TargetKind):
     ) -> np.ndarray:
         return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
 
-    def estimator_outputs(
-        self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str], texts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
         low, high = self.task.bounds
         numbers = np.asarray(estimator.predict(features), dtype=np.float64)
         return ((numbers - low) / (high - low)).astype(np.float32)[:, None]

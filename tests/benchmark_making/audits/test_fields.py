@@ -55,6 +55,13 @@ def test_a_number_is_guessed_by_the_mean_and_a_candidate_by_its_index(tmp_path: 
     assert "meta.year 0.900 (80%); a constant answer has 0.500" in found.what  # as the suite shows scores
 
 
+def test_a_field_of_a_row_says_nothing_of_its_tokens(tmp_path: Path) -> None:
+    tags = Task("t", text=["text"], target="tags", kind="token_labels", labels=["neg", "pos"], metric="token_accuracy")
+    targets: list[Target] = [["neg", "pos"][int(target)] for target in HALF]
+    assert findings(tmp_path, HALF, LABELS, source=mostly(HALF, ROWS))
+    assert findings(tmp_path, targets, tags, source=mostly(HALF, ROWS)) == []
+
+
 @pytest.mark.parametrize(
     "values",
     [

@@ -8,7 +8,9 @@ import pytest
 from data_files import write_jsonl
 from input_errors import raises_input_error
 
+from mtl.benchmark_making.init_suite.guessing import guess_task
 from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers
+from mtl.benchmark_making.init_suite.names import find_tasks
 from mtl.data.dataset import load_dataset
 from mtl.tasks.suite import Suite, load_suite
 
@@ -99,6 +101,27 @@ def test_places_that_do_not_fit_are_no_evidence(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "data" / "train.jsonl", shifted)
     with raises_input_error():
         guessed(tmp_path)
+
+
+def test_words_that_are_marked_in_a_text_are_no_answers_beside_another_target(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    marked = [
+        {"text": passage, "aspect": "city", "start": passage.index("city"), "mood": ["good", "bad"][n % 2]}
+        for n, passage in enumerate(PASSAGES)
+    ]
+    for further, known in (({}, {}), ({"about": "A tale of "}, {}), ({}, {"target": "mood"})):
+        rows_of = [row | {name: value + row["text"] for name, value in further.items()} for row in marked]
+        write_jsonl(tmp_path / "data" / "train.jsonl", rows_of)
+        (files,) = find_tasks(tmp_path / "data").tasks
+        guess = guess_task(files, tmp_path / "data", known)
+        if known:
+            assert (guess.kind, guess.questions, guess.problem) == ("labels", [], None)
+        elif further:
+            assert (
+                guess.problem is None and "mood" in guess.questions[-1] and guess.questions[-1].startswith("target: ")
+            )
+        else:
+            assert "if another column is the target, name it" in str(guess.problem)
 
 
 def test_a_kind_that_the_user_names(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def test_unique_evidence(
         ({**cells(";"), "stars": STARS}, ["target: ", '"emotions"', '"stars"']),
         (cells(" "), ["kind: ", 'label_separator: " "', "labels of several words"]),
         ({"a": [0, 1, 0] * 13 + [0], "b": [1, 0, 0] * 13 + [1], "c": [0, 0, 1] * 13 + [0]}, ["kind: ", "exactly one"]),
+        ({"vote1": TOXIC["toxic"], "vote2": TOXIC["threat"], "vote3": TOXIC["insult"]}, ["kind: ", "several people"]),
         ({"emotions": [["joy"], ["anger", "joy"], [], ["anger", "Joy"]] * 10}, ["one label in several spellings"]),
     ],
 )  # fmt: skip
