@@ -1,7 +1,7 @@
 """Files of annotated tokens in the form of CoNLL: a token and its labels on each line, and an empty line after each sentence.
 
 The cells of a line are set apart by tabs if the first token's are, else by spaces; all lines have as many. Comments stand before a
-sentence: `# key = value`, and other lines after "#" that have not so many cells. `# newdoc` and the token -DOCSTART- begin a document. Where
+sentence: `# key = value` or `## key : value`, and other lines after "#" that have not so many cells. `# newdoc` and the token -DOCSTART- begin a document. Where
 the first cells of a sentence count its tokens, as in CoNLL-U, lines for several tokens (3-4) and for empty nodes (3.1) are left out.
 """
 
@@ -16,7 +16,7 @@ from mtl.base.errors import InputError
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
-COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)")
+COMMENT = re.compile(r"#+ *([\w.:]+ *=|[\w.]+ +: |new(doc|par)\b)")
 TEXT = re.compile(r"# *text *=\s*(.*)")
 FURTHER = re.compile(r"(\d+)([-.])(\d+)")  # the number of a word for several tokens, or of an empty node
 
@@ -74,12 +74,12 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
         elif cells[0] == DOCUMENT_TOKEN:
             documents += 1
             sentence.document = str(documents)
-        elif len(cells) != width:
+        elif len(cells) < width or any(cells[width:]):
             problem = f"{len(cells)} cells where {expected.format(width)}; write a token on each line, and an empty line between sentences"
             raise InputError(problem, path=path, line=number)
         else:
             sentence.line = sentence.line or number
-            sentence.rows.append(cells)
+            sentence.rows.append(cells[:width])
 
 
 def cells_of(line: str, separator: str) -> list[str]:

@@ -9,7 +9,7 @@ from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count,
 from mtl.benchmark_making.init_suite.texts import text_columns, unread_columns
 
 STARTS = {"start", "starts"}  # words in the name of a column of places
-QUESTIONS = {"question", "query"}
+QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 METRICS = ("squad_f1", "squad_exact")
 
 
@@ -79,7 +79,10 @@ def guess_answers(
     guess.kind = "answer"
     guess.keys |= {"kind": "answer", "text": texts, "target": target, **({"starts": starts} if starts else {})}
     guess.why["kind"] = "the answers stand in the passage where the places say"
-    guess.why["target"] = f"{share(without, len(_rows(column)))} of {count(main.rows, 'row')} have no answer"
+    rows = count(main.rows, "row")
+    guess.why["target"] = (
+        f"{share(without, len(_rows(column)))} of {rows} have no answer" if without else "every row has an answer"
+    )
     if "metric" not in known:
         guess.keys |= {"metric": METRICS[0], "also": list(METRICS[1:])}
         guess.why["metric"] = "SQuAD's; squad_f1_characters is for languages that set no spaces between words"
@@ -106,11 +109,12 @@ def _texts(
     """The columns of questions and passages. Raises InputError if they are not known."""
     if found is None:
         raise InputError("kind: answer needs text: [the column of questions, the column of passages]")
-    named = [name for name, column in main.columns.items() if QUESTIONS & set(column.words) and not column.lists]
+    named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     guess.why["text"] = "the passage holds all answers"
     if len(named) == 1:
         return [named[0], found.passage]
-    guessed = text_columns(main, test, target, {*used, found.passage}, most=1)
+    lists = {name for name, column in main.columns.items() if column.lists}  # about the answers, as their types
+    guessed = text_columns(main, test, target, {*used, *lists, found.passage}, most=1)
     if not guessed.columns:
         raise InputError(f"no column looks like a question: {main.listed}")
     guess.questions += guessed.questions
