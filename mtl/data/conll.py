@@ -1,8 +1,9 @@
 """Files of annotated tokens in the form of CoNLL: a token and its labels on each line, and an empty line after each sentence.
 
 The cells of a line are set apart by tabs if the first token's are, else by spaces; all lines have as many. Comments stand before a
-sentence: `# key = value` or `## key : value`, and other lines after "#" that have not so many cells. `# newdoc` and the token -DOCSTART- begin a document. Where
-the first cells of a sentence count its tokens, as in CoNLL-U, lines for several tokens (3-4) and for empty nodes (3.1) are left out.
+sentence: `# key = value`, lines with tabs whose first cell is "## " and a text, and other lines after "#" that have not so many cells.
+`# newdoc` and the token -DOCSTART- begin a document. Where the first cells of a sentence count its tokens, as in CoNLL-U, lines for several
+tokens (3-4) and for empty nodes (3.1) are left out.
 """
 
 import re
@@ -16,7 +17,7 @@ from mtl.base.errors import InputError
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
-COMMENT = re.compile(r"#+ *([\w.:]+ *=|[\w.]+ +: |new(doc|par)\b)")
+COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)|## [^\t]*\S.*\t")
 TEXT = re.compile(r"# *text *=\s*(.*)")
 FURTHER = re.compile(r"(\d+)([-.])(\d+)")  # the number of a word for several tokens, or of an empty node
 

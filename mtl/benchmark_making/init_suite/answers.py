@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.texts import text_columns, unread_columns
+from mtl.benchmark_making.init_suite.texts import QUESTIONS, text_columns, unread_columns
 
 STARTS = {"start", "starts"}  # words in the name of a column of places
-QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 METRICS = ("squad_f1", "squad_exact")
 
 

@@ -135,7 +135,7 @@ def find_tasks(data_dir: Path) -> FoundFiles:
                 unused += [_below(path, archive, PurePosixPath())] if is_data(name) else []
             elif is_data(name) or (file.role and suffix_of(name) in LINE_SUFFIXES):
                 named.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
-            elif suffix_of(name) in OTHER_DATA:
+            elif suffix_of(name) in OTHER_DATA or name in SPLIT_OF:
                 unreadable.append(str(path))
     unreadable += _documents(named)
     _merge_numbered(named)

@@ -150,7 +150,9 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
     paths = {split: path for split in files if (path := task.path(split, data_dir))}
     layouts = {split: task.layout(split, data_dir) for split in paths}
     sniffed = {split: sniff(path, layouts[split]) for split, path in paths.items()}
-    found = {key: value for key, value in vars(_reading(files, sniffed)).items() if value is not None}
+    how = _one_reading(guess, files, sniffed)
+    paths, layouts, sniffed = ({s: v[s] for s in files if guess.files[s]} for v in (paths, layouts, sniffed))
+    found = {key: value for key, value in vars(how).items() if value is not None}
     reading = typed(Reading, {**found, **known.get("reading", {})})
     for how in sniffed.values():
         guess.questions += [how.question] if how.question and how.question not in guess.questions else []
@@ -181,8 +183,23 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
     return tables
 
 
+def _one_reading(guess: Guess, files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Reading:
+    """How the files are read: all of them, or without a test file that is read in another way. Raises InputError as `_reading`."""
+    try:
+        return _reading(files, sniffed)
+    except InputError as error:
+        trained = {split: name for split, name in files.items() if split != "test"}
+        if not trained or len(trained) == len(files):
+            raise
+        how = _reading(trained, sniffed)
+        guess.questions.append(f"files: test is not used: {error}")
+        guess.files["test"] = None
+        return how
+
+
 def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Reading:
     """How all files of a task are read. Raises InputError if they are read in several ways."""
+    sniffed = {split: sniffed[split] for split in files}
     found = [how.layout.reading for how in sniffed.values()]
     quoted_cells = next((reading.quoted for reading in found if reading.quoted is not None), None)
     encoding = next((reading.encoding for reading in found if reading.encoding is not None), None)

@@ -21,6 +21,7 @@ from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
 # Words in the names of two columns that hold the same of two sides, as in left_title and right_title.
 SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
 MARKS = {"start", "stop", "end", "index", "offset", "span"}  # words in the names of the places of marked words
+QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
@@ -69,6 +70,9 @@ def text_columns(
         column.name for column in possible if sentences and column not in sentences and column.name not in marked
     ]:
         questions.append(f"text: {quoted_names(single)} has single words; does the target depend on them?")
+    asked = [column.name for column in table.columns.values() if column.words[-1] in QUESTIONS]
+    if closed := [name for name in asked if name not in exclude and is_category(table.columns[name])]:
+        questions.append(f"text: {quoted_names(closed)} has few values; does the target depend on them?")
     lists = [
         name
         for name, column in table.columns.items()
