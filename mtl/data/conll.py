@@ -15,6 +15,7 @@ from pathlib import Path
 from mtl.base.errors import InputError
 
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+INVISIBLE = " \t\r\n\ufeff\u200b"  # all that an empty line may hold
 DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
 COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)|## [^\t]*\S.*\t")
@@ -62,7 +63,9 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
     sentence, documents = Sentence(), 0
     for number, line in enumerate(chain(lines, [""]), start=1):
         cells = cells_of(line, separator)
-        if not line.strip():
+        if line.startswith(" ") and 0 < len(cells) == width - 1:
+            cells.insert(0, "")  # a token of invisible characters
+        if not line.strip(INVISIBLE):
             if sentence.rows:
                 yield _without_further(sentence)
                 sentence = Sentence(sentence.document)

@@ -51,6 +51,7 @@ KEYS = (
     *("range", "metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
 )
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
+ANSWER = re.compile(rf"tasks\.(.+)\.((?:{'|'.join(KEYS)})(?:\..+)?)")  # an id may have dots
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 SHOWN = 3  # the most names of files in a line of the summary
 SHOWN_COLUMNS = 8  # the most names of columns there
@@ -213,8 +214,8 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
     known: dict[str, dict[str, Any]] = {}
     for answer in answers:
         name, equals, value = answer.partition("=")
-        _, _, rest = name.partition("tasks.")
-        id, _, key = rest.partition(".")
+        match = ANSWER.fullmatch(name)
+        id, key = match.groups() if match else name.removeprefix("tasks.").partition(".")[::2]
         if not (equals and name.startswith("tasks.") and id and key):
             raise InputError("is no answer; write tasks.TASK.KEY=VALUE, as in tasks.reviews.target=stars", value=answer)
         try:
