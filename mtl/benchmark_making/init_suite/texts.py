@@ -161,7 +161,7 @@ def _possible_spans(name: str, table: FileTable) -> Iterator[tuple[str, str | No
 
 
 def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
-    """Whether a span marks the words beside it, or without such words whole words, in each row of a file."""
+    """Whether a span marks the words beside it, or without such words begins with a word, in each row of a file."""
     if not all(table.has(name) and not table.columns[name].lists for name in (*span_ends(span), word or text)):
         return False
     counted, ends = COUNTED.search(span), [table.columns[name] for name in span_ends(span)]
@@ -176,8 +176,8 @@ def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
             fits = 0 <= number < len(places) and content.startswith(words, places[number])
         else:
             start, stop = int(first), int(last)
-            inside = content[start:stop]
-            fits = inside == words if word else 0 <= start < stop <= len(content) and inside.strip() == inside
+            begins = 0 <= start < stop <= len(content) and not content[max(start - 1, 0) : start].isalnum()
+            fits = content[start:stop] == words if word else begins and not content[start].isspace()
         if not fits:
             return False
     return True
