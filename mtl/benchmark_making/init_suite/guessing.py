@@ -280,7 +280,9 @@ def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
             _answer(guess, candidates[0], candidates[1:])
         else:
             lacking = "no other task has training rows with the same text columns and all its labels"
-            guess.problem = f"no train file, and {lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
+            guess.problem = (
+                f"no train file, and {lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
+            )
 
 
 def _could_answer(task: Guess, guess: Guess) -> bool:

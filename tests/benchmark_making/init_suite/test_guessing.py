@@ -92,7 +92,9 @@ def test_splits_are_keys_of_an_object_or_values_of_a_column(tmp_path: Path) -> N
 
 
 def test_further_parts_named_after_splits_are_asked_about_and_names_of_rows_are_not(tmp_path: Path) -> None:
-    (tmp_path / "all.json").write_text(json.dumps({"oos_train": [["c", "z"]], "train": [["a", "x"]], "val": [["b", "y"]]}))
+    (tmp_path / "all.json").write_text(
+        json.dumps({"oos_train": [["c", "z"]], "train": [["a", "x"]], "val": [["b", "y"]]})
+    )
     (task,) = files_of_tasks(tmp_path).tasks
     assert task.files == {"train": "all.json#train", "dev": "all.json#val"}
     assert task.question == "files: train may be train or oos_train of all.json"
@@ -105,7 +107,9 @@ def test_files_that_name_no_split_are_tasks_and_numbered_ones_are_one(tmp_path: 
     for name in ("x.en.json", "x.de.json", "fold0.json", "fold1.json"):
         (tmp_path / name).write_text(json.dumps([["a", "x"]]))
     assert {task.id: task.files["train"] for task in files_of_tasks(tmp_path).tasks} == {
-        "fold0": "fold0.json#*", "x.de": "x.de.json", "x.en": "x.en.json"
+        "fold0": "fold0.json#*",
+        "x.de": "x.de.json",
+        "x.en": "x.en.json",
     }
     for number in range(30):
         write_table(tmp_path / f"{number}-words.tsv", ["a"], [("x",)])

@@ -74,9 +74,7 @@ def test_numbered_files_are_parts_if_the_user_says_so_or_tasks(tmp_path: Path) -
     numbered = [f"train_{i}.json" for i in range(9)]
     (task,) = find_tasks(make(tmp_path / "data", *numbered, "test.json")).tasks
     assert (task.files, len(task.twice)) == ({"train": "train_0.json", "test": "test.json"}, 8)
-    assert task.question == (
-        "files: train may be train_0.json or 9 numbered files, parts of one split: train_0.json#*"
-    )
+    assert task.question == ("files: train may be train_0.json or 9 numbered files, parts of one split: train_0.json#*")
     folds = [f"{split}_{i}.json" for split in ("train", "dev") for i in range(5)]  # as of FewCLUE
     assert len(find_tasks(make(tmp_path / "folds", *folds)).tasks) == 5
 

@@ -129,7 +129,12 @@ def test_spans_are_those_whose_characters_are_the_words_beside_them() -> None:
     assert marked_spans(main, ["text"], [main]) == {"text": ["pronoun.at"]}
     words = table({**columns, "pronoun.at.start": ["4"] * ROWS, "pronoun.at.stop": ["5"] * ROWS})  # counts words
     assert marked_spans(words, ["text"], [words]) == {}
-    places = {"span1_text": ["she"] * ROWS, "span1_index": ["4"] * ROWS, "start": starts, "end": [s + 3 for s in starts]}
+    places = {
+        "span1_text": ["she"] * ROWS,
+        "span1_index": ["4"] * ROWS,
+        "start": starts,
+        "end": [s + 3 for s in starts],
+    }
     further = table({"text": rows, **{name: list(map(str, cells)) for name, cells in places.items()}})
     found = ["span1_index[words from 0] + span1_text", "start + end"]
     assert marked_spans(further, ["text"], [further]) == {"text": found}
