@@ -46,13 +46,13 @@ LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
-    known = dict(known or {})
+    known, is_asked = dict(known or {}), "files" not in (known or {})
     chosen = {**files.files, **(known.pop("files", None) or {})}
     guess = Guess(files.id, files.folder, {split: chosen.get(split) for split in SPLITS})
     if files.twice:
         guess.notes.append(f"not read: {quoted_names(files.twice)}; another file has this split")
     guess.notes += files.notes
-    if files.question and chosen == files.files:
+    if files.question and is_asked:
         guess.questions.append(files.question)
     try:
         tables = read_tables(guess, data_dir, known)
