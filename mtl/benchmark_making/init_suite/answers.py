@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.texts import QUESTIONS, text_columns, unread_columns
 
 STARTS = {"start", "starts"}  # words in the name of a column of places
+SAMPLE = 1000  # texts
 METRICS = ("squad_f1", "squad_exact")
 
 
@@ -82,10 +83,13 @@ def guess_answers(
     guess.why["target"] = (
         f"{share(without, len(_rows(column)))} of {rows} have no answer" if without else "every row has an answer"
     )
-    if "metric" not in known:
-        guess.keys |= {"metric": METRICS[0], "also": list(METRICS[1:])}
-        guess.why["metric"] = "SQuAD's; squad_f1_characters is for languages that set no spaces between words"
     passages = main.columns.get(texts[-1])
+    if "metric" not in known:
+        by_words = passages is None or not _has_no_spaces(passages)
+        guess.keys |= {"metric": METRICS[0] if by_words else f"{METRICS[0]}_characters", "also": list(METRICS[1:])}
+        guess.why["metric"] = "SQuAD's" + (
+            "" if by_words else ", by characters: the passages have no spaces between words"
+        )
     if passages is not None and len(passages.counts) < len(passages.texts):
         guess.keys["group"], guess.why["group"] = passages.name, "questions on one passage stay together"
     guess.keys |= {key: value for key, value in known.items() if key not in ("header", "reading")}
@@ -118,6 +122,12 @@ def _texts(
         raise InputError(f"no column looks like a question: {main.listed}")
     guess.questions += guessed.questions
     return [*guessed.columns, found.passage]
+
+
+def _has_no_spaces(column: FileColumn) -> bool:
+    """Whether a text is of a script that sets no spaces between words: at least a fifth of its characters."""
+    texts = column.texts[:SAMPLE]
+    return 5 * sum(len(NO_SPACES.findall(text)) for text in texts) > sum(map(len, texts))
 
 
 def _has_answers(table: FileTable, target: str) -> bool:

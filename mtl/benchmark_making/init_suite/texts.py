@@ -72,7 +72,9 @@ def text_columns(
         questions.append(f"text: {quoted_names(single)} has single words; does the target depend on them?")
     asked = [column.name for column in table.columns.values() if column.words[-1] in QUESTIONS]
     if closed := [name for name in asked if name not in exclude and is_category(table.columns[name])]:
-        questions.append(f"text: {quoted_names(closed)} has few values; does the target depend on them? Then write them into a text")
+        questions.append(
+            f"text: {quoted_names(closed)} has few values; does the target depend on them? Then write them into a text"
+        )
     lists = [
         name
         for name, column in table.columns.items()

@@ -97,7 +97,12 @@ def test_further_columns_about_the_question_and_the_answers_are_not_asked_about(
         row["question_type"], row["answers"]["answer_type"] = "ab"[number % 2], ["name"] * len(row["answers"]["text"])
     write_jsonl(tmp_path / "data" / "train.jsonl", content)
     (task,) = guessed(tmp_path).tasks.values()
-    assert (task.text, task.decide) == (["question", "context"], [])
+    assert (task.text, task.decide, task.metric) == (["question", "context"], [], "squad_f1")
+    for row in content:
+        row["context"] += "日本語の文章" * 40
+    write_jsonl(tmp_path / "data" / "train.jsonl", content)
+    (tmp_path / "out.yaml").unlink()
+    assert next(iter(guessed(tmp_path).tasks.values())).metric == "squad_f1_characters"
 
 
 def test_places_that_do_not_fit_are_no_evidence(tmp_path: Path) -> None:
