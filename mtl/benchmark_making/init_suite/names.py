@@ -168,14 +168,14 @@ def _merge_numbered(named: dict[tuple[str, str], dict[str, list[_Named]]]) -> No
     for (folder, task), files in named.items():
         stem = re.sub(r"[._-]?\d+$", "", task)
         if stem != task and len(files) == 1:
-            families.setdefault((folder, stem, *files), []).append((folder, task))
+            families.setdefault((folder, stem, next(iter(files))), []).append((folder, task))
     for (folder, stem, split), keys in families.items():
-        files = [file for key in keys for file in named[key][split]]
+        numbered = [file for key in keys for file in named[key][split]]
         into = named.get((folder, stem), {})
-        if split not in into and len(files) > 1 and first_part([file.path.name for file in files]):
+        if split not in into and len(numbered) > 1 and first_part([file.path.name for file in numbered]):
             for key in keys:
                 del named[key]
-            named[folder, stem] = {**into, split: files}
+            named[folder, stem] = {**into, split: numbered}
 
 
 def _part_label_files(named: dict[tuple[str, str], dict[str, list[_Named]]], root: str) -> None:

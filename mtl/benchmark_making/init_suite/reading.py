@@ -125,8 +125,8 @@ def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[
     try:
         path = inside(data_dir, name)
         for part in sorted(_parts_of(path, layout), key=len):
-            if len(words := {SPLIT_OF[word] for word in WORD.findall(part.lower())}) == 1:
-                parts.setdefault(*words, []).append(part)
+            if len(splits := {SPLIT_OF[word] for word in WORD.findall(part.lower())}) == 1:
+                parts.setdefault(splits.pop(), []).append(part)
         if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
             return parts
         parts, table = {}, read_table(path, sniff(path, layout).layout)
@@ -150,9 +150,9 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
     paths = {split: path for split in files if (path := task.path(split, data_dir))}
     layouts = {split: task.layout(split, data_dir) for split in paths}
     sniffed = {split: sniff(path, layouts[split]) for split, path in paths.items()}
-    how = _one_reading(guess, files, sniffed)
-    paths, layouts, sniffed = ({s: v[s] for s in files if guess.files[s]} for v in (paths, layouts, sniffed))
-    found = {key: value for key, value in vars(how).items() if value is not None}
+    found = {key: value for key, value in vars(_one_reading(guess, files, sniffed)).items() if value is not None}
+    if "test" in files and guess.files["test"] is None:
+        del paths["test"], layouts["test"], sniffed["test"]
     reading = typed(Reading, {**found, **known.get("reading", {})})
     for how in sniffed.values():
         guess.questions += [how.question] if how.question and how.question not in guess.questions else []
