@@ -1,8 +1,9 @@
 """Files of annotated tokens in the form of CoNLL: a token and its labels on each line, and an empty line after each sentence.
 
 The cells of a line are set apart by tabs if the first token's are, else by spaces; all lines have as many. Comments stand before a
-sentence: `# key = value`, and other lines after "#" that have not so many cells. `# newdoc` and the token -DOCSTART- begin a document. Where
-the first cells of a sentence count its tokens, as in CoNLL-U, lines for several tokens (3-4) and for empty nodes (3.1) are left out.
+sentence: `# key = value`, lines with tabs whose first cell is "## " and a text, and other lines after "#" that have not so many cells.
+`# newdoc` and the token -DOCSTART- begin a document. Where the first cells of a sentence count its tokens, as in CoNLL-U, lines for several
+tokens (3-4) and for empty nodes (3.1) are left out.
 """
 
 import re
@@ -14,9 +15,10 @@ from pathlib import Path
 from mtl.base.errors import InputError
 
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+INVISIBLE = " \t\r\n\ufeff\u200b"  # all that an empty line may hold
 DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
-COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)")
+COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)|## [^\t]*\S.*\t")
 TEXT = re.compile(r"# *text *=\s*(.*)")
 FURTHER = re.compile(r"(\d+)([-.])(\d+)")  # the number of a word for several tokens, or of an empty node
 
@@ -61,7 +63,9 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
     sentence, documents = Sentence(), 0
     for number, line in enumerate(chain(lines, [""]), start=1):
         cells = cells_of(line, separator)
-        if not line.strip():
+        if line.startswith(" ") and 0 < len(cells) == width - 1:
+            cells.insert(0, "")  # a token of invisible characters
+        if not line.strip(INVISIBLE):
             if sentence.rows:
                 yield _without_further(sentence)
                 sentence = Sentence(sentence.document)
@@ -74,12 +78,12 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
         elif cells[0] == DOCUMENT_TOKEN:
             documents += 1
             sentence.document = str(documents)
-        elif len(cells) != width:
+        elif len(cells) < width or any(cells[width:]):
             problem = f"{len(cells)} cells where {expected.format(width)}; write a token on each line, and an empty line between sentences"
             raise InputError(problem, path=path, line=number)
         else:
             sentence.line = sentence.line or number
-            sentence.rows.append(cells)
+            sentence.rows.append(cells[:width])
 
 
 def cells_of(line: str, separator: str) -> list[str]:
@@ -99,7 +103,10 @@ def _peeked(lines: Iterable[str]) -> tuple[Iterator[str], str | None]:
 
 
 def _without_further(sentence: Sentence) -> Sentence:
-    """The sentence without the lines of several tokens and of empty nodes, if the first cells of the others count them."""
+    """The sentence without a comment of as many cells and the lines of several tokens and of empty nodes, if the first cells of the others
+    count them."""
+    if sentence.rows[0][0] == "#" and len(sentence.rows) > 1 and sentence.rows[1][0] == "1":
+        sentence.rows = sentence.rows[1:]
     numbers = [cells[0] for cells in sentence.rows if not FURTHER.fullmatch(cells[0])]
     if numbers and numbers == [str(number) for number in range(1, len(numbers) + 1)]:
         kept = list[list[str]]()

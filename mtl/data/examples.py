@@ -16,7 +16,7 @@ from mtl.data.files import read_lines
 from mtl.data.records import Value, column_names, is_typed, read_records
 from mtl.tasks.target_kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Layout, Task
+from mtl.tasks.task import COUNTED, Layout, Task, span_ends
 
 # The characters of a text, which are Unicode code points, from the first number to before the second.
 Span = tuple[int, int]
@@ -180,8 +180,9 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
     if not 0 < len(inputs) <= MOST_CANDIDATES:
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
         raise ValueError(f"column {task.text_columns[-1]!r}: {problem}")
-    ends = [values[column] if typed else span_end(values[column]) for column in task.span_columns]
-    spans = make_spans(task, inputs[0], list(zip(ends[::2], ends[1::2], strict=True)))
+    cells = [(side, name, [values[end] for end in span_ends(name)]) for side, name in task.marked]
+    ends = [_span(name, inputs[0][side], pair, typed) for side, name, pair in cells]
+    spans = make_spans(task, inputs[0], ends)
     if not targets:
         return Example(line, inputs, spans=spans)
     try:
@@ -229,6 +230,27 @@ def _check_words(task: Task, example: Example, words: Mapping[str, Value | None]
         value = words.get(column)
         if isinstance(value, str) and value != marked:
             raise ValueError(f"span {column!r} marks {marked!r}, but the text beside it is {value!r}")
+
+
+def _span(column: str, text: str, cells: Sequence[Value], typed: bool) -> tuple[Value, Value]:
+    """Start and stop of a span: what its two columns hold, or what follows from the words and their place in them.
+
+    Raises ValueError, which names the column, if the words do not stand at this place.
+    """
+    first, second = cells if typed else map(span_end, cells)
+    match = COUNTED.search(column)
+    if match is None:
+        return first, second
+    starts, words = counted_places(text, match[1]), str(cells[1])
+    number = first - int(match[2]) if isinstance(first, int) else -1
+    if not 0 <= number < len(starts) or not text.startswith(words, starts[number]):
+        raise ValueError(f"span {column!r}: {words!r} does not stand at {first} of its text")
+    return starts[number], starts[number] + len(words)
+
+
+def counted_places(text: str, unit: str) -> Sequence[int]:
+    """Where the characters or the words of a text begin, in characters from 0; spaces stand between words."""
+    return [word.start() for word in re.finditer(r"\S+", text)] if unit == "words" else range(len(text))
 
 
 def span_end(value: Value) -> Value:

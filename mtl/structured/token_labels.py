@@ -167,10 +167,11 @@ class TokenLabels(TargetKind):
     def join(self, values: Sequence[str]) -> str:
         if odd := [value for value in values if not TOKEN.fullmatch(value)]:
             raise ValueError(f"tag {odd[0]!r} is empty or has a space")
-        return " ".join(values)
+        return " ".join(values) or OUTSIDE
 
     def join_text(self, tokens: Sequence[str]) -> str:
-        return " ".join(re.sub(r"\s", NO_BREAK, token.strip()) or BLANK for token in tokens)
+        """The text of a row of tokens. A row without any, as NERC's of BasqueGLUE, is a blank token, and its tag O (`join`)."""
+        return " ".join(re.sub(r"\s", NO_BREAK, token.strip()) or BLANK for token in tokens) or BLANK
 
     def to_json(self, target: Target) -> list[str]:
         return str(target).split()

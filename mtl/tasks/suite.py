@@ -16,7 +16,7 @@ from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.tasks.metrics import METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
-from mtl.tasks.task import BESIDE, DEV_OR_TEST, SCALES, SPLITS, UNSCORED, Scale, Source, Task
+from mtl.tasks.task import BESIDE, DEV_OR_TEST, SCALES, SPAN_ENDS, SPLITS, UNSCORED, Scale, Source, Task, span_ends
 
 AVERAGE = "average"  # the key of the average, beside the task ids
 
@@ -331,6 +331,8 @@ def _span_problem(task: Task) -> str | None:
         return "spans: names for each text one span column or more, all different, as in {text: [pronoun.location]}"
     if unknown := [name for name in task.spans if name not in task.text]:
         return f"spans: {unknown[0]!r} is not one of the text columns {', '.join(task.text)}"
+    if any(len(span_ends(column)) != len(SPAN_ENDS) for column in columns):
+        return "spans: a span is one column with start and stop, or two, as in start1 + end1"
     if any(column.endswith("[]") for column in columns):
         return "spans: a span column holds an object with start and stop, not a list"
     return None

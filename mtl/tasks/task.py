@@ -5,6 +5,7 @@ A score is × 100 everywhere in the package and in files that programs read back
 
 import hashlib
 import json
+import re
 from codecs import lookup
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,8 @@ PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
 SPAN_ENDS = ("start", "stop")  # the keys of a span
+# Behind the name of a column with the place of marked words, how it counts.
+COUNTED = re.compile(r"\[(characters|words) from ([01])\](?= \+ |$)")
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 # The fields of a task that predictions and scores depend on, beside the content of its files.
@@ -193,7 +196,8 @@ class Task:
         folder: in `data_dir`; default: `data_dir` itself.
         text: the text columns: one, or two for a pair; for a choice one or none (`[]`), beside the candidates; more only with `level:
             word`, as three for an analogy. A column that holds lists of tokens, for kind token_labels, as in `tokens[]`.
-        spans: marked words of a text: for each text column, the columns of its spans.
+        spans: marked words of a text: for each text column, the columns of its spans. A span in two columns is `start1 + end1`, or, with the
+            place of its words and the words, `place[words from 0] + words` or `place[characters from 0] + words`.
         level: `text` (default), or `word`: the texts are single words or expressions, which the method `word_vectors` answers. Methods that
             read texts cannot answer such a task.
         reading: how the files are read, where their names do not say so, as in `{separator: ";"}` or `{encoding: cp1250}`.
@@ -318,7 +322,7 @@ class Task:
     @property
     def span_columns(self) -> list[str]:
         """The columns that hold the ends of a row's spans: start and stop of each."""
-        return [f"{column}.{end}" for _, column in self.marked for end in SPAN_ENDS]
+        return [end for _, column in self.marked for end in span_ends(column)]
 
     def read_columns(self, targets: bool) -> list[str]:
         """The columns of a file that are read: those of texts and spans, and with targets those of target, group and `further_columns`."""
@@ -383,6 +387,13 @@ class Task:
         if self.kind != self.implied_kind:
             fields["kind"] = self.kind
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+def span_ends(column: str) -> list[str]:
+    """The two columns of a span: `start` and `stop` of one column, or those that its name joins."""
+    if BESIDE in column:
+        return COUNTED.sub("", column).split(BESIDE)
+    return [f"{column}.{end}" for end in SPAN_ENDS]
 
 
 @dataclass(frozen=True)

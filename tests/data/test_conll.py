@@ -46,7 +46,11 @@ def test_conll_u(tmp_path: Path) -> None:
         ("EU  B\r\nrejects\tO\r\n".replace("\t", " "), [["EU", "rejects"]]),
         ("5\u00a0p.m. O\nx O", [["5\u00a0p.m.", "x"]]),  # a space within a token, and no line end
         ("# a remark of many words\n# O\n# O\n\nx O\n", [["#", "#"], ["x"]]),  # a token that looks like a comment
+        ("#\ta.b\t\n1\tx\tO\n\n#\ta.b\n1\ty\tO\n", [["1"], ["1"]]),  # as in GermEval, too
         ("#\thttp://a.b\nx\tO\tO\n\n# id = 1\n#\tO\tO\n", [["x"], ["#"]]),  # as in GermEval
+        ("x\tO\n\n## 1\tx y\nx\tO\n\n##\tO\n", [["x"], ["x"], ["##"]]),  # as in KLUE
+        ("x\tO\t\n\ny\tO\t\t\n\ufeff\n", [["x"], ["y"]]),  # further cells, and a line, of nothing
+        ("x O\n O\n", [["x", ""]]),
         ("-DOCSTART- -X-\n\nx O\n\n-DOCSTART- -X-\n\ny O\n", [["x"], ["y"]]),
         ("1-2 O\nwon O\n\n1 O\n1-2 O\n", [["1-2", "won"], ["1", "1-2"]]),  # results of games
     ],

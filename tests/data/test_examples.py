@@ -118,6 +118,19 @@ def test_a_span_marks_the_text_that_stands_beside_it(tmp_path: Path) -> None:
         assert str(caught.value) == (f"{path}:2: span 'word.at' marks ' ban', but the text beside it is 'bank'")
 
 
+def test_the_ends_of_a_span_stand_in_two_columns_or_follow_from_words_and_their_place(tmp_path: Path) -> None:
+    spans = ["start1 + end1", "at[words from 1] + word", "place[characters from 0] + word"]
+    task = replace(SPANS, text=["text"], spans={"text": spans})
+    header = ("text", "start1", "end1", "at", "place", "word", "y")
+    path = tmp_path / "x.tsv"
+    write_table(path, header, [("hög  2 bank", 0, 3, 2, 5, "2", "n")])
+    assert read_examples(task, path)[0].spans == ((0, 3), (5, 6), (5, 6))
+    for places in ((1, 5), (4, 5), (2, 4), (2, "x")):
+        write_table(path, header, [("hög  2 bank", 0, 3, *places, "2", "n")])
+        with pytest.raises(InputError, match="'2' does not stand at"):
+            read_examples(task, path)
+
+
 def test_spans_of_a_table_are_two_columns_each(tmp_path: Path) -> None:
     task = replace(SPANS, text=["text"], spans={"text": ["at"]})
     for suffix, separator in ((".tsv", "\t"), (".csv", ",")):

@@ -160,7 +160,6 @@ def test_a_leaderboard_takes_a_tag_for_each_token_alone(tmp_path: Path) -> None:
         ({"tokens": ["a"], "tags": "O"}, 1),
         ({"tokens": "a", "tags": ["O"]}, 1),
         ({"tokens": ["a"], "tags": [None]}, 1),
-        ({"tokens": [], "tags": []}, 1),
     ],
 )
 def test_rows_that_are_no_tokens_with_their_tags(tmp_path: Path, row: dict[str, object], line: int) -> None:
@@ -173,6 +172,8 @@ def test_tokens_and_tags_of_a_row(tmp_path: Path) -> None:
     row = {"tokens": ["5 p.m.", " ", "\tx"], "tags": ["O", "B-LOC", "O"]}  # white space within a token, and a blank one
     read = read_examples(TASK, write_lines(tmp_path / "x.jsonl", [json.dumps(row)]))
     assert [(row.texts, row.target) for row in read] == [(("5\u00a0p.m. _ x",), "O B-LOC O")]
+    (empty,) = read_examples(TASK, write_lines(tmp_path / "x.jsonl", [json.dumps({"tokens": [], "tags": []})]))
+    assert (empty.texts, empty.target) == (("_",), "O")
     kind = TokenLabels(TASK)
     assert kind.size(read[0].inputs) == 3
     assert [read[0].texts[0][start:end] for start, end in kind.units(read[0].texts[0])] == ["5\u00a0p.m.", "_", "x"]

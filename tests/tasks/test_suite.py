@@ -112,6 +112,12 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ("spans", "candidate.location]", "pronoun.location]", "refers.spans: names for each text one span column or"),
         ("spans", "{text: [pronoun.location, candidate.location]}", "{}", "refers.spans: names for each text one span"),
         ("spans", "candidate.location]", '"candidate[]"]', "refers.spans: a span column holds an object with start"),
+        (
+            "spans",
+            "candidate.location]",
+            "a + b + c]",
+            "refers.spans: a span is one column with start and stop, or two",
+        ),
         ("spans", 'labels: ["no", "yes"]', "candidates: [a, b]", "refers.spans: a choice has no spans"),
         ("spans", "spans: {text: [pronoun.location, candidate.location]}", "spans: [pronoun]", "spans"),
     ],

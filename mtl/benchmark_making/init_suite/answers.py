@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_source
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.target import possible_targets
-from mtl.benchmark_making.init_suite.texts import text_columns, unread_columns
+from mtl.benchmark_making.init_suite.texts import QUESTIONS, text_columns, unread_columns
 
 STARTS = {"start", "starts"}  # words in the name of a column of places
-QUESTIONS = {"question", "query"}
+SAMPLE = 1000  # texts
 METRICS = ("squad_f1", "squad_exact")
 
 
@@ -81,11 +81,17 @@ def guess_answers(
     guess.kind = "answer"
     guess.keys |= {"kind": "answer", "text": texts, "target": target, **({"starts": starts} if starts else {})}
     guess.why["kind"] = "the answers stand in the passage where the places say"
-    guess.why["target"] = f"{share(without, len(_rows(column)))} of {count(main.rows, 'row')} have no answer"
-    if "metric" not in known:
-        guess.keys |= {"metric": METRICS[0], "also": list(METRICS[1:])}
-        guess.why["metric"] = "SQuAD's; squad_f1_characters is for languages that set no spaces between words"
+    rows = count(main.rows, "row")
+    guess.why["target"] = (
+        f"{share(without, len(_rows(column)))} of {rows} have no answer" if without else "every row has an answer"
+    )
     passages = main.columns.get(texts[-1])
+    if "metric" not in known:
+        by_words = passages is None or not _has_no_spaces(passages)
+        guess.keys |= {"metric": METRICS[0] if by_words else f"{METRICS[0]}_characters", "also": list(METRICS[1:])}
+        guess.why["metric"] = "SQuAD's" + (
+            "" if by_words else ", by characters: the passages have no spaces between words"
+        )
     if passages is not None and len(passages.counts) < len(passages.texts):
         guess.keys["group"], guess.why["group"] = passages.name, "questions on one passage stay together"
     guess.keys |= {key: value for key, value in known.items() if key not in ("header", "reading")}
@@ -108,11 +114,12 @@ def _texts(
     """The columns of questions and passages. Raises InputError if they are not known."""
     if found is None:
         raise InputError("kind: answer needs text: [the column of questions, the column of passages]")
-    named = [name for name, column in main.columns.items() if QUESTIONS & set(column.words) and not column.lists]
+    named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     guess.why["text"] = "the passage holds all answers"
     if len(named) == 1:
         return [named[0], found.passage]
-    guessed = text_columns(main, test, target, {*used, found.passage}, most=1)
+    lists = {name for name, column in main.columns.items() if column.lists}  # about the answers, as their types
+    guessed = text_columns(main, test, target, {*used, *lists, found.passage}, most=1)
     if not guessed.columns:
         problem = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column looks like a question"
         raise InputError(f"{problem}; if another column is the target, name it with target: {main.listed}")
@@ -126,6 +133,12 @@ def _texts(
         what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column is named after questions"
         guess.questions.append(f"target: {what}; {quoted_names([column.name for column in others])} may be the target")
     return [*guessed.columns, found.passage]
+
+
+def _has_no_spaces(column: FileColumn) -> bool:
+    """Whether a text is of a script that sets no spaces between words: at least a fifth of its characters."""
+    texts = column.texts[:SAMPLE]
+    return 5 * sum(len(NO_SPACES.findall(text)) for text in texts) > sum(map(len, texts))
 
 
 def _has_answers(table: FileTable, target: str) -> bool:

@@ -16,7 +16,7 @@ from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count,
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
 from mtl.benchmark_making.init_suite.texts import group_column, marked_spans, text_columns, unread_columns
 from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
-from mtl.tasks.task import SPAN_ENDS, SPLITS
+from mtl.tasks.task import SPLITS, span_ends
 
 OF_KIND = (
     "labels",
@@ -46,23 +46,25 @@ LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
-    guess = Guess(files.id, files.folder, {split: files.files.get(split) for split in SPLITS})
+    known, is_asked = dict(known or {}), "files" not in (known or {})
+    chosen = {**files.files, **(known.pop("files", None) or {})}
+    guess = Guess(files.id, files.folder, {split: chosen.get(split) for split in SPLITS})
     if files.twice:
         guess.notes.append(f"not read: {quoted_names(files.twice)}; another file has this split")
     guess.notes += files.notes
-    if files.question:
+    if files.question and is_asked:
         guess.questions.append(files.question)
     try:
-        tables = read_tables(guess, data_dir, known or {})
+        tables = read_tables(guess, data_dir, known)
         for columns in [table.columns for table in tables.values()]:
             named = {name: names for name, names in files.labels.items() if name in columns}
             columns |= {name: replace(columns[name], labels=names) for name, names in named.items()}
-        _guess_keys(guess, tables, known or {})
+        _guess_keys(guess, tables, known)
         if not is_writable(guess.keys):
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
     except InputError as error:
         guess.problem = str(error)
-    settled = {name for key in known or {} for name in (key, *SETTLED.get(key, ()))}
+    settled = {name for key in known for name in (key, *SETTLED.get(key, ()))}
     guess.questions = [question for question in guess.questions if question.partition(":")[0] not in settled]
     return guess
 
@@ -232,9 +234,9 @@ def _guess_texts(
         spans = marked_spans(main, guess.keys["text"], tables)
         if spans:
             guess.keys["spans"] = spans
-            guess.why["spans"] = "in each row, these characters of the text are the words of the column text beside"
+            guess.why["spans"] = "in each row, the text has the marked words at these places"
             columns = [column for named in spans.values() for column in named]
-            used |= {f"{column}.{end}" for column in columns for end in SPAN_ENDS}
+            used |= {end for column in columns for end in span_ends(column)}
             used |= {f"{column.rpartition('.')[0]}.text" for column in columns}
             guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
     if "group" not in guess.keys and (group := group_column(main, tables, target, used)):
@@ -278,7 +280,9 @@ def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
             _answer(guess, candidates[0], candidates[1:])
         else:
             lacking = "no other task has training rows with the same text columns and all its labels"
-            guess.problem = f"no train file, and {lacking}; add one, or write answered_by: TASK"
+            guess.problem = (
+                f"no train file, and {lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
+            )
 
 
 def _could_answer(task: Guess, guess: Guess) -> bool:

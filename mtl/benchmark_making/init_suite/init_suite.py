@@ -51,6 +51,7 @@ KEYS = (
     *("range", "metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
 )
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
+ANSWER = re.compile(rf"tasks\.(.+)\.((?:{'|'.join(KEYS)})(?:\..+)?)")  # an id may have dots
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 SHOWN = 3  # the most names of files in a line of the summary
 SHOWN_COLUMNS = 8  # the most names of columns there
@@ -213,8 +214,8 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
     known: dict[str, dict[str, Any]] = {}
     for answer in answers:
         name, equals, value = answer.partition("=")
-        _, _, rest = name.partition("tasks.")
-        id, _, key = rest.partition(".")
+        match = ANSWER.fullmatch(name)
+        id, key = match.groups() if match else name.removeprefix("tasks.").partition(".")[::2]
         if not (equals and name.startswith("tasks.") and id and key):
             raise InputError("is no answer; write tasks.TASK.KEY=VALUE, as in tasks.reviews.target=stars", value=answer)
         try:
@@ -233,7 +234,7 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def _check_known(id: str, keys: Mapping[str, Any]) -> None:
     """Raise InputError for keys of a task that no suite file has, or that have another type there."""
-    if unknown := [key for key in keys if key not in KEYS or key in ("files", "rows", "hub")]:
+    if unknown := [key for key in keys if key not in KEYS or key in ("rows", "hub")]:
         raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
     needed = {"text": [], "target": "", "metric": "accuracy"}
     given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
@@ -292,7 +293,12 @@ def _summary(
         yield printable(f"{guess.id:{width}}  {_described(guess)}")
         yield from (printable(f"{'':{width}}  {line}") for line in _unread(guess))
     asked = [(guess, question) for guess in guesses if guess.problem is None for question in guess.questions]
-    yield from (printable(f"decide: {guess.id}: {question}") for guess, question in asked)
+    ids: dict[str, list[str]] = {}
+    for guess, question in asked:
+        ids.setdefault(question, []).append(guess.id)
+    for question, names in ids.items():
+        further = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        yield printable(f"decide: {', '.join(names[:SHOWN])}{further}: {question}")
     if language is None:
         yield "language: not guessed, the file says en; set it, or give --language"
     for names, why in ((tasks.unused, "named after no split"), (tasks.unreadable, "of a form that is not read")):
@@ -303,7 +309,6 @@ def _summary(
     tasks_count = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
     if asked:
         answers = [f"tasks.{guess.id}.{question.partition(':')[0]}=…" for guess, question in asked]
-        answers = [answer for answer in answers if not answer.endswith(".files=…")]  # which only the suite file says
         again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {answers[0]}" if answers else ""
         remedy = f", or remove it and answer here: {again}" if again else ""
         yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs{remedy}"

@@ -17,7 +17,7 @@ from mtl.benchmark_making.init_suite.tables import (
     quoted_names,
     share,
 )
-from mtl.benchmark_making.init_suite.target import TEXTS
+from mtl.benchmark_making.init_suite.target import LABEL_NAMES, TEXTS
 
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"
@@ -194,9 +194,11 @@ def _range(column: FileColumn, whole: Sequence[int] | None) -> Target:
 
 
 def _labels_or_words(main: FileColumn, column: FileColumn) -> Target:
-    """Labels, which occur in 2 rows on average, or in 20 if they are more than MOST_CLASSES; otherwise words, values of one word."""
+    """Labels, which occur in 2 rows on average, or in 20 (4 in a column called label) if they are more than MOST_CLASSES; otherwise words,
+    values of one word."""
     distinct = len(main.counts)
-    if len(column.counts) <= MOST_LABELS and distinct * (2 if distinct <= MOST_CLASSES else 20) <= main.rows:
+    repeated = 2 if distinct <= MOST_CLASSES else 4 if main.words[-1] in LABEL_NAMES else 20
+    if len(column.counts) <= MOST_LABELS and distinct * repeated <= main.rows:
         return _labels(main, column, sorted(column.counts))
     figures = f"{count(distinct, 'distinct value')} in {count(main.rows, 'row')}"
     if main.several_words * 2 > main.rows:

@@ -24,14 +24,19 @@ SPLIT_WORDS = {
 }
 SPLIT_OF = {word: split for split, words in SPLIT_WORDS.items() for word in words}
 WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])")
-# How the number of one of several parts ends a name: train-00000-of-00003, part-0; in the Hub's conversions nothing else is in it: 0000.
-SHARD = re.compile(r"-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$", re.IGNORECASE)
+VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])")
+# How the number of one of several parts ends a name: train-00000-of-00003, part-0, train_0000; in the Hub's conversions nothing else is
+# in it. Another number may be that of a part, too (`_merge_numbered`).
+SHARD = re.compile(
+    r"-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$", re.IGNORECASE
+)
 MOST_MEMBERS = 10_000  # of a zip that are looked at
 # Words beside that of the split that say what kind of file it is, not which task.
 NEUTRAL = {
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
-    *("unlabeled", "unlabelled", "v1", "v2", "clean", "cleaned", "label", "labels"),
+    *("unlabeled", "unlabelled", "clean", "cleaned", "label", "labels"),
 }  # fmt: skip
+UNLABELLED = {"masked", "unlabeled", "unlabelled"}  # words in the names of files without labels
 # Words in the names of files that are about the data, or of code.
 NO_DATA = {
     *("readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package"),
@@ -39,8 +44,8 @@ NO_DATA = {
 }
 DESCRIPTIONS = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}  # of the library datasets
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
-LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst"}
-LINE_SUFFIXES = ("", ".txt", ".in", ".lst", ".label", ".labels")  # of files with one text or one label a line
+LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst", "out"}
+LINE_SUFFIXES = ("", ".txt", ".in", ".out", ".lst", ".label", ".labels")  # of files with one text or one label a line
 OTHER_DATA = {
     *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
     *(".tar", ".tgz", ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
@@ -93,6 +98,7 @@ class _Named:
     role: str  # text, label, or empty
     in_folder: bool  # whether the folder of a .txt file is named after the split
     shard: bool  # whether the name has the number of a part
+    masked: bool  # whether the name says that the labels are left out
     archive: PurePosixPath | None = None  # the zip that it is in, which is the first part of its path
 
 
@@ -129,9 +135,11 @@ def find_tasks(data_dir: Path) -> FoundFiles:
                 unused += [_below(path, archive, PurePosixPath())] if is_data(name) else []
             elif is_data(name) or (file.role and suffix_of(name) in LINE_SUFFIXES):
                 named.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
-            elif suffix_of(name) in OTHER_DATA:
+            elif suffix_of(name) in OTHER_DATA or name in SPLIT_OF:
                 unreadable.append(str(path))
     unreadable += _documents(named)
+    _merge_numbered(named)
+    _part_label_files(named, data_dir.resolve().name)
     root = data_dir.resolve().name
     stems = [task or (PurePosixPath(folder).name.removesuffix(".zip") if folder else root) for folder, task in named]
     ids = _ids(stems, list(named))
@@ -151,6 +159,42 @@ def _documents(named: dict[tuple[str, str], dict[str, list[_Named]]]) -> list[st
         if not named[key]:
             del named[key]
     return [f"{folder}/*.txt ({folders[folder]:,} files of one text each)" for folder in sorted(corpora)]
+
+
+def _merge_numbered(named: dict[tuple[str, str], dict[str, list[_Named]]]) -> None:
+    """Make one task of files of one split that differ in their number alone, as train_0.json and train_1.json: the user says whether they
+    are parts. Numbered files of several splits are tasks, or folds."""
+    families: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    for (folder, task), files in named.items():
+        stem = re.sub(r"[._-]?\d+$", "", task)
+        if stem != task and len(files) == 1:
+            families.setdefault((folder, stem, next(iter(files))), []).append((folder, task))
+    for (folder, stem, split), keys in families.items():
+        numbered = [file for key in keys for file in named[key][split]]
+        into = named.get((folder, stem), {})
+        if split not in into and len(numbered) > 1 and first_part([file.path.name for file in numbered]):
+            for key in keys:
+                del named[key]
+            named[folder, stem] = {**into, split: numbered}
+
+
+def _part_label_files(named: dict[tuple[str, str], dict[str, list[_Named]]], root: str) -> None:
+    """Make a task of each kind of label where texts have several files of labels, as intents in label and slots in seq.out."""
+    for (folder, task), files in list(named.items()):
+        listed = [file for of_split in files.values() for file in of_split]
+        kinds = {_label_kind(file) for file in listed if file.role == "label"}
+        if len(kinds) < 2 or sum(file.role == "text" for file in listed) != len(files):
+            continue
+        del named[folder, task]
+        for kind in sorted(kinds):
+            named[folder, f"{task or PurePosixPath(folder).name or root}-{kind}"] = {
+                split: [file for file in of_split if file.role != "label" or _label_kind(file) == kind]
+                for split, of_split in files.items()
+            }
+
+
+def _label_kind(file: _Named) -> str:
+    return WORD.sub("", file.path.name.lower()).strip("_.-")
 
 
 def _members(
@@ -185,11 +229,13 @@ def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
     folder = path.parent
     in_folder = not splits and suffix == ".txt"
     if not splits:
-        splits, folder = {SPLIT_OF.get(_folder_word(path), "")}, folder.parent
+        splits = {SPLIT_OF.get(_folder_word(path), "")}
     if len(splits) > 1 or "" in splits:
         return None
     (split,) = splits
-    words = [word for word in re.split(r"[^a-z0-9]+", WORD.sub("", plain)) if word]
+    if SPLIT_OF.get(_folder_word(path)) == split:
+        folder = folder.parent
+    words = [word for word in re.split(r"[^a-z0-9]+", VERSION.sub("", WORD.sub("", plain))) if word]
     known = {*TEXT_WORDS, *LABEL_WORDS}
     role, parts = "", {*words, suffix.removeprefix(".")}
     if suffix in LINE_SUFFIXES and parts & known:
@@ -198,7 +244,7 @@ def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
     rest = [word for word in words if word not in NEUTRAL]
     task = _without_split(stem, rest)
     below = "" if str(folder) == "." else folder.as_posix()
-    return _Named(path, split, below, task, role, in_folder, shard is not None, archive)
+    return _Named(path, split, below, task, role, in_folder, shard is not None, bool(UNLABELLED & {*words}), archive)
 
 
 def _folder_word(path: PurePosixPath) -> str:
@@ -210,8 +256,9 @@ def _without_split(stem: str, rest: Sequence[str]) -> str:
     """What a file's name has beside the split, as it is written: my-nli of my-nli.train."""
     if not rest:
         return ""
-    first = stem.lower().find(rest[0])
-    last = stem.lower().rfind(rest[-1]) + len(rest[-1])
+    without = WORD.sub(lambda match: " " * len(match[0]), stem.lower())
+    first = without.find(rest[0])
+    last = without.rfind(rest[-1]) + len(rest[-1])
     inner = stem[first:last] if first >= 0 and last > first else "-".join(rest)
     short = re.sub(rf"[_.-]?{WORD.pattern}", "", inner, flags=re.IGNORECASE)
     return short.strip("_.-") or "-".join(rest)
@@ -227,6 +274,9 @@ def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitF
         home = inside.parent
     for split in SPLITS:
         listed = sorted(files.get(split, []), key=lambda file: (len(file.path.name), file.path.name))
+        if labelled := [file for file in listed if not file.masked]:
+            twice += [_below(file.path, file.archive, home) for file in listed if file.masked]
+            listed = labelled
         names = [_below(file.path, file.archive, home) for file in listed]
         if pair := _pair(listed):
             chosen[split] = BESIDE.join(_below(file.path, None, home) for file in pair)
@@ -237,7 +287,10 @@ def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitF
             chosen[split] = names[0]
             twice += names[1:]
             if names[1:]:
-                questions.append(f"files: {split} may be {' or '.join(names)}")
+                parts = (
+                    f"{len(names)} numbered files, parts of one split: {first}" if (first := first_part(names)) else ""
+                )
+                questions.append(f"files: {split} may be {f'{names[0]} or {parts}' if parts else ' or '.join(names)}")
     return SplitFiles(id, "" if str(home) == "." else home.as_posix(), chosen, twice, "; ".join(questions) or None)
 
 

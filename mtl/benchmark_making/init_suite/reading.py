@@ -1,6 +1,7 @@
 """The files of a task and how they are read: what a task's guess begins with."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -8,7 +9,17 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
-from mtl.benchmark_making.init_suite.names import SPLIT_OF, FoundFiles, SplitFiles, find_tasks, suffix_of, task_id
+from mtl.benchmark_making.init_suite.names import (
+    MOST_STEMS,
+    SPLIT_OF,
+    WORD,
+    FoundFiles,
+    SplitFiles,
+    find_tasks,
+    first_part,
+    suffix_of,
+    task_id,
+)
 from mtl.benchmark_making.init_suite.sniffing import TABLES, Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, read_table
 from mtl.data.files import data_lines
@@ -17,6 +28,8 @@ from mtl.data.rows import form_of
 from mtl.tasks.task import BESIDE, PART, Layout, Reading, Task
 
 GIVEN = "as given"
+NO_SPLIT = "files: no name has the word of a split: are these the training rows, of which some are held out?"
+MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
 
 
@@ -68,12 +81,30 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
             )
             files = {split: f"{file}#{listed[0]}" for split, listed in parts.items()}
             tasks.append(SplitFiles(id, folder, files, question=question or None))
-        elif not found.tasks and len(found.unused) == 1:
-            question = f"files: {file} names no split: are these the training rows, of which some are held out?"
-            tasks.append(SplitFiles(id, folder, {"train": file}, question=question))
         else:
             unused.append(name)
+    if not tasks:
+        tasks, unused = _without_splits(unused)
     return replace(found, tasks=tasks, unused=unused)
+
+
+def _without_splits(names: Sequence[str]) -> tuple[list[SplitFiles], list[str]]:
+    """A task of each file where nothing names a split, and of all that differ in their number alone; none if these are too many."""
+    families: dict[str, list[str]] = {}
+    for name in names:
+        families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
+    groups = [
+        group for family in families.values() for group in ([family] if first_part(family) else [[n] for n in family])
+    ]
+    if len(groups) > MOST_STEMS:
+        return [], list(names)
+    tasks: list[SplitFiles] = []
+    for group in groups:
+        folder, _, file = str(first_part(group)).rpartition("/")
+        stem = PurePosixPath(group[0]).name
+        id = task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
+        tasks.append(SplitFiles(id, folder, {"train": file}, question=NO_SPLIT))
+    return tasks, []
 
 
 def _parts_of(path: Path, layout: Layout) -> list[str]:
@@ -93,12 +124,12 @@ def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[
     parts: dict[str, list[str]] = {}
     try:
         path = inside(data_dir, name)
-        for part in _parts_of(path, layout):
-            if part.lower() in SPLIT_OF:
-                parts.setdefault(SPLIT_OF[part.lower()], []).append(part)
-        if parts:
+        for part in sorted(_parts_of(path, layout), key=len):
+            if len(splits := {SPLIT_OF[word] for word in WORD.findall(part.lower())}) == 1:
+                parts.setdefault(splits.pop(), []).append(part)
+        if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
             return parts
-        table = read_table(path, sniff(path, layout).layout)
+        parts, table = {}, read_table(path, sniff(path, layout).layout)
     except InputError:
         return {}
     for column in table.columns.values():
@@ -119,7 +150,9 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
     paths = {split: path for split in files if (path := task.path(split, data_dir))}
     layouts = {split: task.layout(split, data_dir) for split in paths}
     sniffed = {split: sniff(path, layouts[split]) for split, path in paths.items()}
-    found = {key: value for key, value in vars(_reading(files, sniffed)).items() if value is not None}
+    found = {key: value for key, value in vars(_one_reading(guess, files, sniffed)).items() if value is not None}
+    if "test" in files and guess.files["test"] is None:
+        del paths["test"], layouts["test"], sniffed["test"]
     reading = typed(Reading, {**found, **known.get("reading", {})})
     for how in sniffed.values():
         guess.questions += [how.question] if how.question and how.question not in guess.questions else []
@@ -150,8 +183,23 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
     return tables
 
 
+def _one_reading(guess: Guess, files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Reading:
+    """How the files are read: all of them, or without a test file that is read in another way. Raises InputError as `_reading`."""
+    try:
+        return _reading(files, sniffed)
+    except InputError as error:
+        trained = {split: name for split, name in files.items() if split != "test"}
+        if not trained or len(trained) == len(files):
+            raise
+        how = _reading(trained, sniffed)
+        guess.questions.append(f"files: test is not used: {error}")
+        guess.files["test"] = None
+        return how
+
+
 def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Reading:
     """How all files of a task are read. Raises InputError if they are read in several ways."""
+    sniffed = {split: sniffed[split] for split in files}
     found = [how.layout.reading for how in sniffed.values()]
     quoted_cells = next((reading.quoted for reading in found if reading.quoted is not None), None)
     encoding = next((reading.encoding for reading in found if reading.encoding is not None), None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import (
+    REPEATED,
     candidate_columns,
     follows_from,
     is_category,
@@ -80,7 +81,7 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     beside_candidates = bool(candidate_columns(main, ()))
     named = _named(main, possible, beside_candidates)
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
-    several = several_labels(main, named or lacking or possible)
+    several = several_labels(main, named or lacking or possible or _repeated(main))
     certain = {column.name for column in named if _is_named(column)}
     if several is not None and (not certain or certain & set(several.columns)):
         return TargetColumn(main.columns[several.columns[0]], several.form, several.question, several)
@@ -99,6 +100,15 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
         unread = "".join(f"; {quoted(name)} is {what}" for name, what in main.unread.items())
         question = f"target: {with_counts(pool)} may be the target, or say where the rows come from{unread}"
     return TargetColumn(pool[0], f"one of {len(pool)} that may be it" if pool[1:] else "perhaps", question)
+
+
+def _repeated(table: FileTable) -> list[FileColumn]:
+    """The columns whose cells have one word and repeat, however many different ones there are: sets of labels may be."""
+    return [
+        column
+        for column in table.columns.values()
+        if len(column.counts) * REPEATED <= column.rows and column.several_words * 2 < column.rows
+    ]
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:

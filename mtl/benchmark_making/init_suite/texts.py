@@ -1,6 +1,7 @@
 """Which columns of a task hold its texts, and which one groups its rows."""
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,11 +15,13 @@ from mtl.benchmark_making.init_suite.evidence import (
     is_meta,
 )
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, name_words, quoted, quoted_names, share
-from mtl.tasks.task import SPAN_ENDS
+from mtl.data.examples import counted_places
+from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
 
 # Words in the names of two columns that hold the same of two sides, as in left_title and right_title.
 SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
 MARKS = {"start", "stop", "end", "index", "offset", "span"}  # words in the names of the places of marked words
+QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
@@ -67,6 +70,11 @@ def text_columns(
         column.name for column in possible if sentences and column not in sentences and column.name not in marked
     ]:
         questions.append(f"text: {quoted_names(single)} has single words; does the target depend on them?")
+    asked = [column.name for column in table.columns.values() if column.words[-1] in QUESTIONS]
+    if closed := [name for name in asked if name not in exclude and is_category(table.columns[name])]:
+        questions.append(
+            f"text: {quoted_names(closed)} has few values; does the target depend on them? Then write them into a text"
+        )
     lists = [
         name
         for name, column in table.columns.items()
@@ -125,22 +133,56 @@ def _marked_words(possible: Sequence[FileColumn], table: FileTable) -> list[str]
 
 
 def marked_spans(table: FileTable, texts: Sequence[str], tables: Sequence[FileTable]) -> dict[str, list[str]]:
-    """By text column, the columns of spans: those whose start and stop mark, in each row, the word in the column `text` beside them."""
+    """By text column, the spans that its rows have, as a suite file names them. In each row of all files, the place must fit."""
     spans: dict[str, list[str]] = {}
     for name in table.columns:
-        column = name.removesuffix(f".{SPAN_ENDS[0]}")
-        word, stop = f"{column.rpartition('.')[0]}.text", f"{column}.{SPAN_ENDS[1]}"
-        if column == name or not all(file.has(part) for file in tables for part in (name, stop, word)):
-            continue
-        if table.columns[name].whole_numbers is None or table.columns[stop].whole_numbers is None:
-            continue
-        ends = list(zip(map(int, table.columns[name].texts), map(int, table.columns[stop].texts), strict=True))
-        for text in texts:
-            rows = zip(table.columns[text].texts, ends, table.columns[word].texts, strict=True)
-            if all(content[first:last] == marked for content, (first, last), marked in rows):
-                spans.setdefault(text, []).append(column)
+        for span, word in _possible_spans(name, table):
+            fitting = [text for text in texts if all(_marks(span, word, text, file) for file in tables)]
+            if len(fitting) > 1:  # start1 marks words of sentence1
+                fitting = [text for text in fitting if text[-1] == name[-1]]
+            if len(fitting) == 1:
+                spans.setdefault(fitting[0], []).append(span)
                 break
     return spans
+
+
+def _possible_spans(name: str, table: FileTable) -> Iterator[tuple[str, str | None]]:
+    """The spans that may begin in a column, with the column of the words that are marked, if there is one: a.start and a.stop beside the
+    words in text, start1 and end1, and span1_index beside the words in span1_text."""
+    column = name.removesuffix(f".{SPAN_ENDS[0]}")
+    if column != name:
+        yield column, f"{column.rpartition('.')[0]}.text"
+        return
+    for end in ("end", "stop"):
+        if (other := re.sub("start", end, name)) != name and other in table.columns:
+            yield f"{name}{BESIDE}{other}", None
+    words = re.sub("index", "text", name)
+    if words != name and words in table.columns:
+        for unit in ("characters", "words"):
+            yield from ((f"{name}[{unit} from {base}]{BESIDE}{words}", words) for base in (0, 1))
+
+
+def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
+    """Whether a span marks the words beside it, or without such words begins with a word, in each row of a file."""
+    if not all(table.has(name) and not table.columns[name].lists for name in (*span_ends(span), word or text)):
+        return False
+    counted, ends = COUNTED.search(span), [table.columns[name] for name in span_ends(span)]
+    if any(column.whole_numbers is None for column in ends[: 1 if counted else 2]):
+        return False
+    marked = table.columns[word].texts if word else [""] * len(ends[0].texts)
+    for content, first, last, words in zip(
+        table.columns[text].texts, ends[0].texts, ends[1].texts, marked, strict=True
+    ):
+        if counted:
+            places, number = counted_places(content, counted[1]), int(first) - int(counted[2])
+            fits = 0 <= number < len(places) and content.startswith(words, places[number])
+        else:
+            start, stop = int(first), int(last)
+            begins = 0 <= start < stop <= len(content) and not content[max(start - 1, 0) : start].isalnum()
+            fits = content[start:stop] == words if word else begins and not content[start].isspace()
+        if not fits:
+            return False
+    return True
 
 
 def _twins(columns: Sequence[FileColumn]) -> list[FileColumn]:

@@ -33,7 +33,7 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     """The columns of tokens and tags of a file; None if it has none, or if known keys say that the task is another one."""
     rows = {name: column.lists for name, column in table.columns.items() if column.lists}
     if not rows:
-        rows = {name: [text.split(" ") for text in column.texts] for name, column in table.columns.items()}
+        rows = {name: list(map(_words, column.texts)) for name, column in table.columns.items()}
         rows = {name: words for name, words in rows.items() if max(map(len, words), default=0) > 1}
     rows = {name: words for name, words in rows.items() if not _is_counter(words)}
     tokens = _tokens(table, rows, known.get("text"))
@@ -82,7 +82,7 @@ def _are_tags(rows: Sequence[Sequence[str]], is_list: bool) -> bool:
 
 
 def _are_entities(tags: Sequence[str]) -> bool:
-    return any("-" in tag for tag in tags) and all(map(ENTITY_TAG.fullmatch, tags))
+    return (any("-" in tag for tag in tags) or {*tags} >= {"B", "I"}) and all(map(ENTITY_TAG.fullmatch, tags))
 
 
 def guess_tokens(
@@ -135,6 +135,10 @@ def guess_tokens(
     return "test" in labelled
 
 
+def _words(text: str) -> list[str]:
+    return re.findall("[^ ]+", text)
+
+
 def _distinct(rows: Sequence[Sequence[str]]) -> set[str]:
     return {word for row in rows for word in row}
 
@@ -148,7 +152,7 @@ def _labelled(guess: Guess, tables: Mapping[str, FileTable], target: str) -> dic
             if split != "test":
                 raise InputError(table.incomplete.get(target, f"no tags in column {quoted(target)}"), path=table.path)
             continue
-        rows = column.lists or [text.split(" ") for text in column.texts]
+        rows = column.lists or list(map(_words, column.texts))
         if len(_distinct(rows)) > 1:
             labelled[split] = rows
         else:

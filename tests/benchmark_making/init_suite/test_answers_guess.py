@@ -93,6 +93,20 @@ def test_answers_that_stand_where_places_say_are_recognized(
     assert dataset.answers == {task.id: ["no answer"]} and len(dataset.splits[task.id]["train"]) == 24
 
 
+def test_further_columns_about_the_question_and_the_answers_are_not_asked_about(tmp_path: Path) -> None:
+    content = rows()
+    for number, row in enumerate(content):
+        row["question_type"], row["answers"]["answer_type"] = "ab"[number % 2], ["name"] * len(row["answers"]["text"])
+    write_jsonl(tmp_path / "data" / "train.jsonl", content)
+    (task,) = guessed(tmp_path).tasks.values()
+    assert (task.text, task.decide, task.metric) == (["question", "context"], [], "squad_f1")
+    for row in content:
+        row["context"] += "日本語の文章" * 40
+    write_jsonl(tmp_path / "data" / "train.jsonl", content)
+    (tmp_path / "out.yaml").unlink()
+    assert next(iter(guessed(tmp_path).tasks.values())).metric == "squad_f1_characters"
+
+
 def test_places_that_do_not_fit_are_no_evidence(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     shifted = rows()

@@ -91,6 +91,42 @@ def test_splits_are_keys_of_an_object_or_values_of_a_column(tmp_path: Path) -> N
     assert found.unused == ["b/other.csv"]
 
 
+def test_further_parts_named_after_splits_are_asked_about_and_names_of_rows_are_not(tmp_path: Path) -> None:
+    (tmp_path / "all.json").write_text(
+        json.dumps({"oos_train": [["c", "z"]], "train": [["a", "x"]], "val": [["b", "y"]]})
+    )
+    (task,) = files_of_tasks(tmp_path).tasks
+    assert task.files == {"train": "all.json#train", "dev": "all.json#val"}
+    assert task.question == "files: train may be train or oos_train of all.json"
+    (tmp_path / "all.json").write_text(json.dumps({f"train{i}": {"text": "a", "label": "x"} for i in range(30)}))
+    (task,) = files_of_tasks(tmp_path).tasks
+    assert task.files == {"train": "all.json"} and "no name has the word of a split" in str(task.question)
+
+
+def test_files_that_name_no_split_are_tasks_and_numbered_ones_are_one(tmp_path: Path) -> None:
+    for name in ("x.en.json", "x.de.json", "fold0.json", "fold1.json"):
+        (tmp_path / name).write_text(json.dumps([["a", "x"]]))
+    assert {task.id: task.files["train"] for task in files_of_tasks(tmp_path).tasks} == {
+        "fold0": "fold0.json#*",
+        "x.de": "x.de.json",
+        "x.en": "x.en.json",
+    }
+    for number in range(30):
+        write_table(tmp_path / f"{number}-words.tsv", ["a"], [("x",)])
+    found = files_of_tasks(tmp_path)
+    assert not found.tasks and len(found.unused) == 34
+
+
+def test_a_test_file_that_is_read_in_another_way_is_left_out_with_a_question(tmp_path: Path) -> None:
+    rows = list(zip(TEXTS, LABELS, strict=True))
+    for split in ("train", "dev"):
+        write_table(tmp_path / f"{split}.tsv", ["text", "label"], rows)
+    write_table(tmp_path / "test.tsv", ["text", "label"], rows, ";")
+    guessed_task = guess(tmp_path)
+    assert guessed_task.problem is None and guessed_task.files["test"] is None
+    assert any(question.startswith("files: test is not used: ") for question in guessed_task.questions)
+
+
 def test_a_header_that_is_given(tmp_path: Path) -> None:
     rows = list(zip(TEXTS, LABELS, strict=True))
     write_table(tmp_path / "mood" / "train.tsv", rows[0], rows[1:])

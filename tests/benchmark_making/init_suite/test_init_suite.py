@@ -151,6 +151,13 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     task = load_suite(out).tasks["d"]
     assert (task.target, task.labels, task.text) == ("kind", ["x", "y"], ["text"])
     out.unlink()
+    for name in ("e.v1.2", "f", "g", "h"):
+        write_table(tmp_path / "d" / name / "dev.csv", ["text", "tone", "kind"], rows, ",")
+    files = ["tasks.e.v1.2.target=kind", "tasks.e.v1.2.files.train=dev.csv", "tasks.e.v1.2.files.dev=null"]
+    assert main([*command, "--answer", "tasks.d.target=kind", *files]) == 0
+    assert load_suite(out).tasks["e.v1.2"].files == {"train": "dev.csv", "dev": None, "test": None}
+    assert "decide: f, g, h: answered_by: no training rows" not in capsys.readouterr().out
+    out.unlink()
     wrong = ["target=kind", "tasks.d=kind", "tasks.d.target=[", "tasks.other.target=kind", "tasks.d.rows=3"]
     wrong += ["tasks.d.target=[text]", "tasks.d.kind=nix", "tasks.d.header=text", "tasks.d.text=2001-99-99"]
     wrong += [f"tasks.d.reading{rest}" for rest in ("=utf", ".encoding=punycode", ".x=1", ".form.x=1")]

@@ -35,6 +35,11 @@ def test_labels_numbers_and_words(cells: list[str], keys: dict[str, Any], why: d
     assert ("macro_f1" in found.why["metric"]) == (why.get("metric") == "macro_f1")
 
 
+def test_a_column_called_label_has_labels_where_there_are_few_rows_of_each() -> None:
+    cells = [f"{first}{second}学科类" for first in "甲乙丙丁戊己" for second in "子丑寅卯辰巳"] * 4
+    assert guess(cells, name="label").kind == "labels"
+
+
 def test_whole_numbers_are_classes_or_ratings_and_the_choice_is_asked() -> None:
     found = guess([str(i % 12) for i in range(48)])
     assert found.keys["labels"] == [str(i) for i in range(12)] and "range: [0, 11]" in found.questions[0]

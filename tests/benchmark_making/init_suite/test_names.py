@@ -26,6 +26,8 @@ def files(folder: Path, *paths: str) -> dict[str, dict[str, str]]:
         ("a/train_preprocess.tsv", "a", "train"),
         ("a/test_preprocess_masked_label.csv", "a", "test"),
         ("development/faq.jsonl.gz", "faq", "dev"),
+        ("dev/am_dev.tsv", "am", "dev"),
+        ("jnli-v1.3/train-v1.3.json", "jnli-v1.3", "train"),
         ("a/trainingSet.csv", "a", "train"),
     ],
 )
@@ -60,11 +62,29 @@ def test_a_data_set_saved_by_the_library_datasets_is_no_table(tmp_path: Path) ->
         ),
         ([f"data/train/part-{i}.jsonl" for i in range(11)], "train/part-0.jsonl#*"),
         ([f"data/train/000{i}.parquet" for i in range(2)], "train/0000.parquet#*"),
+        ([f"data/train/qa_train_000{i}.json" for i in range(3)], "train/qa_train_0000.json#*"),  # as of JaQuAD
     ],
 )
 def test_numbered_parts_are_one_split(tmp_path: Path, paths: list[str], expected: str) -> None:
     (task,) = find_tasks(make(tmp_path, *paths)).tasks
-    assert (task.id, task.files, task.question) == ("data", {"train": expected}, None)
+    assert (task.id, task.files, task.question) == ("qa" if "qa" in expected else "data", {"train": expected}, None)
+
+
+def test_numbered_files_are_parts_if_the_user_says_so_or_tasks(tmp_path: Path) -> None:
+    numbered = [f"train_{i}.json" for i in range(9)]
+    (task,) = find_tasks(make(tmp_path / "data", *numbered, "test.json")).tasks
+    assert (task.files, len(task.twice)) == ({"train": "train_0.json", "test": "test.json"}, 8)
+    assert task.question == ("files: train may be train_0.json or 9 numbered files, parts of one split: train_0.json#*")
+    folds = [f"{split}_{i}.json" for split in ("train", "dev") for i in range(5)]  # as of FewCLUE
+    assert len(find_tasks(make(tmp_path / "folds", *folds)).tasks) == 5
+
+
+def test_files_without_labels_are_left_out_if_others_have_them(tmp_path: Path) -> None:
+    names = ["train_preprocess.txt", "test_preprocess.txt", "test_preprocess_masked_label.txt"]
+    (task,) = find_tasks(make(tmp_path / "pos", *names)).tasks
+    assert task.files == {"train": names[0], "test": names[1]} and (task.twice, task.question) == (names[2:], None)
+    (task,) = find_tasks(make(tmp_path / "ner", "NER-de-dev.tsv", "NER-de-test-unlabeled.tsv", "NER-de-test.tsv")).tasks
+    assert (task.id, task.files["test"]) == ("NER-de", "NER-de-test.tsv")
 
 
 def test_files_that_differ_in_more_than_a_number_are_asked_for(tmp_path: Path) -> None:
@@ -99,7 +119,8 @@ def test_texts_and_labels_in_two_files_are_one_task(tmp_path: Path) -> None:
         "a": {"train": "train_text.txt + train_labels.txt", "dev": "val_text.txt + val_labels.txt"}
     }
     assert files(tmp_path / "y", "train/seq.in", "train/label", "train/seq.out") == {
-        "y": {"train": "train/seq.in + train/label"}
+        "label": {"train": "train/seq.in + train/label"},
+        "seq.out": {"train": "train/seq.in + train/seq.out"},
     }
     assert files(tmp_path / "z", "train.jsonl", "train-labels.lst") == {
         "z": {"train": "train.jsonl + train-labels.lst"}

@@ -101,6 +101,11 @@ def test_what_follows_from_the_target_is_no_text_and_no_group() -> None:
     }
 
 
+def test_a_question_of_few_values_is_asked_about() -> None:
+    found = texts_of(table({"premise": TEXTS, "question": ["cause", "effect"] * (ROWS // 2)}))
+    assert found.columns == ["premise"] and '"question" has few values' in found.questions[0]
+
+
 def test_lists_of_texts_are_asked_about() -> None:
     main = table({"text": TEXTS, "label": LABELS})
     for name in ("keywords[]", "tokens[]", "meta.topics[]"):
@@ -124,6 +129,17 @@ def test_spans_are_those_whose_characters_are_the_words_beside_them() -> None:
     assert marked_spans(main, ["text"], [main]) == {"text": ["pronoun.at"]}
     words = table({**columns, "pronoun.at.start": ["4"] * ROWS, "pronoun.at.stop": ["5"] * ROWS})  # counts words
     assert marked_spans(words, ["text"], [words]) == {}
+    places = {
+        "span1_text": ["she"] * ROWS,
+        "span1_index": ["4"] * ROWS,
+        "start": starts,
+        "end": [s + 3 for s in starts],
+    }
+    further = table({"text": rows, **{name: list(map(str, cells)) for name, cells in places.items()}})
+    found = ["span1_index[words from 0] + span1_text", "start + end"]
+    assert marked_spans(further, ["text"], [further]) == {"text": found}
+    two = table({"s1": rows, "s2": rows, "start1": ["0"] * ROWS, "end1": ["6"] * ROWS})
+    assert marked_spans(two, ["s1", "s2"], [two]) == {"s1": ["start1 + end1"]}
     marked = texts_of(
         table({"text": rows, "span1_text": [f"number {i}" for i in range(ROWS)], "span1_index": ["0"] * ROWS})
     )

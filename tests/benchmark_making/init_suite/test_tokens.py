@@ -55,10 +55,10 @@ def in_parquet(folder: Path) -> None:
         parquet.write_table(table, folder / f"{split}.parquet")
 
 
-def in_cells(folder: Path) -> None:
+def in_cells(folder: Path, space: str = " ") -> None:
     for split in ("train", "dev"):
         cells = [
-            (" ".join(word.replace(" ", "_") for word in words), " ".join(tags))
+            (space.join(word.replace(" ", "_") for word in words), " ".join(tags) + space[1:])
             for words, tags in zip(WORDS, TAGS, strict=True)
         ]
         write_table(folder / f"{split}.tsv", ["utterance", "slots"], cells)
@@ -74,6 +74,7 @@ def in_cells(folder: Path) -> None:
         ),
         (in_parquet, "tokens[]", "ner_tags[]"),
         (in_cells, "utterance", "slots"),
+        (lambda folder: in_cells(folder, "  "), "utterance", "slots"),  # spaces in any number, as in SNIPS
         (conll("{}.txt", lambda word: []), "column_1[]", "column_2[]"),
         (conll("{}.conll", lambda word: ["-X-"]), "column_1[]", "column_3[]"),
     ],
@@ -86,6 +87,11 @@ def test_entities_are_recognised(tmp_path: Path, write: Callable[[Path], None], 
     assert sorted(task["labels"]) == sorted(LABELS)
     assert task.get("indices") == (["0", "1", "2", "3"] if write is in_parquet else None)
     load_suite(made.path)
+
+
+def test_tags_without_types_mark_entities(tmp_path: Path) -> None:
+    objects(tmp_path / "data", tokens=WORDS, tags=[[tag[0] for tag in tags] for tags in TAGS])
+    assert guessed(tmp_path)[1]["metric"] == "span_f1"
 
 
 def test_what_is_asked(tmp_path: Path) -> None:
