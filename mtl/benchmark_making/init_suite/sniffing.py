@@ -182,7 +182,7 @@ def _cells(lines: Sequence[str], separator: str, quoted_cells: bool) -> list[lis
 
 
 def _is_quoted(lines: Sequence[str], separator: str) -> bool:
-    """Whether cells stand in quotes, as a CSV writer puts them. Without tabs as separator, they may always.
+    """Whether cells stand in quotes, as a CSV writer puts them. With another separator than tabs, quotes are always read that way.
 
     Between tabs, quotes may be part of the texts. If a cell seems to be cut at a line end, cells count as quoted if all rows then
     have the same number of cells. Else every cell with a quote must be quoted as a whole, and there must be one in at least half of

@@ -16,10 +16,17 @@ from mtl.benchmark_making.init_suite.evidence import (
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, name_words, quoted, quoted_names, share
 from mtl.tasks.task import SPAN_ENDS
 
-# Words in the names of two columns that hold the same of two sides, as in left_title and right_title.
+# Words in the names of two columns that describe the two sides of a pair, as in left_title and right_title.
 SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
-MARKS = {"start", "stop", "end", "index", "offset", "span"}  # words in the names of the places of marked words
-GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
+MARKS = {
+    "start",
+    "stop",
+    "end",
+    "index",
+    "offset",
+    "span",
+}  # words in the names of columns with positions of marked words
+GROUPED = 0.9  # the most distinct values of a column of groups, as a share of the rows
 
 
 @dataclass(frozen=True)
@@ -45,36 +52,26 @@ def text_columns(
         if column.name not in exclude and why_not_text(column, table, test, target) is None
     ]
     marked = _marked_words(possible, table)
-    sentences = [column for column in possible if column.several_words * 2 >= column.rows and column.name not in marked]
-    candidates = sentences or [column for column in possible if column.name not in marked]
-    twins = _twins(candidates) if most == 2 < len(candidates) else []
-    if twins:
+    unmarked = [column for column in possible if column.name not in marked]
+    sentences = [column for column in unmarked if column.several_words * 2 >= column.rows]
+    candidates = sentences or unmarked
+    if most == 2 < len(candidates) and (twins := _twins(candidates)):
         candidates = [*twins, *(column for column in candidates if column not in twins)]
-    names = [column.name for column in candidates[:most]]
+    chosen = candidates[:most]
     if sentences:
-        figures = [share(column.several_words, column.rows) for column in candidates[:most]]
+        figures = [share(column.several_words, column.rows) for column in chosen]
         why = f"several words in {' and '.join(dict.fromkeys(figures))} of {count(table.rows, 'row')}"
     else:
-        figures = [f"{len(column.counts):,}" for column in candidates[:most]]
+        figures = [f"{len(column.counts):,}" for column in chosen]
         why = f"words, {' and '.join(dict.fromkeys(figures))} distinct in {count(table.rows, 'row')}"
-    questions = []
-    if len(candidates) > most:
-        read = f"{len(candidates)} columns look like texts, and a task reads at most {most}"
-        questions.append(
-            f"text: {read}: {quoted_names(names)} or {quoted_names(column.name for column in candidates[most:])}"
-        )
-    if single := [
-        column.name for column in possible if sentences and column not in sentences and column.name not in marked
-    ]:
-        questions.append(f"text: {quoted_names(single)} has single words; does the target depend on them?")
+    names = [column.name for column in chosen]
+    single_words = [column.name for column in unmarked if sentences and column not in sentences]
     lists = [
         name
         for name, column in table.columns.items()
         if column.lists and name not in exclude and not is_meta(column) and not TOKEN_NAMES & set(column.words)
     ]
-    if lists:
-        read = "lists of texts, which a task reads as candidates only; does the target depend on them? Then write them as texts"
-        questions.append(f"text: {quoted_names(lists)} has {read}")
+    questions = _text_questions(names, [column.name for column in candidates[most:]], single_words, lists)
     if marked and sentences:
         form = "a marked word needs its start and stop in characters, as `spans` of the suite file"
         questions.append(
@@ -83,8 +80,31 @@ def text_columns(
     return TextColumns(names, why, questions)
 
 
+def _text_questions(
+    names: Sequence[str], further: Sequence[str], single_words: Sequence[str], lists: Sequence[str]
+) -> list[str]:
+    """The questions about columns that may be texts, too.
+
+    Args:
+        names: the columns that are chosen.
+        further: more columns like these.
+        single_words: columns with single words, beside chosen ones with several.
+        lists: columns with lists of texts.
+    """
+    questions = []
+    if further:
+        read = f"{len(names) + len(further)} columns look like texts, and a task reads at most {len(names)}"
+        questions.append(f"text: {read}: {quoted_names(names)} or {quoted_names(further)}")
+    if single_words:
+        questions.append(f"text: {quoted_names(single_words)} has single words; does the target depend on them?")
+    if lists:
+        read = "lists of texts, which a task reads as candidates only; does the target depend on them? Then write them as texts"
+        questions.append(f"text: {quoted_names(lists)} has {read}")
+    return questions
+
+
 def why_not_text(column: FileColumn, table: FileTable, test: FileTable | None, target: FileColumn) -> str | None:
-    """Why a column is no text, in words; None: it looks like a text."""
+    """The reason why a column is not a text; None if it looks like one."""
     if column.lists:
         return "lists"
     if column.is_blank or len(column.counts) < 2:
@@ -107,16 +127,17 @@ def why_not_text(column: FileColumn, table: FileTable, test: FileTable | None, t
 
 
 def _is_text_like(column: FileColumn) -> bool:
+    """Whether the cells are long, or most of them differ: then it is chance that each value has one value of the target."""
     return is_long(column) or len(column.counts) * 2 > column.rows
 
 
 def _marked_words(possible: Sequence[FileColumn], table: FileTable) -> list[str]:
-    """The columns that hold words of a longer text in most rows, where further columns have their places."""
-    stems = {name_words(name)[0] for name in table.columns if MARKS & set(name_words(name))}
+    """The columns whose cells are words of the longest text in at least 9 of 10 rows, if another column has their positions."""
+    with_positions = {name_words(name)[0] for name in table.columns if MARKS & set(name_words(name))}
     longest = max(possible, key=lambda column: sum(map(len, column.counts)), default=None)
     marked = []
     for column in possible:
-        if column is longest or longest is None or column.words[0] not in stems:
+        if column is longest or longest is None or column.words[0] not in with_positions:
             continue
         inside = sum(word in text for word, text in zip(column.texts, longest.texts, strict=True))
         if inside * 10 >= 9 * len(column.texts):
@@ -125,16 +146,20 @@ def _marked_words(possible: Sequence[FileColumn], table: FileTable) -> list[str]
 
 
 def marked_spans(table: FileTable, texts: Sequence[str], tables: Sequence[FileTable]) -> dict[str, list[str]]:
-    """By text column, the columns of spans: those whose start and stop mark, in each row, the word in the column `text` beside them."""
+    """The columns of spans by text column.
+
+    A span has three columns: a start and a stop, as in `pronoun.location.start` and `pronoun.location.stop`, and `pronoun.text`. In
+    each row, the text from start to stop must be the cell of `pronoun.text`.
+    """
     spans: dict[str, list[str]] = {}
-    for name in table.columns:
-        column = name.removesuffix(f".{SPAN_ENDS[0]}")
+    for start in table.columns:
+        column = start.removesuffix(f".{SPAN_ENDS[0]}")
         word, stop = f"{column.rpartition('.')[0]}.text", f"{column}.{SPAN_ENDS[1]}"
-        if column == name or not all(file.has(part) for file in tables for part in (name, stop, word)):
+        if column == start or not all(file.has(name) for file in tables for name in (start, stop, word)):
             continue
-        if table.columns[name].whole_numbers is None or table.columns[stop].whole_numbers is None:
+        if table.columns[start].whole_numbers is None or table.columns[stop].whole_numbers is None:
             continue
-        ends = list(zip(map(int, table.columns[name].texts), map(int, table.columns[stop].texts), strict=True))
+        ends = list(zip(map(int, table.columns[start].texts), map(int, table.columns[stop].texts), strict=True))
         for text in texts:
             rows = zip(table.columns[text].texts, ends, table.columns[word].texts, strict=True)
             if all(content[first:last] == marked for content, (first, last), marked in rows):
@@ -144,13 +169,14 @@ def marked_spans(table: FileTable, texts: Sequence[str], tables: Sequence[FileTa
 
 
 def _twins(columns: Sequence[FileColumn]) -> list[FileColumn]:
-    """The first two columns whose names differ in their side alone, as ltable_title and rtable_title do; empty if there are none."""
+    """The first two columns whose names differ only in a word of `SIDES`, as ltable_title and rtable_title do; empty if there are none."""
     words = [name_words(column.name.replace(".", "_")) for column in columns]
     pairs = combinations(range(len(columns)), 2)
     return next(([columns[i], columns[j]] for i, j in pairs if _are_sides(words[i], words[j])), [])
 
 
 def _are_sides(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether the words of two names differ in one, and there in a side: the whole word, or its first or last letter."""
     different = [(left, right) for left, right in zip(first, second, strict=False) if left != right]
     if len(first) != len(second) or len(different) != 1:
         return False
@@ -165,15 +191,16 @@ def _are_sides(first: Sequence[str], second: Sequence[str]) -> bool:
 def group_column(
     table: FileTable, tables: Sequence[FileTable], target: FileColumn, exclude: Collection[str]
 ) -> tuple[str, str] | None:
-    """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits.
+    """The name of a column of ids that groups the rows, and the reason; None if there is none.
 
-    It has at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's
-    files, because a column that the test file does not have may depend on the target. It does not follow from the target.
+    Rows with the same id have something in common, so they must not be in two splits. A column of groups has at most 9 distinct
+    values in 10 rows, because a few accidental repetitions are no groups. It has values in all of the task's files, because a column
+    that the test file lacks may depend on the target. It does not follow from the target.
     """
     candidates = [
         column
         for column in table.columns.values()
-        if column.words[-1] != "index"  # a place in a text
+        if column.words[-1] != "index"  # a position in a text
         and is_id(column)
         and column.name not in exclude
         and 1 < len(column.counts) <= GROUPED * column.rows
@@ -194,7 +221,7 @@ def group_column(
 def unread_columns(
     table: FileTable, test: FileTable | None, target: FileColumn, used: Collection[str]
 ) -> Mapping[str, str]:
-    """Each column that the task does not read, with the reason."""
+    """The reason why the task does not read a column, by the name of each such column."""
     reasons = {}
     for name, column in table.columns.items():
         if name not in used:
