@@ -124,9 +124,8 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
         naming(folder, stage / "new"),
     ):
         before = _listed(folder)
-        known = defaultdict[str, list[str]](
-            list
-        )  # keys in lower case: some file systems do not distinguish upper and lower case
+        # The keys are in lower case, because some file systems do not distinguish upper and lower case.
+        known = defaultdict[str, list[str]](list)
         for name, digests in before.items():
             known[name.casefold()] += digests
         present = {name: _hash_if_known(folder, name, known[name.casefold()]) for name in {**before, **new}}

@@ -33,9 +33,8 @@ def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
 
     @wraps(function)
     def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        bound = signature.bind(
-            *args, **kwargs
-        )  # a TypeError for missing or unknown arguments, as every function raises
+        # A call with missing or unknown arguments is a TypeError, as of every function.
+        bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
             parameter = signature.parameters[name]
             if parameter.kind is parameter.VAR_KEYWORD or parameter.annotation in (Any, parameter.empty):

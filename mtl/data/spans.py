@@ -67,9 +67,8 @@ class SpanPlacer:
         self.cut_units = 0  # the number of units that are after the cut
         self._cut: dict[tuple[int, bytes], int] = {}  # the numbers of new texts, by source and kept tokens
         self._further: list[list[str]] = []  # the tokens of each new text
-        self._tokens: dict[
-            int, tuple[list[str], np.ndarray]
-        ] = {}  # by text with spans, its tokens and their characters
+        # By text with spans, its tokens and their characters.
+        self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}
 
     def place(self, task: Task, split: Split) -> Split:
         """The split with its token spans, where new texts replace those that are cut; for kinds with units, with the steps of its units."""

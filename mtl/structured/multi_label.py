@@ -28,9 +28,8 @@ MOST_TOGETHER = 30  # the size of the largest set of most frequent labels that i
 class LabelSetHead(HeadTargets):
     """One output for each label, which a row has if its output is above 0. Codes are 0 and 1, (rows, labels)."""
 
-    weights: np.ndarray | None = (
-        None  # float32 (labels,): what a row with a label counts, where one without it counts 1
-    )
+    # float32 (labels,): what a row with a label counts, where one without it counts 1.
+    weights: np.ndarray | None = None
 
     def outputs(self, answers: Sequence[str]) -> int:
         return len(self.labels)

@@ -174,9 +174,8 @@ def _separator(lines: Sequence[str], possible: str) -> tuple[str, list[str]]:
 def _cells(lines: Sequence[str], separator: str, quoted_cells: bool) -> list[list[str]]:
     if not quoted_cells:
         return [line.split(separator) for line in lines]
-    csv.field_size_limit(
-        max(csv.field_size_limit(), HEAD)
-    )  # an opening quote that is never closed takes all the rest into its cell
+    # An opening quote that is never closed takes all the rest into its cell.
+    csv.field_size_limit(max(csv.field_size_limit(), HEAD))
     rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=separator))
     return [row or [""] for row in rows] or [[""]]
 

@@ -18,14 +18,8 @@ from mtl.tasks.task import SPAN_ENDS
 
 # Words in the names of two columns that describe the two sides of a pair, as in left_title and right_title.
 SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
-MARKS = {
-    "start",
-    "stop",
-    "end",
-    "index",
-    "offset",
-    "span",
-}  # words in the names of columns with positions of marked words
+# Words in the names of columns with positions of marked words.
+MARKS = {"start", "stop", "end", "index", "offset", "span"}
 GROUPED = 0.9  # the most distinct values of a column of groups, as a share of the rows
 
 

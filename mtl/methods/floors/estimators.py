@@ -82,10 +82,8 @@ def guess_for(method: str, task: Task) -> Guess | None:
 class CosineInRange(BaseEstimator):
     """A regressor that learns nothing: it scales the last feature, a cosine between 0 and 1, to the range from low to high."""
 
-    _parameter_constraints = {
-        "low": [Real],
-        "high": [Real],
-    }  # the attribute in which scikit-learn looks for the allowed types
+    # The attribute in which scikit-learn looks for the allowed types.
+    _parameter_constraints = {"low": [Real], "high": [Real]}
 
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
         self.low = low
