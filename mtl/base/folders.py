@@ -1,7 +1,7 @@
-"""Folders that commands write for their users: they appear whole, and mtl replaces and removes only what it wrote itself.
+"""Folders that commands write for their users. They appear complete or not at all, and mtl replaces and removes only files that it wrote.
 
-A new folder is `new_folder`. One that a command writes again and again, such as a report or a site, is `write_files`: a list in it has the hashes
-of what mtl wrote.
+`new_folder` makes a folder that does not exist yet. `write_files` writes to a folder that a command updates, such as a report or a site: a
+list in the folder records the hash of each file that mtl wrote.
 """
 
 import hashlib
@@ -21,8 +21,8 @@ from mtl.base.files import flush, naming, sha256, without_empty_folders
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import is_inside, read_json
 
-LIST = "mtl-files.json"
-MEANWHILE = f"{LIST}.meanwhile"  # the list that is there while files are moved
+LIST = "mtl-files.json"  # in the folder: what mtl wrote
+MEANWHILE = f"{LIST}.meanwhile"  # in the staging folder: the list that holds while files are moved
 OTHER_FOLDER = "move it away, or name a new folder"
 
 
@@ -44,13 +44,13 @@ def check_new_folder(path: Path) -> None:
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception.
 
-    Raises InputError as `check_new_folder`, before the block. An error of a write is an OSError that names the file below `path`, or `path`.
-    When the block raises, the temporary folder is removed.
+    When the block raises, the temporary folder is removed. An OSError of a write names the file below `path`, or `path` itself, and not
+    the temporary folder. Raises InputError as `check_new_folder`, before the block.
     """
     check_new_folder(path)
     path = path.resolve()
     with staging(path, path.parent) as stage, naming(path, stage):
-        check_new_folder(path)  # which another process may have written meanwhile
+        check_new_folder(path)  # another process may have made it before the lock was taken
         yield stage
         flush(stage)
         stage.replace(path)
@@ -58,14 +58,17 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def staging(path: Path, beside: Path) -> Iterator[Path]:
-    """Yield a temporary folder, in the folder `beside`, for what is moved to `path`. It is removed when the block ends, and one that a killed
-    process left is removed before it. Another process that writes to `path` is waited for."""
+    """Yield a temporary folder, in the folder `beside`, for files that the block moves to `path`.
+
+    It is removed when the block ends. One that a killed process left is removed before the block. While another process writes to
+    `path`, this one waits.
+    """
     lock = beside / f".{path.name}.lock"
     with without_empty_folders(beside), waiting_lock(lock, f"{path}: another process writes it"):
         try:
             leftover = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{32}}\.partial")
-            for left in [file for file in beside.iterdir() if leftover.fullmatch(file.name)]:
-                shutil.rmtree(left, ignore_errors=True)
+            for folder in [file for file in beside.iterdir() if leftover.fullmatch(file.name)]:
+                shutil.rmtree(folder, ignore_errors=True)
             stage = beside / f".{path.name}.{uuid.uuid4().hex}.partial"
             stage.mkdir()
             try:
@@ -73,12 +76,12 @@ def staging(path: Path, beside: Path) -> Iterator[Path]:
             finally:
                 shutil.rmtree(stage, ignore_errors=True)
         finally:
-            with suppress(OSError):  # Windows keeps files that are open
+            with suppress(OSError):  # Windows does not remove a file that is open
                 lock.unlink()
 
 
 def check_written(folder: Path) -> None:
-    """Raise InputError if `write_files` may not write to a folder: it holds anything, and no list of what mtl wrote."""
+    """Raise InputError if `write_files` may not write to a folder: it has files, but no list, or a damaged one."""
     if not (folder / LIST).exists():
         if folder.is_dir() and any(folder.iterdir()):
             raise InputError(f"is not empty, and no {LIST} in it says what mtl wrote; {OTHER_FOLDER}", path=folder)
@@ -87,7 +90,7 @@ def check_written(folder: Path) -> None:
 
 
 def _listed(folder: Path) -> dict[str, list[str]]:
-    """The hashes of what mtl wrote in a folder, by path; none without a list. Raises InputError for a damaged list."""
+    """The hashes of the files that mtl wrote in a folder, by path; empty if there is no list. Raises InputError for a damaged list."""
     if not (folder / LIST).exists():
         return {}
     files = read_json(folder / LIST, _Listed, OTHER_FOLDER)["files"]
@@ -97,51 +100,57 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Make these files, by their path with slashes, those that mtl has in a folder: all of them, or after an error those that it had.
+    """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay.
 
-    Files of the last time that are not among them are removed, all others in the folder stay. A process that is killed while the files are
-    moved leaves some of each; the same command completes them. A lone surrogate in a text becomes its escape sequence.
+    After an error, the folder is as before. A process that is killed while files are moved leaves some new and some old ones; the same
+    command completes them.
 
-    Raises InputError as `check_written`, and if a file that would be replaced or removed is not as mtl wrote it, or behind a link.
+    Args:
+        texts: the content of each file, by its path in the folder, with slashes. A lone surrogate becomes its escape sequence.
+
+    Raises:
+        InputError: as `check_written`, and if a file that would be replaced or removed is not as mtl wrote it, or behind a link.
     """
     contents = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
     new = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     check_written(folder)
     path = folder.resolve()
-    # Files are staged beside the folder, which may be published, unless it is mounted, or all that this user may write to.
-    is_apart = path.is_dir() and (os.path.ismount(path) or not os.access(path.parent, os.W_OK))
+    # A folder may be published while it is written, so files are staged beside it. They must be staged in it if its parent is on
+    # another file system, or may not be written to.
+    stages_inside = path.is_dir() and (os.path.ismount(path) or not os.access(path.parent, os.W_OK))
     with (
         without_empty_folders(path),
-        staging(path, path if is_apart else path.parent) as stage,
+        staging(path, path if stages_inside else path.parent) as stage,
         naming(folder, stage / "new"),
     ):
         before = _listed(folder)
-        known = defaultdict[str, list[str]](list)  # by names in one case: some file systems do not tell others apart
+        # The keys are in lower case, because some file systems do not distinguish upper and lower case.
+        known = defaultdict[str, list[str]](list)
         for name, digests in before.items():
             known[name.casefold()] += digests
-        present = {name: _own_hash(folder, name, known[name.casefold()]) for name in {**before, **new}}
+        present = {name: _hash_if_known(folder, name, known[name.casefold()]) for name in {**before, **new}}
         meanwhile = {name: sorted({*before.get(name, ()), *filter(None, [new.get(name)])}) for name in present}
         contents |= {MEANWHILE: _list_of(meanwhile), LIST: _list_of({name: [digest] for name, digest in new.items()})}
         stale = [name for name, digest in present.items() if name not in new and digest is not None]
-        gone = {name.casefold() for name in stale}
-        changed = [name for name in new if present[name] != new[name] or name.casefold() in gone]
+        removed = {name.casefold() for name in stale}
+        changed = [name for name in new if present[name] != new[name] or name.casefold() in removed]
         for name in (*changed, MEANWHILE, LIST):
             (stage / "new" / name).parent.mkdir(parents=True, exist_ok=True)
             (stage / "new" / name).write_bytes(contents[name])
         flush(stage)
-        replaced: list[tuple[str, str | None]] = [(name, name) for name in changed]
-        _move(stage, folder, [(LIST, MEANWHILE), *((name, None) for name in stale), *replaced, (LIST, LIST)])
+        replacements: list[tuple[str, str | None]] = [(name, name) for name in changed]
+        _move(stage, folder, [(LIST, MEANWHILE), *((name, None) for name in stale), *replacements, (LIST, LIST)])
 
 
 def _list_of(files: Mapping[str, list[str]]) -> bytes:
     return (json.dumps(_Listed(files=dict(sorted(files.items()))), indent=1) + "\n").encode()
 
 
-def _own_hash(folder: Path, name: str, known: Sequence[str]) -> str | None:
-    """The SHA-256 of a file in a folder; None if there is none. Raises InputError unless it is one of those known, or behind a link."""
+def _hash_if_known(folder: Path, name: str, known: Sequence[str]) -> str | None:
+    """The SHA-256 of a file in a folder; None if there is no such file. Raises InputError if it is not a known one, and behind a link."""
     path = folder / name
     below = [folder / parent for parent in Path(name).parents if parent != Path()]
-    if link := next((each for each in (path, *below) if each.is_symlink()), None):
+    if link := next((part for part in (path, *below) if part.is_symlink()), None):
         raise InputError(f"is a link; {OTHER_FOLDER}", path=link)
     if not path.exists():
         return None
@@ -151,8 +160,13 @@ def _own_hash(folder: Path, name: str, known: Sequence[str]) -> str | None:
 
 
 def _move(stage: Path, folder: Path, moves: Sequence[tuple[str, str | None]]) -> None:
-    """Put staged files in the place of files of a folder, or remove these (None). After an error, all are as before."""
-    new, old, begun = stage / "new", stage / "old", dict[str, bool]()
+    """Replace or remove files of a folder. After an error, all are as before.
+
+    Args:
+        moves: names of files in the folder, each with the name of the staged file that replaces it; None: the file is removed.
+    """
+    new, old = stage / "new", stage / "old"
+    begun = dict[str, bool]()  # by the name of a file that may have changed, whether it was there before
     try:
         for name, source in moves:
             target, kept = folder / name, old / name

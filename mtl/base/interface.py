@@ -15,7 +15,8 @@ from mtl.base.names import text_problem
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-LARGEST = 10**15  # of numbers
+LARGEST = 10**15  # the largest number that an argument may be
+# How a message names a type.
 WORDS: dict[Any, str] = {
     **{str: "a text", os.PathLike: "a path", int: "a whole number", float: "a number", bool: "True or False"},
     **{type(None): "None", Mapping: "a dictionary", Sequence: "a list", Collection: "a list", Iterable: "a list"},
@@ -23,23 +24,26 @@ WORDS: dict[Any, str] = {
 
 
 def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """The function with its arguments checked by their annotations, and with errors of files, disks and memory as InputError.
+    """The function, with checks of its arguments by their annotations, and with errors of files, disks and memory as InputError.
 
-    Numbers and arrays of other libraries (with a method `tolist`) stand for Python's own. Raises InputError, which names the argument.
+    Numbers and arrays of other libraries, which have a method `tolist`, are converted to Python's. A call with an argument of another
+    type raises an InputError that names the argument.
     """
     signature = inspect.signature(function)
 
     @wraps(function)
     def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        bound = signature.bind(*args, **kwargs)  # a TypeError for other arguments, as of every function
+        # A call with missing or unknown arguments is a TypeError, as of every function.
+        bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
             parameter = signature.parameters[name]
             if parameter.kind is parameter.VAR_KEYWORD or parameter.annotation in (Any, parameter.empty):
                 continue
-            several = parameter.kind is parameter.VAR_POSITIONAL
+            is_variadic = parameter.kind is parameter.VAR_POSITIONAL
+            items = value if is_variadic else [value]
             with foreign(name):
-                values = tuple(_argument(item, parameter.annotation, name) for item in (value if several else [value]))
-            bound.arguments[name] = values if several else values[0]
+                values = tuple(_argument(item, parameter.annotation, name) for item in items)
+            bound.arguments[name] = values if is_variadic else values[0]
         with resources_as_input():
             return function(*bound.args, **bound.kwargs)
 
@@ -48,7 +52,7 @@ def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
 
 @contextmanager
 def foreign(key: str) -> Iterator[None]:
-    """Within the block, objects of other libraries are read, which raise errors of any kind: each becomes an InputError with this key."""
+    """For a block that reads objects of other libraries: an error of any kind that they raise becomes an InputError with this key."""
     try:
         yield
     except (UserError, MemoryError, OSError):
@@ -59,7 +63,7 @@ def foreign(key: str) -> Iterator[None]:
 
 
 def _argument(value: Any, hint: Any, name: str) -> Any:
-    """The value of an argument. Raises InputError for one that is not of the type."""
+    """The value of an argument, converted to Python's types. Raises InputError if it does not fit the annotation `hint`."""
     if hasattr(value, "tolist") and not isinstance(value, type):
         value = value.tolist()
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
@@ -74,7 +78,7 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:
-    """The types of a union, or the type."""
+    """The types of a union; of another annotation, itself."""
     if get_origin(hint) in (Union, types.UnionType):
         return tuple(kind for part in get_args(hint) for kind in _kinds(part))
     return (hint,)
@@ -85,7 +89,7 @@ def _name_of(kind: Any) -> str:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of a type, the items of lists and dictionaries included. Types whose names alone are known are not checked."""
+    """Whether a value, with the items of lists and dictionaries, is of a type. An annotation that is not a class fits any value."""
     parts = _kinds(hint)
     if len(parts) > 1:
         return any(_fits(value, part) for part in parts)
@@ -101,5 +105,7 @@ def _fits(value: Any, hint: Any) -> bool:
         return False
     if isinstance(value, Mapping) and len(inner) == 2:
         return all(_fits(key, inner[0]) and _fits(item, inner[1]) for key, item in value.items())
-    items = value[:1] if isinstance(value, range) else value if isinstance(value, Collection) else ()
+    if not isinstance(value, Collection):  # an iterator can be read only once
+        return True
+    items = value[:1] if isinstance(value, range) else value  # the items of a range are of one type
     return not inner or all(_fits(item, inner[0]) for item in items)

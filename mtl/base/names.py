@@ -1,12 +1,12 @@
-"""Names: which texts may become a path, a cell of a table or a key, and which known name is meant by an unknown one."""
+"""Names: which texts can be a path, a cell of a table or a key, and which known name an unknown one may stand for."""
 
 import difflib
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
 
-MOST = 5  # names in a message
-# What other programs call a setting, where no word of its name says so.
+MOST = 5  # the most names in a message
+# Names that other programs give to a setting, and which share no word with its name here.
 SYNONYMS = {
     **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
     **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
@@ -24,9 +24,9 @@ def one_spelling(name: str) -> str:
 
 
 def text_problem(text: str) -> str | None:
-    """Why a text can be no part of a path or a file, or None.
+    """Why a text cannot be part of a path or a file; None if it can.
 
-    Python stands half a surrogate pair for each byte of a path that is not UTF-8.
+    In a path that is not valid UTF-8, Python reads each wrong byte as half of a surrogate pair.
     """
     if "\0" in text:
         return "holds the character NUL, which no name and no text has; leave it out"
@@ -43,31 +43,33 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     """
     names = sorted(known)
     last = {key: key.rpartition(".")[2] for key in names}
-    found = [key for key in names if last[key] == name]
-    found = found or difflib.get_close_matches(name, names, 1)
     sought = name.rpartition(".")[2].lower()
     words = set(sought.split("_"))
-    found = found or [
+    same = [key for key in names if last[key] == name]
+    alike = same or difflib.get_close_matches(name, names, 1)
+    related = alike or [
         key
         for key in names
         if words <= set(last[key].split("_"))
         or SYNONYMS.get(sought) == last[key]
-        or "".join(word[:1] for word in last[key].split("_")) == sought
+        or "".join(word[:1] for word in last[key].split("_")) == sought  # initials, as in lr
     ]
-    return found[:MOST]
+    return related[:MOST]
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
-    """What a message says of an unknown name: which one is meant, or else the known ones that are most alike.
+    """The advice of a message about an unknown name: which names may be meant, or else the known names that are most alike.
 
     Args:
-        what: what the names are, as in "keys".
-        section: what stands before all of them.
+        what: a word for the known names, such as "keys".
+        section: the section that all of them are in, with its dot; it is put before each.
     """
     if not known:
         return "none is known here"
     if names := meant(name, known):
-        return f"did you mean {' or '.join(section + each for each in names)}?"
+        return f"did you mean {' or '.join(section + known_name for known_name in names)}?"
     alike = sorted(difflib.get_close_matches(name, sorted(known), MOST, 0.0))
     rest = len(known) - len(alike)
-    return f"known {what}: {', '.join(section + each for each in alike)}{f', and {rest} more' if rest else ''}"
+    return (
+        f"known {what}: {', '.join(section + known_name for known_name in alike)}{f', and {rest} more' if rest else ''}"
+    )

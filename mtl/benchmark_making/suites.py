@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
 audit_data = lazy("mtl.benchmark_making.audits.audit:audit")
-audit_artefacts = lazy(
-    "mtl.benchmark_making.audits.artefacts_report:audit_artefacts"
-)  # the one that trains, and so needs torch
+# The only one that trains, and so needs torch.
+audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts_report:audit_artefacts")
 audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks

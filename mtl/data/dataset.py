@@ -42,9 +42,8 @@ class Split:
     token_spans: np.ndarray | None = None  # the same in tokens of what a model reads (`mtl.data.spans`)
     marked: np.ndarray | None = None  # int64 (inputs, spans), the spans' vectors among all vectors that heads read
     units: np.ndarray | None = None  # int64 (rows,), how many units each row has, if targets depend on it
-    steps: np.ndarray | None = (
-        None  # int64 (rows, most), the first token of each unit that a model reads (`mtl.data.spans`)
-    )
+    # int64 (rows, most units): the first token of each unit that a model reads (`mtl.data.spans`).
+    steps: np.ndarray | None = None
 
     def __len__(self) -> int:
         """The number of rows."""

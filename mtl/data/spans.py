@@ -1,12 +1,14 @@
 """Marked spans of texts, and units: from characters of the raw text to the tokens that an encoder reads.
 
-A span is the tokens that share at least one character with it. If it shares none, because the tokenizer drops all of its characters
-(white space, control characters), it is the token that is nearest to it, the first of two; a text without tokens has one unknown token.
+The tokens of a span are those that share at least one character with it. If there is none, because the tokenizer drops all of the span's
+characters (white space, control characters), the nearest token stands for it, of two equally near ones the first. A text without tokens has
+one unknown token.
 
 A text with spans that is longer than `max_length` is not cut at its end: it keeps the `max_length` tokens that are nearest to its
 spans, in their order. So the spans are always read, each with the words around it.
 
-Of a unit (`mtl.tasks.target_kind`), the first of its tokens counts. A text with units is cut at its end, and the units after that have none."""
+The first token of a unit (`mtl.tasks.target_kind`) stands for it. A text with units is cut at its end, and a model does not read the units
+after that."""
 
 import logging
 from collections.abc import Sequence
@@ -26,8 +28,11 @@ logger = logging.getLogger("mtl")
 def with_token_spans(
     dataset: Dataset, texts: TokenizedTexts, language: str, max_length: int, boundary_words: bool = False
 ) -> tuple[Dataset, TokenizedTexts]:
-    """The dataset with the token spans of its splits, and its texts as an encoder reads them. Texts that are cut around spans are further
-    texts of both. Warns, with counts, of texts that are cut and of spans without a token. The arguments are as in `SpanPlacer`."""
+    """The dataset with the token spans of its splits, and its texts as an encoder reads them.
+
+    A text that is cut around spans is added to both as a new text. Warnings count the texts that are cut and the spans without a
+    token. The arguments are as in `SpanPlacer`.
+    """
     placer = SpanPlacer(texts, dataset.texts, language, max_length, boundary_words)
     splits = {
         task.id: {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
@@ -39,8 +44,11 @@ def with_token_spans(
 
 
 class SpanPlacer:
-    """Finds the tokens of spans, and cuts long texts around their spans. A text that is cut is a further one: its number follows those of
-    the texts that are there."""
+    """Finds the tokens of spans, and cuts long texts around their spans.
+
+    A text that is cut becomes a new text, because other rows may read the same text around other spans. The numbers of new texts follow
+    those of the existing ones.
+    """
 
     def __init__(
         self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
@@ -54,15 +62,16 @@ class SpanPlacer:
         """
         self._texts, self._raw = texts, raw
         self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
-        self.sources: list[int] = []  # for each text that is cut, the text that it is cut from
-        self.missed = 0  # spans that share no character with a token
-        self.cut_units = 0
-        self._cut: dict[tuple[int, bytes], int] = {}  # numbers of further texts, by source and kept tokens
-        self._further: list[list[str]] = []  # their tokens
-        self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # of the texts with spans: words and characters
+        self.sources: list[int] = []  # for each new text, the text that it is cut from
+        self.missed = 0  # the number of spans that share no character with a token
+        self.cut_units = 0  # the number of units that are after the cut
+        self._cut: dict[tuple[int, bytes], int] = {}  # the numbers of new texts, by source and kept tokens
+        self._further: list[list[str]] = []  # the tokens of each new text
+        # By text with spans, its tokens and their characters.
+        self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}
 
     def place(self, task: Task, split: Split) -> Split:
-        """The split with its token spans, and with the numbers of the texts that are cut around them; or with the steps of its units."""
+        """The split with its token spans, where new texts replace those that are cut; for kinds with units, with the steps of its units."""
         if (kind := target_kind(task)).by_unit:
             return self._with_steps(kind, split)
         if split.spans is None:
@@ -76,7 +85,7 @@ class SpanPlacer:
         return replace(split, texts=numbers, token_spans=places + self._boundary_words)
 
     def texts(self) -> TokenizedTexts:
-        """All texts as an encoder reads them, the further ones last."""
+        """All texts as an encoder reads them, the new ones last."""
         texts = self._texts.with_further(self._further) if self._further else self._texts
         return texts.with_boundaries() if self._boundary_words else texts
 
@@ -97,15 +106,16 @@ class SpanPlacer:
             )
 
     def _with_steps(self, kind: TargetKind, split: Split) -> Split:
+        """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""
         texts, rows = np.unique(split.texts[:, -1], return_inverse=True)
         steps = [self._unit_steps(text, kind.units(self._raw[text])) for text in texts.tolist()]
         padded = np.full((len(steps), max(map(len, steps), default=0)), PAST)
-        for number, of_text in enumerate(steps):
-            padded[number, : len(of_text)] = of_text
+        for row, text_steps in zip(padded, steps, strict=True):
+            row[: len(text_steps)] = text_steps
         return replace(split, steps=padded[rows.ravel()])
 
     def _unit_steps(self, text: int, units: np.ndarray) -> np.ndarray:
-        """The step of each unit, int64 (units,), as `mtl.model.heads.unit_vectors` takes them; those after a cut are left out."""
+        """The step of each unit that the encoder reads, int64 (units,), as `mtl.model.heads.unit_vectors` takes them."""
         whole = units[:, 0] == units[:, 1]
         first = tokens_of(units, self._characters(text)[1])[0][:, 0]
         self.cut_units += int(((first >= self._max_length) & ~whole).sum())
@@ -116,13 +126,13 @@ class SpanPlacer:
         """All tokens of a text, also those that are cut, and the characters that each consists of."""
         if text not in self._tokens:
             words = self._texts.words(text)
-            if len(words) >= self._max_length:  # it may have been cut
+            if len(words) >= self._max_length:  # the text may have been cut, so it is tokenized again
                 words = moses(self._language)(self._raw[text]) or words
             self._tokens[text] = words, token_characters(self._raw[text], words)
         return self._tokens[text]
 
     def _place(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
-        """The number of the text that is read, and the tokens in it, (spans, 2), of the text's spans, which are in characters."""
+        """The number of the text that is read in place of this one, and the token spans in it, (spans, 2). `spans` are in characters."""
         words, characters = self._characters(text)
         tokens, missed = tokens_of(spans, characters)
         self.missed += missed
@@ -174,7 +184,7 @@ def _agreement(first: str, second: str) -> tuple[int, int]:
 
 
 def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, int]:
-    """The tokens of each span of a text, half-open, at least one: int64 (spans, 2); and the number of spans without a token.
+    """The tokens of each span of a text, from the first to before the last: int64 (spans, 2); and the number of spans without a token.
 
     Args:
         spans: in characters, (spans, 2).
@@ -190,10 +200,10 @@ def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, in
 
 
 def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
-    """The numbers of the `most` of a text's tokens that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2).
+    """The indices of the `most` tokens of a text that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2).
 
-    Of tokens within spans, those near the start of their span come first, so that a long span does not displace
-    another one; of other tokens equally near, the earlier ones.
+    Of tokens within spans, those near the start of their span are preferred, so that a long span does not displace another one. Of
+    other tokens that are equally near, the earlier ones are preferred.
     """
     tokens = np.arange(count)
     start, stop = spans[:, :1], spans[:, 1:]

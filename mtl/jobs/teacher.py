@@ -1,8 +1,8 @@
-"""The teacher of a distilled run: what the models of a finished run say of the training rows.
+"""The teacher of a distilled run: the outputs of a finished run's models for the training rows.
 
-The outputs of all its seeds are averaged: an ensemble teaches more than each of its models (Hinton et al. 2015, section 3). They are computed
-once and kept. Only training rows and unlabelled rows (`mtl.jobs.unlabelled`) are shown to the teacher, and its models were trained on these
-training rows, which a note says.
+They are the mean over all seeds of that run, because an ensemble teaches more than each of its models (Hinton et al. 2015, section 3). They are
+computed once and kept. The teacher reads only training rows and unlabelled rows (`mtl.jobs.unlabelled`). Its models were trained on the same
+training rows, and a note in the report says so.
 """
 
 import hashlib
@@ -24,31 +24,35 @@ from mtl.methods.method import Teacher
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-FORMAT = 2  # increase it when the same teacher gives other outputs, or when the file changes
+FORMAT = 2  # increase it when the same teacher gives other outputs, or when the form of the kept file changes
 
 logger = logging.getLogger("mtl")
 
 
 def ask_teacher(job: Job, dataset: Dataset) -> Teacher:
-    """What `distill.run` says of the training rows and the unlabelled rows of the run's tasks.
+    """The outputs of `distill.run` for the training rows and the unlabelled rows of the run's tasks.
 
     Raises:
-        InputError: for a folder without a finished run whose models are kept, for a run that has none of the tasks, and for one that was
-            trained on other rows: then dev rows of this run may be among them.
+        InputError: if the folder has no finished run whose models are kept, if that run has none of the tasks, and if it was trained on
+            other rows, because dev rows of this run may be among these.
     """
     run = job.config.distill.run
     assert run is not None
     member = Member.open(run, "distill.run")
-    summary = member.summary
-    tasks = [task for task in dataset.trained_tasks if task.id in summary["tasks"] and not target_kind(task).several]
+    tasks = [
+        task for task in dataset.trained_tasks if task.id in member.summary["tasks"] and not target_kind(task).several
+    ]
     if not tasks:
         raise InputError("has none of this run's tasks whose targets are single values", key="distill.run", value=run)
     member.check_rows(tasks, dataset, job.data_dir, job.config.held_out)
-    labelled_too = [task for task in dataset.trained_tasks if task.id in dataset.unlabelled]
-    unlabelled = {task.id: input_rows(dataset, task, dataset.unlabelled[task.id]) for task in labelled_too}
+    unlabelled = {
+        task.id: input_rows(dataset, task, dataset.unlabelled[task.id])
+        for task in dataset.trained_tasks
+        if task.id in dataset.unlabelled
+    }
     ids, inputs = [task.id for task in tasks], sorted(dataset.fingerprints.items())
-    followed = json.dumps((FORMAT, ids, inputs, unlabelled, member.content()))
-    key = hashlib.sha256(followed.encode()).hexdigest()  # of all that the outputs follow from
+    determining = json.dumps((FORMAT, ids, inputs, unlabelled, member.content()))
+    key = hashlib.sha256(determining.encode()).hexdigest()
     cache = Path(job.config.cache_dir) / f"teacher-{key[:16]}.npz"
     outputs = _read(cache, tasks)
     if outputs is None:
@@ -58,22 +62,26 @@ def ask_teacher(job: Job, dataset: Dataset) -> Teacher:
         }
         outputs = _computed(member, tasks, rows, job.config.trainer.accelerator)
         write_arrays(cache, outputs)
-    distill = job.config.distill
-    seeds = summary["seeds"]
-    about = (
-        f"Distilled from {summary['title']} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''}), whose models were trained on the same rows:"
-        f" {', '.join(outputs)} (distill.weight={distill.weight:g}, distill.temperature={distill.temperature:g})."
+    return Teacher(key, outputs, _note(job, dataset, member, list(outputs)))
+
+
+def _note(job: Job, dataset: Dataset, member: Member, ids: Sequence[str]) -> str:
+    """The note of a report about the teacher of the tasks with these ids."""
+    distill, seeds = job.config.distill, member.summary["seeds"]
+    note = (
+        f"Distilled from {member.summary['title']} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''}), whose models were trained on the same rows:"
+        f" {', '.join(ids)} (distill.weight={distill.weight:g}, distill.temperature={distill.temperature:g})."
     )
-    further = ", ".join(f"{id} {len(dataset.unlabelled[id]):,}" for id in outputs if id in dataset.unlabelled)
-    if further:
+    counts = ", ".join(f"{id} {len(dataset.unlabelled[id]):,}" for id in ids if id in dataset.unlabelled)
+    if counts:
         sources = [f"lines of {', '.join(Path(file).name for file in distill.texts)}"] if distill.texts else []
         sources += ["training rows with words left out"] if distill.augment else []
-        about += f" Unlabelled rows that it labelled too ({'; '.join(sources)}): {further}."
-    return Teacher(key, outputs, about)
+        note += f" Unlabelled rows that it labelled too ({'; '.join(sources)}): {counts}."
+    return note
 
 
 def _read(path: Path, tasks: Sequence[Task]) -> dict[str, np.ndarray] | None:
-    """The outputs in a file; None if it does not exist or is damaged."""
+    """The outputs of these tasks in a file; None if it does not exist or is damaged, so that they are computed again."""
     if not path.exists():
         return None
     try:

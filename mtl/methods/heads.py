@@ -1,7 +1,7 @@
-"""What heads read of a task, and the heads of the configuration: overlap features, the input of stage 2, the network of heads.
+"""Heads, and what they read: `new_heads` makes those of the configuration, `TaskInput` holds their input, `overlap` compares the texts of pairs.
 
-Neither word vectors nor an LSTM show directly which character n-grams two texts share, but for related sentences in an inflected
-language this says much: the cosine of character n-grams alone ranks the pairs of CDSC-R better than most published LSTMs.
+Why overlap features: neither word vectors nor an LSTM show directly which character n-grams two texts share. In an inflected language, this
+says much about related sentences: the cosine of character n-grams alone ranks the pairs of CDSC-R better than most published LSTMs.
 """
 
 import re
@@ -28,9 +28,9 @@ from mtl.training.precision import mixed_precision
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-BUCKETS = 1 << 22  # of n-grams
-FLOAT = 4  # bytes of a weight
-CHARACTERS = (2, 3, 4, 5)  # lengths of n-grams, within words, as in the TF-IDF floors
+BUCKETS = 1 << 22  # the number of values of the hash of an n-gram
+FLOAT = 4  # bytes of a number
+CHARACTERS = (2, 3, 4, 5)  # the lengths of character n-grams, which stay within words, as in the TF-IDF floors
 FEATURES = (
     "cosine of words",
     *(f"cosine of {length}-grams of characters" for length in CHARACTERS),
@@ -40,6 +40,103 @@ FEATURES = (
 )
 
 
+def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
+    """The heads that the configuration describes.
+
+    Args:
+        outputs: by task id, the number of outputs for one input.
+        dim: the size of the encoder's outputs.
+
+    Raises:
+        InputError: if they do not fit this machine's memory.
+    """
+    head = config.head
+    attention_size = head.attention_size if head.attention else None
+    sizes = (head.hidden_size, head.dropout, attention_size, head.projection)
+    make = partial(
+        Heads, tasks, outputs, dim, *sizes, len(FEATURES) if head.overlap else 0, head.pair == "cosine", head.crf
+    )
+    try:
+        with torch.device("meta"):  # it computes sizes alone, and draws no random numbers
+            weights = sum(weight.numel() for weight in make().parameters())
+    except RuntimeError:  # torch has no size beyond 2**63
+        weights = 2**63
+    check_fits(FLOAT * weights, "head: a set of heads of this size", "set smaller sizes in head. and encoder.")
+    return make()
+
+
+@dataclass(frozen=True)
+class TaskInput:
+    """What one task's head reads.
+
+    Args:
+        sequences: texts for the encoder, or its outputs for their tokens. Batches hold rows of similar length.
+        vectors: float32 (texts, dim), for heads that read a vector of each whole text. Rows are shuffled freely.
+        encoder: the encoder that runs in each step, because it is trained with the head or has dropout; None if the texts are already
+            encoded.
+        shuffled: whether rows are shuffled freely although they are sequences.
+    """
+
+    sequences: Sequences | None = None
+    vectors: Tensor | None = None
+    encoder: Encoder | None = None
+    shuffled: bool = False
+
+    @property
+    def lengths(self) -> np.ndarray | None:
+        """The texts' lengths in tokens, int64 (texts,); None if rows are shuffled freely."""
+        return None if self.sequences is None or self.shuffled else self.sequences.lengths.numpy()
+
+    def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
+        """The dataset that makes batches of these rows, which are by the id of the task whose head reads them."""
+        return BatchDataset(rows, self.sequences, self.vectors)
+
+    def row_lengths(self, rows: Mapping[str, Split]) -> dict[str, np.ndarray]:
+        """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
+        lengths = self.lengths
+        return {id: np.zeros(len(part)) if lengths is None else row_lengths(part, lengths) for id, part in rows.items()}
+
+    def in_order(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
+        """All rows, for a network that is not trained, in batches of `size` model inputs."""
+        return sorted_batches(self.row_lengths(rows), {id: batch_rows(part, size) for id, part in rows.items()})
+
+    def computed(
+        self,
+        compute: Callable[..., np.ndarray],
+        network: TaskNetwork,
+        head: str,
+        split: Split,
+        size: int,
+        trainer: TrainerConfig,
+    ) -> np.ndarray:
+        """The results of a network for the rows of a split, in row order. They are computed on the network's device.
+
+        Args:
+            compute: `predict_rows` for codes, `row_outputs` for outputs.
+            head: the id of the task whose head reads the rows.
+            size: the number of model inputs in a batch.
+        """
+        device, rows = next(network.parameters()).device, {head: split}
+        with mixed_precision(trainer, device):
+            return compute(network, self.batches(rows), self.in_order(rows, size), device)
+
+    def codes(
+        self, network: TaskNetwork, head: str, splits: Mapping[str, Split], size: int, trainer: TrainerConfig
+    ) -> dict[str, np.ndarray]:
+        """The codes that a network predicts for all splits but train: (rows,) or (rows, codes) by split.
+
+        The network is on the CPU before and after, and on the device of `trainer` meanwhile. The arguments are as in `computed`.
+        """
+        network.to(device_of(trainer.accelerator))
+        codes = {
+            name: self.computed(predict_rows, network, head, split, size, trainer)
+            for name, split in splits.items()
+            if name != "train"
+        }
+        network.to("cpu")
+        return codes
+
+
 def with_overlap(split: Split, texts: Sequence[str]) -> Split:
     """The rows of a task on pairs of the dataset's texts, with the overlap of each pair."""
     pairs, inverse = np.unique(split.texts, axis=0, return_inverse=True)
@@ -47,9 +144,10 @@ def with_overlap(split: Split, texts: Sequence[str]) -> Split:
 
 
 def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
-    """FEATURES of each pair of texts, in lower case, float32 (pairs, features), each from 0 to 1.
+    """FEATURES of each pair of texts in lower case, float32 (pairs, features), each from 0 to 1. An empty text overlaps with nothing.
 
-    Counts of n-grams are on a logarithmic scale. An empty text overlaps with nothing. The pairs are of indices in `texts`.
+    Args:
+        pairs: indices of texts, int64 (pairs, 2).
     """
     if not len(pairs):
         return np.empty((0, len(FEATURES)), dtype=np.float32)
@@ -68,8 +166,8 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
 
 
 def _vectors(texts: Sequence[str], length: int | None) -> "csr_matrix":
-    """The words (None) or the n-grams of characters of each text, 1 + log(count), scaled to length 1: (texts, BUCKETS)."""
-    # Most runs need neither of them, and importing them takes a second.
+    """Counts of the words (`length` None) or character n-grams of each text, as 1 + log(count), scaled to norm 1: (texts, BUCKETS)."""
+    # Not at the top: most runs need neither, and their import takes a second.
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.preprocessing import normalize
 
@@ -90,91 +188,3 @@ def _words(text: str) -> list[str]:
 
 def _ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
     return part / np.maximum(total, 1)  # 0 where the total is 0
-
-
-def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
-    """The heads that the configuration describes, for encoder outputs of size `dim`; `outputs` are those for one input by task id.
-
-    Raises InputError for heads that no memory of this machine holds.
-    """
-    head = config.head
-    attention_size = head.attention_size if head.attention else None
-    sizes = (head.hidden_size, head.dropout, attention_size, head.projection)
-    make = partial(
-        Heads, tasks, outputs, dim, *sizes, len(FEATURES) if head.overlap else 0, head.pair == "cosine", head.crf
-    )
-    try:
-        with torch.device("meta"):  # sizes alone, which draw no random numbers
-            weights = sum(weight.numel() for weight in make().parameters())
-    except RuntimeError:  # a size beyond 2**63
-        weights = 2**63
-    check_fits(FLOAT * weights, "head: a set of heads of this size", "set smaller sizes in head. and encoder.")
-    return make()
-
-
-@dataclass(frozen=True)
-class TaskInput:
-    """What one task's head reads.
-
-    Args:
-        sequences: texts for the encoder, or its token outputs; batches hold rows of similar length.
-        vectors: float32 (texts, dim), for heads that read vectors of whole texts; rows are shuffled freely.
-        encoder: runs in each step, either trained with the head or with dropout; None if the texts are already
-            encoded.
-        shuffled: whether rows are shuffled freely even though they are sequences.
-    """
-
-    sequences: Sequences | None = None
-    vectors: Tensor | None = None
-    encoder: Encoder | None = None
-    shuffled: bool = False
-
-    @property
-    def lengths(self) -> np.ndarray | None:
-        """The texts' lengths in tokens, int64 (texts,); None if rows are shuffled freely."""
-        return None if self.sequences is None or self.shuffled else self.sequences.lengths.numpy()
-
-    def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
-        """The rows of splits, by the id of the task whose head reads them."""
-        return BatchDataset(rows, self.sequences, self.vectors)
-
-    def row_lengths(self, rows: Mapping[str, Split]) -> dict[str, np.ndarray]:
-        """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
-        known = self.lengths
-        return {id: np.zeros(len(part)) if known is None else row_lengths(part, known) for id, part in rows.items()}
-
-    def in_order(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
-        """All rows, for a network that is not trained, in batches of `size` model inputs."""
-        return sorted_batches(self.row_lengths(rows), {id: batch_rows(part, size) for id, part in rows.items()})
-
-    def computed(
-        self,
-        compute: Callable[..., np.ndarray],
-        network: TaskNetwork,
-        head: str,
-        split: Split,
-        size: int,
-        trainer: TrainerConfig,
-    ) -> np.ndarray:
-        """What `predict_rows` or `row_outputs` returns for the rows of a split, in row order, on the network's device.
-
-        Args:
-            head: the id of the task whose head reads the rows.
-            size: model inputs in a batch.
-        """
-        device, rows = next(network.parameters()).device, {head: split}
-        with mixed_precision(trainer, device):
-            return compute(network, self.batches(rows), self.in_order(rows, size), device)
-
-    def codes(
-        self, network: TaskNetwork, head: str, splits: Mapping[str, Split], size: int, trainer: TrainerConfig
-    ) -> dict[str, np.ndarray]:
-        """The codes that a network, which stays on the CPU, predicts for all splits but train: (rows,) by split. Arguments: as in `computed`."""
-        network.to(device_of(trainer.accelerator))
-        codes = {
-            name: self.computed(predict_rows, network, head, split, size, trainer)
-            for name, split in splits.items()
-            if name != "train"
-        }
-        network.to("cpu")
-        return codes

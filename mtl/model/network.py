@@ -42,9 +42,8 @@ class Batch:
     spans: Tensor | None = None  # int64 (inputs, spans, 2), the marked spans, half-open, in steps of the tokens
     marked: Tensor | None = None  # (inputs, spans, dim), the vectors of the marked spans, beside vectors of texts
     units: Tensor | None = None  # int64 (inputs, most), the steps of each row's units (`mtl.model.heads.unit_vectors`)
-    firsts: Tensor | None = (
-        None  # int64 (inputs,), the first candidate of the row with the same texts, if any are equal
-    )
+    # int64 (inputs,): the first candidate of the row with the same texts; None if no two candidates are equal.
+    firsts: Tensor | None = None
 
     @property
     def output_sizes(self) -> Tensor | None:

@@ -28,18 +28,23 @@ def finetune_folder(seed_folder: Path, task: str) -> Path:
     return seed_folder / "finetune" / task
 
 
+def chosen_file(seed_folder: Path, task: str) -> Path:
+    """The file with what a floor has chosen for a task, in the form of `Chosen`."""
+    return seed_folder / "chosen" / f"{task}.json"
+
+
 class MethodFacts(TypedDict):
     """What summary.json says of the method of a run. Runs of earlier versions may lack is_constant, is_one_system and reads.
 
     Args:
-        embeddings, variant, architecture, preset: the names of the settings that it was chosen with; None where it has no such setting.
+        embeddings, variant, architecture, preset: the values of these settings; None if the method does not have the setting.
         family: the group of its row in tables.
         title: the title of its row.
-        folder: the default name of its folder, below the suite's.
-        chosen_on_dev: what was chosen on dev, as tables name it; empty: nothing.
-        is_constant: whether it is the best constant answer itself, with which tables compare other methods.
-        is_one_system: whether one seed is a system of its own, whose tests need no further seeds.
-        reads: the configuration keys that it reads; a name that ends in a dot means all keys that begin with it.
+        folder: the default name of its folder, in the folder of the suite.
+        chosen_on_dev: the name in tables for what was chosen on dev; empty if nothing was.
+        is_constant: whether the method is the best constant answer, with which tables compare other methods.
+        is_one_system: whether a seed is a system whose significance tests need no further seeds.
+        reads: the configuration keys that the method reads; a name that ends in a dot means all keys that begin with it.
         unanswered: ids of the suite's tasks that it cannot answer.
     """
 
@@ -74,24 +79,11 @@ class StageRecord(TypedDict):
     trained_in: NotRequired[str]
 
 
-def read_stage(path: Path) -> StageRecord:
-    """The record of a finished stage. Raises InputError if it is missing or of another form."""
-    record = read_json(path, StageRecord)
-    if not all({"step", "dev/average"} <= set(row) for row in record["curve"]):
-        raise InputError(f"a row has no step or no dev/average; {AGAIN}", path=path, key="curve")
-    return record
-
-
-def chosen_file(seed_folder: Path, task: str) -> Path:
-    """What a floor has chosen for a task, in the form of `Chosen`."""
-    return seed_folder / "chosen" / f"{task}.json"
-
-
 class Chosen(TypedDict):
     """What a floor has chosen for a task.
 
     Args:
-        settings: those that were best on dev.
+        settings: the settings with the best score on dev.
         seconds: how long the choice took.
         peak_memory: in bytes.
     """
@@ -99,3 +91,11 @@ class Chosen(TypedDict):
     settings: dict[str, Any]
     seconds: Amount
     peak_memory: NotRequired[Count]
+
+
+def read_stage(path: Path) -> StageRecord:
+    """The record of a finished stage. Raises InputError if it is missing or of another form."""
+    record = read_json(path, StageRecord)
+    if not all({"step", "dev/average"} <= set(row) for row in record["curve"]):
+        raise InputError(f"a row has no step or no dev/average; {AGAIN}", path=path, key="curve")
+    return record

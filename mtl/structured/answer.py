@@ -1,9 +1,13 @@
 """Answer spans: the answer to a question is a part of a passage, or there is none.
 
-A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "words": [...]}`: the gold answers, the first character of
-each in the passage, and the first and the last unit of the first answer. A row without an answer has empty lists. A start is null where an
-answer occurs several times, and the data does not say which one is meant: the first one is learnt, and counts are logged. A prediction is
-the text of an answer, and an empty one says that there is none."""
+A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "words": [...]}`:
+
+- text: the gold answers; a row without an answer has none, and its lists are empty.
+- answer_start: the position of each answer's first character in the passage; null if the answer occurs several times and the data does not
+  say which occurrence is meant. Models learn the first one, and a warning counts such rows.
+- words: the first and the last unit of the first answer.
+
+A prediction is the text of one answer, or an empty text for a row without an answer."""
 
 import json
 import logging
@@ -34,10 +38,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 NONE = ""  # the prediction for a row without an answer
-NONE_ALLOWED = "no answer"  # the word that heads record if training rows have no answer
-CELL = '"answer_start"'  # what a target in JSON has, and the text of an answer has not
-SHOWN = 60  # characters of an answer in a message
-KEPT = 1 << 12  # targets that are kept as objects
+NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows have no answer
+CELL = '"answer_start"'  # tells a target in JSON from the text of an answer
+SHOWN = 60  # the most characters of an answer in a message
+KEPT = 1 << 12  # the most targets that stay parsed
 
 logger = logging.getLogger("mtl")
 
@@ -45,39 +49,40 @@ Gold = dict[str, list[Any]]  # a target as an object
 
 
 class AnswerHead(HeadTargets):
-    """Two outputs for each unit, the whole passage and then its words: the scores that the answer begins with it and that it ends there.
+    """Two outputs for each unit: the scores of an answer that begins with the unit, and of one that ends with it.
 
-    Codes are the first and the last unit of the answer, both 0 for none, and whether there is none: of predictions, whether the whole
-    passage scores higher than the best run of words.
+    Unit 0 is the whole passage, which stands for "no answer"; the others are its words. A row has three codes: the first and the last
+    unit of the answer, and 1 if there is none, else 0. A target without an answer has the units 0 and 0. A prediction always has the
+    best run of words, and its third code is 1 if the whole passage scores at least as high.
     """
 
     def answers(self, train: np.ndarray) -> list[str]:
-        """Whether some training rows have no answer: only then, rows are predicted to have none."""
+        """`NONE_ALLOWED` if some training rows have no answer: only then, rows are predicted to have none."""
         return [NONE_ALLOWED] if any(not gold(target)["text"] for target in train.tolist()) else []
 
     def outputs(self, answers: Sequence[str]) -> int:
         return 2
 
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
-        """Logs how many rows do not say which of several places is meant."""
+        """Codes (rows, 3). Logs how many rows do not say which of several occurrences is meant."""
         known = [None if target is None else gold(target) for target in targets.tolist()]
-        if unsure := sum(row is not None and None in row["answer_start"][:1] for row in known):
+        if ambiguous := sum(row is not None and None in row["answer_start"][:1] for row in known):
             logger.warning(
                 "task %s: the answers of %d of %d rows occur several times in their passages, and no column says where; the first place is"
                 " learnt; name a column with `starts`",
-                *(self.task.id, unsure, len(known)),
+                *(self.task.id, ambiguous, len(known)),
             )
         codes = [(PAST,) * 3 if row is None else (*(row["words"] or (0, 0)), not row["words"]) for row in known]
         return np.array(codes, dtype=np.float64).reshape(-1, 3)
 
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
-        """The texts of the units; nothing where there is no answer, if `answers` say that this may be."""
+        """The texts of the answers. Where the third code says that there is none, they are empty if `answers` allows this."""
         rows = zip(codes.astype(int).tolist(), texts, strict=True)
-        found = [NONE if none and answers else unit_text(text, first, last) for (first, last, none), text in rows]
-        return np.array(found, dtype=object)
+        predicted = [NONE if none and answers else unit_text(text, first, last) for (first, last, none), text in rows]
+        return np.array(predicted, dtype=object)
 
     def unlearnable(self, codes: np.ndarray, units: np.ndarray) -> np.ndarray:
-        """Rows whose answers a model does not read to their ends."""
+        """Rows whose answers end after the last unit that the model reads."""
         return codes[:, 1] >= units
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
@@ -88,10 +93,10 @@ class AnswerHead(HeadTargets):
         return (F.cross_entropy(firsts, codes[:, 0].long()) + F.cross_entropy(lasts, codes[:, 1].long())) / 2
 
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        raise NotImplementedError  # `Answer.several`
+        raise NotImplementedError  # no teacher is asked about kinds with `several` values
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The run of at most LONGEST words with the highest sum of scores; of equal ones, the shortest that begins first."""
+        """The run of at most LONGEST words with the highest sum of scores; of equal ones, the shortest, then the first."""
         import torch
         from torch.nn import functional as F
 
@@ -135,7 +140,7 @@ class Answer(TargetKind):
         return unit_features(*texts)
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
-        """The target in a cell: JSON as this kind writes it, or the text of one answer, whose place `located` finds."""
+        """The target in a cell, which is JSON as this kind writes it, or the text of one answer. `located` adds the positions."""
         return _cell(**gold(cell)) if _is_object(cell) else self.join([cell])
 
     def join(self, values: Sequence[str]) -> str:
@@ -146,11 +151,11 @@ class Answer(TargetKind):
         places = list(answers["answer_start"])
         if starts is not None:
             places = _starts(starts, len(answers["text"]))
-        found = [_place(text, start, passage) for text, start in zip(answers["text"], places, strict=True)]
-        if not found:
+        checked = [_place(text, start, passage) for text, start in zip(answers["text"], places, strict=True)]
+        if not checked:
             return _cell([])
-        first = passage.find(answers["text"][0]) if found[0] is None else found[0]
-        return _cell(answers["text"], found, list(units_within(passage, first, first + len(answers["text"][0]))))
+        first = passage.find(answers["text"][0]) if checked[0] is None else checked[0]
+        return _cell(answers["text"], checked, list(units_within(passage, first, first + len(answers["text"][0]))))
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
         """The text of an answer. Raises ValueError for a list of answers, and for a target in JSON."""
@@ -178,21 +183,21 @@ class Answer(TargetKind):
     def from_estimator(
         self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
     ) -> np.ndarray:
-        """The run of words with the largest sum of log-odds; none where those of the whole passage are higher."""
+        """The run of words with the largest sum of log-odds; no answer where the whole passage has higher ones."""
         assert sizes is not None
         if hasattr(estimator, "decision_function"):
             odds = np.asarray(estimator.decision_function(features))
         else:
             right = np.asarray(estimator.predict_proba(features))[:, 1]
             odds = np.log(np.maximum(right, LEAST_PROBABILITY) / np.maximum(1 - right, LEAST_PROBABILITY))
-        found = []
+        predicted = []
         for row, text in zip(np.split(odds, np.cumsum(sizes)[:-1]), texts, strict=True):
             first, last, total = best_run(row[1:]) if len(row) > 1 else (0, 0, -math.inf)
-            found.append(NONE if row[0] > total else unit_text(text, first + 1, last + 1))
-        return np.array(found, dtype=object)
+            predicted.append(NONE if row[0] > total else unit_text(text, first + 1, last + 1))
+        return np.array(predicted, dtype=object)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Codes (rows, codes): a run that is as long as a random training answer, anywhere; none as often as in the training rows."""
+        """Codes (rows, 3) of runs at random positions. Their lengths are drawn from those of the training answers; 0 is no answer."""
         assert sizes is not None
         lengths = rng.choice([_length(target) for target in train.tolist()], size=rows)
         lengths = np.minimum(lengths, sizes - 1)
@@ -200,7 +205,7 @@ class Answer(TargetKind):
         return np.stack([first, first + lengths - 1, lengths == 0], axis=1).astype(np.float64)
 
     def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Codes (rows, codes): each run of at most LONGEST words is equally probable; so is none, if training rows have none."""
+        """Codes (rows, 3). Each run of at most LONGEST words is equally probable, and so is no answer if training rows have none."""
         assert sizes is not None
         has_none = bool(self.head.answers(train))
         codes = []
@@ -218,14 +223,14 @@ class Answer(TargetKind):
         """A sliding window (`window_answer`) of the median length of the training answers."""
         lengths = [length for target in train.tolist() if (length := _length(target))]
         length = int(np.median(lengths)) if lengths else 1
-        found = [window_answer(*pair, length) for pair in zip(firsts, rows, strict=True)]
-        return np.array(found, dtype=object)
+        predicted = [window_answer(*pair, length) for pair in zip(firsts, rows, strict=True)]
+        return np.array(predicted, dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:
-        """No answer, if training rows have none, and the most frequent answer: to score more of them on all training rows takes long."""
+        """No answer, if training rows have none, and the most frequent answer. Scoring further answers on all rows would take long."""
         answers = [gold(target)["text"] for target in train.tolist()]
-        most = Counter(texts[0] for texts in answers if texts).most_common(1)
-        return [*([NONE] if [] in answers or not most else []), *(text for text, _ in most)]
+        commonest = Counter(texts[0] for texts in answers if texts).most_common(1)
+        return [*([NONE] if [] in answers or not commonest else []), *(text for text, _ in commonest)]
 
     def stratum(self, target: Target | None) -> Hashable:
         """Whether the row has an answer."""
@@ -237,12 +242,13 @@ class Answer(TargetKind):
 
     def distribution(self, targets: np.ndarray) -> str:
         lengths = [_length(target) for target in targets.tolist()]
-        some = [length for length in lengths if length] or [0]
-        longest = f"{np.median(some):.0f} words (median), 90 % up to {np.percentile(some, 90):.0f}, at most {max(some)}"
-        return f"answers of {longest}; {lengths.count(0) / len(lengths):.1%} without an answer"
+        answered = [length for length in lengths if length] or [0]
+        words = f"{np.median(answered):.0f} words (median), 90 % up to {np.percentile(answered, 90):.0f}, at most {max(answered)}"
+        return f"answers of {words}; {lengths.count(0) / len(lengths):.1%} without an answer"
 
 
 def _is_object(cell: str) -> bool:
+    """Whether a cell is a target in JSON, and not the text of an answer."""
     return cell.startswith("{") and CELL in cell
 
 
@@ -275,12 +281,13 @@ def gold_texts(cell: str) -> list[str]:
 def _cell(
     text: Sequence[str], answer_start: Sequence[int | None] | None = None, words: Sequence[int] | None = None
 ) -> str:
+    """The cell of a target; without `answer_start`, the positions of its answers are not known."""
     starts = [None] * len(text) if answer_start is None else list(answer_start)
     return json.dumps({"text": list(text), "answer_start": starts, "words": list(words or ())}, ensure_ascii=False)
 
 
 def _starts(cells: Sequence[str], answers: int) -> list[int]:
-    """The first characters of so many answers. Raises ValueError for something else than a number each."""
+    """The numbers in the cells of starts, one for each of so many answers. Raises ValueError for other cells, or another number of them."""
     if not answers:
         return []
     if len(cells) != answers:
@@ -291,7 +298,10 @@ def _starts(cells: Sequence[str], answers: int) -> list[int]:
 
 
 def _place(answer: str, start: int | None, passage: str) -> int | None:
-    """The answer's first character; None if it occurs several times. Raises ValueError if the answer does not stand there, or nowhere."""
+    """The position of the answer's first character; None if it occurs several times and `start` is not given.
+
+    Raises ValueError if the answer does not stand at `start`, or nowhere in the passage.
+    """
     first = passage.find(answer)
     if start is None:
         if first < 0:
@@ -310,12 +320,12 @@ def _shown(text: str) -> str:
 
 @lru_cache(KEPT)
 def _length(target: str) -> int:
-    """The number of words of the first gold answer; 0 for none."""
+    """The number of words of the first gold answer; 0 if there is no answer."""
     return len(words_of(texts[0])) if (texts := gold_texts(target)) else 0
 
 
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, Tensor]":
-    """Head outputs (units, 2) as the scores of each row's first units and last units, (rows, most units), -inf after a row's units."""
+    """Head outputs (units, 2) as two matrices (rows, most units), the scores of first and of last units; -inf after a row's last unit."""
     from torch.nn.utils.rnn import pad_sequence
 
     assert sizes is not None

@@ -42,9 +42,8 @@ def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Te
     right = right + (between[codes[:, :-1], codes[:, 1:]] * there[:, 1:]).sum(dim=1)
     last = codes.gather(1, (sizes.to(codes.device) - 1).clamp(min=0)[:, None])[:, 0]
     right = right + start[codes[:, 0]] + end[last]
-    total = (
-        start + scores[:, 0]
-    )  # the logarithm of the sum over all sequences that end in each label so far, (rows, labels)
+    # The logarithm of the sum over all sequences up to this step that end in each label, (rows, labels).
+    total = start + scores[:, 0]
     for step in range(1, most):
         longer = (total[:, :, None] + between).logsumexp(dim=1) + scores[:, step]
         total = torch.where(there[:, step, None], longer, total)

@@ -1,4 +1,7 @@
-"""Several labels of a row: any number of a fixed list. A target is one text, the row's labels in the order of the task's `labels`."""
+"""Any number of labels for each row, from a fixed list.
+
+A target is one text: the row's labels in the order of the task's `labels`, with a separator between them. It is empty for a row without labels.
+"""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -16,16 +19,17 @@ from mtl.tasks.task import Task
 if TYPE_CHECKING:
     from torch import Tensor
 
-# What the column of a label holds, in lower case, where it is named after the label.
+# The cells of a column that is named after a label, in lower case: whether the row has the label.
 TRUTH = {**dict.fromkeys(("1", "true", "yes", "1.0"), True), **dict.fromkeys(("0", "false", "no", "0.0"), False)}
-MOST_SHOWN = 20  # labels in a message or a report
-MOST_TOGETHER = 30  # the most frequent labels, so many of which are tried as a constant answer
+MOST_SHOWN = 20  # the most labels in a message or a report
+MOST_TOGETHER = 30  # the size of the largest set of most frequent labels that is tried as a constant answer
 
 
 class LabelSetHead(HeadTargets):
     """One output for each label, which a row has if its output is above 0. Codes are 0 and 1, (rows, labels)."""
 
-    weights: np.ndarray | None = None  # of rows that have a label, against those that have it not, float32 (labels,)
+    # float32 (labels,): what a row with a label counts, where one without it counts 1.
+    weights: np.ndarray | None = None
 
     def outputs(self, answers: Sequence[str]) -> int:
         return len(self.labels)
@@ -41,7 +45,7 @@ class LabelSetHead(HeadTargets):
         return np.array(sets, dtype=object)
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Binary cross-entropy: the sum over the labels, as one cross-entropy of several labels is, and the mean over the rows."""
+        """Binary cross-entropy: the sum over the labels is the cross-entropy of a row, and the mean over the rows is the loss."""
         from torch.nn import functional as F
 
         weights = None if self.weights is None else codes.new_tensor(self.weights)
@@ -49,7 +53,7 @@ class LabelSetHead(HeadTargets):
         return total / len(codes)
 
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        """Against the teacher's probability of each label."""
+        """Binary cross-entropy against the teacher's probability of each label, both at this temperature."""
         from torch.nn import functional as F
 
         shares = (teacher / temperature).sigmoid()
@@ -57,7 +61,7 @@ class LabelSetHead(HeadTargets):
         return total / len(outputs) * temperature**2
 
     def balanced(self, codes: np.ndarray, power: float) -> Self:
-        """Rows that have label c count (rows without c / rows with c) ** power; a label that no row or every row has, as others do."""
+        """A copy in which a row with a label counts (rows without it / rows with it) ** power, or 1 if no row or every row has the label."""
         having = codes.sum(axis=0)
         odds = np.where((having > 0) & (having < len(codes)), (len(codes) - having) / np.maximum(having, 1), 1.0)
         weighted = copy(self)
@@ -65,7 +69,7 @@ class LabelSetHead(HeadTargets):
         return weighted
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
-        """The logarithm of the odds of the mean probability of each label."""
+        """The log-odds of the mean probability of each label."""
         import torch
         from torch.nn import functional as F
 
@@ -77,7 +81,7 @@ class LabelSetHead(HeadTargets):
 
 
 class MultiLabel(TargetKind):
-    """Any number of the task's labels, also none."""
+    """Any number of the task's labels, or none."""
 
     head_type = LabelSetHead
     several = True
@@ -108,7 +112,7 @@ class MultiLabel(TargetKind):
 
     @cached_property
     def names(self) -> list[str]:
-        """What stands for each label in the files."""
+        """The name of each label in the files."""
         return self.task.indices or self.labels
 
     @cached_property
@@ -137,7 +141,7 @@ class MultiLabel(TargetKind):
         return separator.join(values)
 
     def gather(self, values: Mapping[str, Any]) -> list[str]:
-        """A column that is named after a label holds whether a row has it, any other one a label or nothing."""
+        """The labels in the columns of a row. A column that is named after a label says whether the row has it; others have a label or nothing."""
         labels = []
         for column, value in values.items():
             cell = "" if value is None else text(value).strip()
@@ -173,7 +177,7 @@ class MultiLabel(TargetKind):
         return self.head.decode(np.asarray(estimator.predict(features)), [])
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
-        """The logarithm of the odds of each label."""
+        """The log-odds of each label."""
         outputs: np.ndarray = estimator.decision_function(features).astype(np.float32)
         return outputs
 
@@ -182,14 +186,18 @@ class MultiLabel(TargetKind):
         return self.head.decode(rng.integers(2, size=(rows, len(self.labels))), [])
 
     def constants(self, train: np.ndarray) -> list[Target]:
-        """The most frequent sets, the most frequent labels together, from one to MOST_TOGETHER, and all labels, which have the best macro F1."""
+        """The answers that may be the best constant one.
+
+        They are the most frequent sets; the most frequent label, the two most frequent ones, and so on up to MOST_TOGETHER; and all labels,
+        which have the best macro F1.
+        """
         frequent = np.argsort(-np.asarray(indicators(self.task, train).sum(axis=0)).ravel(), kind="stable")
         together = np.tri(min(MOST_TOGETHER, len(frequent)), len(frequent), dtype=np.int64)[:, np.argsort(frequent)]
         sets = self.head.decode(np.vstack([together, np.ones(len(frequent))]), [])
         return list(dict.fromkeys([*super().constants(train), *sets.tolist()]))
 
     def stratum(self, target: Target | None) -> Hashable:
-        """The first of its labels: sets are too many to keep the proportions of all."""
+        """The first of its labels. There are too many sets to keep the proportions of all of them."""
         return None if is_unknown(target) else next(iter(members(self.task, target or "")), "")
 
     def show(self, target: Target) -> str:

@@ -1,4 +1,4 @@
-"""The words of passages: where they stand, which of them answer a question, and what a simple model reads of them."""
+"""The words of passages: their positions, runs of them that answer a question, and the features that a linear model reads."""
 
 import math
 import re
@@ -10,24 +10,27 @@ from unicodedata import category
 import numpy as np
 
 LONGEST = 30  # words of a predicted answer, as BERT's script for SQuAD has it (`max_answer_length`)
-KEPT = 1 << 12  # the texts whose words are kept: the questions on one passage stand together
+KEPT = 1 << 12  # the most texts whose words are kept in memory; questions about one passage are usually neighbours
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han. Each of their letters is a word.
 UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 SENTENCE_END = re.compile(r"[.!?…。！？।؟]")
-FAR = (1, 2, 4, 8, 16, 32)  # the numbers of words that distances are rounded up to
-ASKED = 2  # the first words of a question, which say what is asked for, are features
+FAR = (1, 2, 4, 8, 16, 32)  # features have distances in words, rounded up to one of these
+ASKED = 2  # how many words from the beginning of a question are features: they say what is asked for
 
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    """Words, with the marks of their letters (in many scripts, a vowel sign is a mark), and other signs one by one."""
+    """A pattern of words, with the marks of their letters (in many scripts, a vowel sign is a mark), and of single other signs."""
     marks = "".join(map(re.escape, (sign for sign in map(chr, range(0x10000)) if category(sign)[0] == "M")))
     return re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)(?:(?![{UNSPACED}])[\w{marks}])*|[^\w\s]")
 
 
 @lru_cache(KEPT)
 def units_of(text: str) -> np.ndarray:
-    """First character and end of the units of a passage, int64 (1 + words, 2): the whole passage, as an empty one, then its words."""
+    """The first character and the end of each unit of a passage, int64 (1 + words, 2).
+
+    Unit 0 is the whole passage, which has the empty place (0, 0); the others are its words.
+    """
     return np.array([(0, 0), *(match.span() for match in _word_pattern().finditer(text))], dtype=np.int64)
 
 
@@ -37,7 +40,7 @@ def words_of(text: str) -> list[str]:
 
 
 def units_within(text: str, start: int, stop: int) -> tuple[int, int]:
-    """The first and the last unit of a passage that share a character with those from `start` to before `stop`, which are not all blank."""
+    """The first and the last word, as units, that share a character with `text[start:stop]`, which must not be blank."""
     words = units_of(text)[1:]
     first = int(np.searchsorted(words[:, 1], start, side="right"))
     last = int(np.searchsorted(words[:, 0], stop, side="left"))
@@ -45,30 +48,32 @@ def units_within(text: str, start: int, stop: int) -> tuple[int, int]:
 
 
 def unit_text(text: str, first: int, last: int) -> str:
-    """The characters of a passage from one unit to another; nothing for units that it does not have, and for the whole passage."""
+    """The characters of a passage from its unit `first` to its unit `last`; empty for the whole passage, and for units that it lacks."""
     units = units_of(text)
     return text[units[first, 0] : units[last, 1]] if 0 < first <= last < len(units) else ""
 
 
 def best_run(scores: np.ndarray) -> tuple[int, int, float]:
-    """The first and the last place of the run of at most LONGEST scores with the largest sum, and this sum; of equal ones, the shortest
-    that begins first. There must be a score."""
+    """The run of at most LONGEST scores with the largest sum: the positions of its first and its last score, and the sum.
+
+    Of runs with equal sums, the shortest counts, then the first. There must be at least one score.
+    """
     sums = np.concatenate([[0.0], np.cumsum(scores)])
     best = (0, 0, -math.inf)
     for length in range(1, min(LONGEST, len(scores)) + 1):
         totals = sums[length:] - sums[:-length]
         first = int(totals.argmax())
-        if totals[first] > best[2] + 1e-9:  # rounding errors choose no longer run
+        if totals[first] > best[2] + 1e-9:  # a rounding error must not choose a longer run
             best = first, first + length - 1, float(totals[first])
     return best
 
 
 def window_answer(question: str, passage: str, length: int) -> str:
-    """The run of so many words whose surroundings share most with the question: the sliding window of Richardson et al. (2013).
+    """The run of `length` words whose surroundings share most with the question: the sliding window of Richardson et al. (2013).
 
-    A window has as many words as the question and the answer together, with the answer in its middle. It scores the sum of log(1 + 1 / n)
-    over its words that stand in the question; n is how often the word stands in the passage. The answer has no word of the question, if
-    the passage has such a run. Without a word in common, there is no answer.
+    A window has about as many words as the question and the answer together, with the answer in its middle. Its score is the sum of
+    log(1 + 1 / n) over its words that are also in the question, where n is how often the word occurs in the passage. Runs without a
+    word of the question are preferred. The result is empty if question and passage have no word in common.
     """
     asked, words = set(filter(str.isalnum, words_of(question))), words_of(passage)
     counts = Counter(words)
@@ -86,8 +91,12 @@ def window_answer(question: str, passage: str, length: int) -> str:
 
 
 def unit_features(question: str, passage: str) -> list[list[str]]:
-    """What a linear model reads of each unit of a passage, as names of features: of a word its shape, its neighbours, where it stands, how
-    far the next words of the question are, and how the question begins; of the whole passage how many words of the question it has."""
+    """The features that a linear model reads of each unit of a passage, by name.
+
+    Those of a word are the word and its shape, its neighbours, whether it is in the first sentence, whether it is in the question, how
+    far the nearest words of the question are, and the beginning of the question. Those of the whole passage are the share of the
+    question's words that it has, and the beginning of the question.
+    """
     asked, words = words_of(question), words_of(passage)
     shapes = [_shape(passage[first:end]) for first, end in units_of(passage)[1:].tolist()]
     known = {word for word in asked if word.isalnum()}
@@ -120,7 +129,7 @@ def _whole_features(known: set[str], words: Sequence[str], begins: Sequence[str]
 
 
 def _distances(hits: np.ndarray) -> np.ndarray:
-    """How many places before each one the last hit is, int64; a large number where there is none."""
+    """For each word, how many words back the last hit is, int64; FAR[-1] + 1 if it is farther or there is none."""
     places = np.arange(len(hits))
     last = np.maximum.accumulate(np.where(hits, places, -FAR[-1] - 1)) if len(hits) else places
     return np.minimum(places - last, FAR[-1] + 1)
@@ -132,6 +141,6 @@ def _rounded(distance: int) -> str:
 
 
 def _shape(word: str) -> str:
-    """What a word looks like: x for lower case, X for upper case, 9 for digits, others as they are; runs count once, as "Xx" of "Warsaw"."""
+    """The kinds of a word's characters, runs of one kind as one: X for capitals, x for other letters, 9 for digits; "Xx" for "Warsaw"."""
     signs = ("X" if sign.isupper() else "9" if sign.isdigit() else "x" if sign.isalpha() else sign for sign in word)
     return re.sub(r"(.)\1+", r"\1", "".join(signs))

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from mtl.tasks.metrics import KEPT, Metric
 from mtl.tasks.task import ScoredRows, Task
@@ -83,6 +82,8 @@ def counts(find: Find, predicted: np.ndarray, rows: ScoredRows, weights: np.ndar
     columns = [places.setdefault(kind, len(places)) for of_row in by_row for kind, _ in of_row]
     numbers = np.array([numbers for of_row in by_row for _, numbers in of_row], dtype=np.float64).reshape(-1, 3)
     starts = np.cumsum([0, *map(len, by_row)])
+    from scipy.sparse import csr_matrix  # not at the top: every command reads the registry of metrics
+
     of_types = (csr_matrix((part, columns, starts), shape=(len(by_row), len(places))) for part in numbers.T)
     return np.stack([np.asarray(weights @ part) for part in of_types])
 

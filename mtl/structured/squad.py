@@ -1,12 +1,12 @@
-"""The metrics of answer spans, as the script of SQuAD 2.0 counts them (Rajpurkar et al. 2018); that of SQuAD 1.1 counts the same.
+"""The metrics of answer spans, as the scripts of SQuAD 1.1 and 2.0 compute them (Rajpurkar et al. 2016, 2018).
 
-An answer is taken in lower case, without the signs of ASCII's punctuation, without the English words a, an and the, whatever its language
-is, and with single spaces. A row has the score of the gold answer that fits best. Gold answers of which nothing is left do not count,
-unless they are all: then an answer of which nothing is left is right, and any other one wrong, as in a row without an answer. (The script
-of SQuAD 1.1 has F1 0 for two answers of which nothing is left. None of its gold answers is one.)
+Before answers are compared, they are put in lower case, and ASCII punctuation, the English words a, an and the (in every language) and repeated
+spaces are removed. A row has the score of the gold answer that fits best. Gold answers that become empty do not count. If all of them become
+empty, the row is like one without an answer: a prediction that becomes empty is right, and any other one is wrong. (There, the F1 of SQuAD 1.1's
+script is 0, but no gold answer of its data becomes empty.)
 
-XQuAD, KLUE-MRC's exact match and ParsiNLU are scored by these. MLQA's script drops articles of the row's language, and is not here.
-For languages that set no spaces between words, `squad_f1_characters` counts characters instead of words, as KorQuAD and JSQuAD do."""
+XQuAD, KLUE-MRC (exact match) and ParsiNLU use these metrics. MLQA's script removes the articles of the row's language instead, which mtl does not
+support. For languages without spaces between words, `squad_f1_characters` counts characters instead of words, as KorQuAD and JSQuAD do."""
 
 import re
 import string
@@ -40,7 +40,7 @@ def squad_exact(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np
 
 
 def normalized(answer: str) -> str:
-    """The answer as it is compared."""
+    """The answer in the form in which answers are compared."""
     return " ".join(ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split())
 
 
@@ -67,7 +67,7 @@ def _exact(gold: str, predicted: str) -> float:
 
 
 def _f1(gold: Counter[str], answer: Counter[str]) -> float:
-    """2 × shared / all parts of both; of two texts of which one is empty, 1 if the other one is, too, else 0."""
+    """2 × the words that both have / the words of both; 1 if both are empty."""
     total = gold.total() + answer.total()
     return 2 * (gold & answer).total() / total if total else 1.0
 

@@ -210,7 +210,12 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
             raise InputError(
                 f"tasks.{id}.decide: {counted(len(task.decide), 'question')} to answer; {questions}", path=path
             )
-        if problem := _take_answers(task, suite) or _target_problem(task) or _rows_problem(task) or _unsafe(task):
+        if (
+            problem := _complete_kind(task, suite)
+            or _target_problem(task)
+            or _rows_problem(task)
+            or _unsafe_path_problem(task)
+        ):
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
         raise InputError(problem, path=path)
@@ -238,8 +243,8 @@ def _suite_problem(suite: Suite) -> str | None:
     return None
 
 
-def _take_answers(task: Task, suite: Suite) -> str | None:
-    """Set the task's kind. A task that another task's head answers gets that task's kind, labels and range.
+def _complete_kind(task: Task, suite: Suite) -> str | None:
+    """Set the kind of a task. A task that another task's head answers gets its kind, labels and range from that task.
 
     Returns the error in the declaration, as "key: message", or None.
     """
@@ -261,6 +266,7 @@ def _take_answers(task: Task, suite: Suite) -> str | None:
 
 
 def _target_problem(task: Task) -> str | None:
+    """The error in the keys about targets, texts and metrics, as "key: message", or None."""
     if not is_file_name(task.id):
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if task.id == AVERAGE:
@@ -310,6 +316,7 @@ def _metric_problem(task: Task, key: str) -> str | None:
 
 
 def _further_problem(task: Task) -> str | None:
+    """The error in the further metrics and the breakdown of a task, as "key: message", or None."""
     further = task.also or []
     if twice := [name for index, name in enumerate(further) if name in (task.metric, *further[:index])]:
         return f"also: names {twice[0]} twice, or it is the task's metric"
@@ -322,6 +329,7 @@ def _further_problem(task: Task) -> str | None:
 
 
 def _span_problem(task: Task) -> str | None:
+    """The error in the columns of spans, as "key: message", or None."""
     if task.spans is None:
         return None
     if task.candidates is not None:
@@ -339,6 +347,7 @@ def _span_problem(task: Task) -> str | None:
 
 
 def _rows_problem(task: Task) -> str | None:
+    """The error in the keys about files, splits and groups of rows, as "key: message", or None."""
     if task.same_source is not None and (not task.is_pair or task.same_source not in (task.labels or ())):
         return "same_source: names a label of a task with two text columns"
     if task.same_source is not None and task.group is not None:
@@ -360,7 +369,7 @@ def _rows_problem(task: Task) -> str | None:
     return None
 
 
-def _unsafe(task: Task) -> str | None:
+def _unsafe_path_problem(task: Task) -> str | None:
     """The path or address in a task's declaration that is not safe to use, as "key: message", or None."""
     for key, name in [("folder", task.folder), *((f"files.{split}", name) for split, name in task.files.items())]:
         if name is not None and not all(map(is_inside, name.split(BESIDE))):

@@ -157,14 +157,12 @@ class TargetKind(ABC):
 
     # What a head needs; None if no head on text vectors, and no estimator, can predict it.
     head_type: ClassVar[type[HeadTargets] | None] = None
-    several: ClassVar[bool] = (
-        False  # whether a target has several codes; then no other model's outputs are added or learned from
-    )
+    # Whether a target has several codes. Then outputs of other models are neither added nor learned from.
+    several: ClassVar[bool] = False
     by_unit: ClassVar[bool] = False  # whether a head has outputs for each unit of a row's last text
     by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
-    declared_by: ClassVar[str | None] = (
-        None  # the key that declares it: labels, range or candidates; None: only `kind` does
-    )
+    # The key that declares it: labels, range or candidates; None: only `kind` does.
+    declared_by: ClassVar[str | None] = None
     has_indices: ClassVar[bool] = False  # whether `indices` may say what stands for its answers in files
     # Whether a target may stand in several columns, or in parts of a cell (`label_separator`).
     has_parts: ClassVar[bool] = False
@@ -173,9 +171,8 @@ class TargetKind(ABC):
     types: ClassVar[tuple[type, ...]] = (str,)
     types_name: ClassVar[str] = "a string"
     dtype: ClassVar[Any] = np.float64  # of arrays of targets
-    estimator: ClassVar[str] = (
-        "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
-    )
+    # Which of the two scikit-learn estimators of a floor fits: classifier or regressor.
+    estimator: ClassVar[str] = "classifier"
     chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
 
     def __init__(self, task: Task) -> None:

@@ -327,9 +327,8 @@ def conflicts(part: Part) -> Iterator[Finding]:
         what += f"; {distance}"
     lines = []
     for rows in groups:
-        firsts = sorted(
-            {row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line
-        )  # of each target
+        # The first row with each target.
+        firsts = sorted({row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line)
         shown = [f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in firsts]
         lines.append(", ".join(shown))
     meaning = "no prediction is right for all of these rows"

@@ -18,9 +18,8 @@ from mtl.tasks.task import SPLITS
 DEFAULT = "default"
 MOST_STARS = 8  # in a pattern
 FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
-GLOB = re.compile(
-    r"\*\*/|\*\*|\*|\?|\{[^{}/]*\}|\[[^\]/]+\]"
-)  # what a pattern of data files has beside plain characters
+# The parts of a pattern of data files that are not plain characters.
+GLOB = re.compile(r"\*\*/|\*\*|\*|\?|\{[^{}/]*\}|\[[^\]/]+\]")
 
 
 @dataclass(frozen=True)

@@ -18,24 +18,15 @@ from mtl.benchmark_making.init_suite.texts import group_column, marked_spans, te
 from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
 from mtl.tasks.task import SPLITS, span_ends
 
-OF_KIND = (
-    "labels",
-    "label_separator",
-    "range",
-    "indices",
-    "metric",
-    "positive",
-)  # the keys that follow from the kind of the targets
+# The keys that follow from the kind of the targets.
+OF_KIND = ("labels", "label_separator", "range", "indices", "metric", "positive")
 TAKEN = ("kind", "labels", "range")  # the keys that a task takes from the task that answers it, see `mtl.tasks.suite`
 KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # the kind that a known key means
+# The metric of a task whose kind is known.
 METRICS = {
-    "number": "spearman",
-    "labels": "accuracy",
-    "choice": "accuracy",
-    "word": "accuracy",
-    "text": "rouge1",
-    KIND: "micro_f1",
-}  # of a known kind
+    **{"number": "spearman", "labels": "accuracy", "choice": "accuracy"},
+    **{"word": "accuracy", "text": "rouge1", KIND: "micro_f1"},
+}
 # Questions that a known key answers, besides those of its own name.
 SETTLED = {
     **dict.fromkeys(("range", "labels", "kind"), ("labels", "range", "kind", "metric")),

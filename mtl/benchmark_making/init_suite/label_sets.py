@@ -21,12 +21,8 @@ SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of w
 MOST_PARTS = 200  # different labels that cells with several labels may have
 TRUE = {"1", "true", "yes", "1.0"}
 TRUTH = {*TRUE, "0", "false", "no", "0.0"}
-LIST_NAMES = {
-    "label",
-    "labels",
-    "target",
-    "targets",
-}  # the last word in the name of a column of lists that is the target
+# The last word in the name of a column of lists that is the target.
+LIST_NAMES = {"label", "labels", "target", "targets"}
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,13 @@ from mtl.data.files import declared_encoding, unpacked_lines
 from mtl.data.rows import form_of, member_of
 from mtl.tasks.task import Layout, Reading
 
-HEAD = 2**18  # bytes of a file that are looked at
-LINES = 3000  # of them
-SEPARATORS = {"tsv": "\t,;|", "csv": ",;\t|"}  # that a table may have, the one of its suffix first
-CODE_PAGES = (
-    "cp1252",
-    "cp1250",
-    "cp1251",
-    "gb18030",
-    "shift_jis",
-    "euc_kr",
-)  # of files that are not UTF-8, as candidates
+HEAD = 2**18  # the bytes at the beginning of a file that are read
+LINES = 3000  # the most lines of these bytes
 TABLES = ("tsv", "csv")
+SEPARATORS = {"tsv": "\t,;|", "csv": ",;\t|"}  # possible separators by the file's suffix, the usual one first
+SEPARATOR_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
+# Encodings that are tried for a file that is not UTF-8.
+CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")
 
 
 @dataclass(frozen=True)
@@ -35,9 +30,9 @@ class Sniffed:
     """How a file is read, why, and the question where two ways are possible.
 
     Args:
-        rows: the cells of its first rows, of a table.
-        has_quotes: whether its first lines have any; without them it can be read as quoted, too.
-        is_ascii: whether its first lines are ASCII, so that it can be read in other encodings, too.
+        rows: of a table, the cells of its first rows.
+        has_quotes: whether its first bytes have quotation marks. A file without them reads the same with and without quoting.
+        is_ascii: whether its first bytes are ASCII. Such a file reads the same in other encodings.
     """
 
     layout: Layout
@@ -61,17 +56,39 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     if form in ("txt", "tsv") and is_annotated(lines):
         why = "; ".join(filter(None, (why, "a token on each line, and an empty line between sentences")))
         return Sniffed(replace(layout, reading=replace(reading, form="conll")), why, question)
-    text_form = _text_form(lines) if form == "txt" and layout.beside is None else None
-    if text_form == "tsv":
+    if form == "txt":
+        text_form = _text_form(lines) if layout.beside is None else None
+        if text_form != "tsv":
+            if text_form == "label_text":
+                question = (
+                    question or f"reading: is the first word of each line of {path.name} its label? Else: form: txt"
+                )
+            return Sniffed(replace(layout, reading=replace(reading, form=text_form)), why, question)
         form, reading = "tsv", replace(reading, form="tsv")
-    elif form == "txt":
-        if text_form == "label_text":
-            question = question or f"reading: is the first word of each line of {path.name} its label? Else: form: txt"
-        return Sniffed(replace(layout, reading=replace(reading, form=text_form)), why, question)
     if form not in TABLES or not lines:
         return Sniffed(replace(layout, reading=reading), why, question)
+    reading, separator_why, separator_question, rows = _sniff_table(path, form, lines, reading)
+    return Sniffed(
+        replace(layout, reading=reading),
+        "; ".join(filter(None, (why, separator_why))),
+        question or separator_question,
+        rows,
+        has_quotes=b'"' in head,
+        is_ascii=head.isascii(),
+    )
+
+
+def _sniff_table(
+    path: Path, form: str, lines: Sequence[str], reading: Reading
+) -> tuple[Reading, str, str | None, list[list[str]]]:
+    """How the cells of a table are read, why, the question where two separators fit, and the cells. Raises InputError.
+
+    Args:
+        form: tsv or csv.
+        reading: what is known of the file so far.
+    """
     try:
-        separator, others = _separator(lines, SEPARATORS[form])
+        separator, further = _separator(lines, SEPARATORS[form])
         quoted_cells = _is_quoted(lines, separator)
         rows = _cells(lines, separator, quoted_cells)
     except csv.Error as error:
@@ -80,13 +97,13 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     declared = None if separator in ("\t", SEPARATORS[form][0]) else separator
     is_default = quoted_cells == (form == "csv" and separator != "\t")
     reading = replace(reading, form=form_read, separator=declared, quoted=None if is_default else quoted_cells)
-    if others:
-        question = question or f"reading: the cells are set apart by {separator!r} or {others[0]!r}?"
-    said = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
-    whys = [why, f"its cells are set apart by {said[separator]}" if form_read or declared else ""]
-    whys.append("its cells stand in quotes" if reading.quoted else "")
-    marks = b'"' in head, head.isascii()
-    return Sniffed(replace(layout, reading=reading), "; ".join(filter(None, whys)), question, rows, *marks)
+    question = f"reading: the cells are set apart by {separator!r} or {further[0]!r}?" if further else None
+    reasons = []
+    if form_read or declared:
+        reasons.append(f"its cells are set apart by {SEPARATOR_NAMES[separator]}")
+    if reading.quoted:
+        reasons.append("its cells stand in quotes")
+    return reading, "; ".join(reasons), question, rows
 
 
 def _first_bytes(path: Path, size: int, member: str | None) -> bytes:
@@ -117,6 +134,7 @@ def _encoding(head: bytes, path: Path) -> tuple[str | None, str | None]:
 
 
 def _decodes(head: bytes, name: str) -> bool:
+    """Whether the bytes are text without control characters in this encoding. A full head may end within a character."""
     try:
         text = head.decode(name, "strict" if len(head) < HEAD else "ignore")
     except UnicodeDecodeError:
@@ -125,19 +143,21 @@ def _decodes(head: bytes, name: str) -> bool:
 
 
 def _lines(head: bytes, encoding: str) -> list[str]:
+    """The whole lines of the head, at most `LINES`, without empty ones at the end."""
     text = head.decode(encoding, "replace").removeprefix("\ufeff")
     lines = text.replace("\r\n", "\n").split("\n")[:LINES]
     if len(head) >= HEAD and len(lines) < LINES:
-        lines = lines[:-1] or lines  # it may be cut
+        lines = lines[:-1] or lines  # the head may end within the last one
     while lines and not lines[-1]:
         lines.pop()
     return lines
 
 
 def _separator(lines: Sequence[str], possible: str) -> tuple[str, list[str]]:
-    """The separator of a table's cells, and others that would do as well.
+    """The separator of a table's cells, and further ones that fit as well.
 
-    It is in the first line, and gives all rows the same number of cells. The one of the suffix wins if it does.
+    A separator fits if the first line has it and if it gives at least 9 of 10 rows the same number of cells. Separators that give
+    all rows the same number come first. The usual one of the suffix wins if it is among them, or if none fits.
     """
     fitting = []
     for separator in possible:
@@ -145,23 +165,28 @@ def _separator(lines: Sequence[str], possible: str) -> tuple[str, list[str]]:
         most, rows = widths.most_common(1)[0]
         if most > 1 and separator in lines[0] and rows >= 0.9 * widths.total():
             fitting.append((rows == widths.total(), separator))
-    whole = [separator for fits, separator in fitting if fits] or [separator for _, separator in fitting]
-    if not whole or possible[0] in whole:
+    best = [separator for fits_all, separator in fitting if fits_all] or [separator for _, separator in fitting]
+    if not best or possible[0] in best:
         return possible[0], []
-    return whole[0], whole[1:]
+    return best[0], best[1:]
 
 
 def _cells(lines: Sequence[str], separator: str, quoted_cells: bool) -> list[list[str]]:
     if not quoted_cells:
         return [line.split(separator) for line in lines]
-    csv.field_size_limit(max(csv.field_size_limit(), HEAD))  # a quote without its second takes the rest into its cell
+    # An opening quote that is never closed takes all the rest into its cell.
+    csv.field_size_limit(max(csv.field_size_limit(), HEAD))
     rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=separator))
     return [row or [""] for row in rows] or [[""]]
 
 
 def _is_quoted(lines: Sequence[str], separator: str) -> bool:
-    """Whether quotes surround cells. Cells set apart by tabs are quoted if quotes surround every cell that has one, in most rows, or where
-    the cell would not be read otherwise: it holds a line end, or a quote that is doubled."""
+    """Whether cells stand in quotes, as a CSV writer puts them. With another separator than tabs, quotes are always read that way.
+
+    Between tabs, quotes may be part of the texts. If a cell seems to be cut at a line end, cells count as quoted if all rows then
+    have the same number of cells. Else every cell with a quote must be quoted as a whole, and there must be one in at least half of
+    the rows, or a doubled quote within one.
+    """
     if separator != "\t":
         return True
     widths = {len(line.split(separator)) for line in lines}
@@ -174,7 +199,7 @@ def _is_quoted(lines: Sequence[str], separator: str) -> bool:
 
 
 def is_annotated(lines: Sequence[str]) -> bool:
-    """Whether lines hold a token with its labels each, in the form of CoNLL, and empty lines stand between sentences."""
+    """Whether lines are in the form of CoNLL: a token with its labels on each line, and empty lines between sentences."""
     rows = [line.split("\t" if "\t" in line else None) for line in lines if line.strip() and line[0] not in "#"]
     breaks = sum(not line.strip() for line in lines)
     if len(rows) < 10 or not 2 <= breaks <= len(rows):
@@ -185,7 +210,7 @@ def is_annotated(lines: Sequence[str]) -> bool:
 
 
 def _text_form(lines: Sequence[str]) -> str | None:
-    """The form of a .txt file, if it is no text a line: fastText's, cells with tabs, or a label before the text."""
+    """The form of a .txt file: fastText's, cells with tabs, or a label before each text; None: a text on each line."""
     if lines and sum(line.startswith("__label__") for line in lines) * 10 >= 9 * len(lines):
         return "fasttext"
     widths = {line.count("\t") for line in lines}
@@ -202,28 +227,30 @@ def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str 
     Args:
         heads: by file name, the cells of its first rows.
     """
-    lines = [tuple(rows[0]) for rows in heads.values()]
-    name, line = next(iter(heads)), lines[0]
+    first_lines = [tuple(rows[0]) for rows in heads.values()]
+    name, line = next(iter(heads)), first_lines[0]
     if list(line) == [str(number) for number in range(len(line))] and len(line) > 1:
-        listed = ", ".join(line)
-        return True, f"header: {name} begins with {listed}: names that pandas gives to columns without one, or a row?"
+        numbered = ", ".join(line)
+        return True, f"header: {name} begins with {numbered}: names that pandas gives to columns without one, or a row?"
     columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))
+    # A value that occurs again in its column is hardly the column's name, and neither is a number.
     recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
     has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
-    if len(lines) > 1 and len(set(lines)) == 1 and not has_numbers:  # files with a header have the same one
+    are_equal = len(set(first_lines)) == 1
+    if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
         return True, None
-    above_numbers = any(
+    is_above_numbers = any(
         len(cells) > 2 and not NUMBER.fullmatch(cells[0]) and all(map(NUMBER.fullmatch, cells[1:])) for cells in columns
     )
-    shared = set.intersection(*map(set, lines)) - recurring if len(set(lines)) > 1 else set[str]()
+    in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
     words = {word.strip().lower() for word in line}
-    are_named = bool(above_numbers or shared or {*LABEL_NAMES, *TEXT_WORDS} & words)
-    if are_named != has_numbers and (are_named or len(set(lines)) == len(lines)):
-        return are_named, None
-    if recurring and len(set(lines)) > 1 and not are_named:
+    is_named = bool(is_above_numbers or in_all_files or {*LABEL_NAMES, *TEXT_WORDS} & words)
+    if is_named != has_numbers and (is_named or len(set(first_lines)) == len(first_lines)):
+        return is_named, None
+    if recurring and not are_equal and not is_named:
         return False, None
-    are_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
-    if are_names and not recurring and not has_numbers:
+    could_be_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
+    if could_be_names and not recurring and not has_numbers:
         return True, None
     cells = ", ".join(map(quoted, sorted(recurring) or line))
     return False, f"header: {cells} in the first line of {name}: is this line a header, or a row?"

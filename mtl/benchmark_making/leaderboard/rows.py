@@ -21,7 +21,7 @@ from mtl.tasks.task import ScoredRows, Task
 
 @dataclass(frozen=True, eq=False)
 class TaskRows:
-    """The rows of one task that a submission predicts, as predictions are put to them, without targets; the task is scored on the board's split."""
+    """The rows of one task that a submission predicts, without targets, in the form in which predictions are checked against them."""
 
     task: Task
     data: DataRows
@@ -29,7 +29,14 @@ class TaskRows:
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows(TaskRows):
-    """The same with their gold targets: what metrics read, the groups that resamples draw, and a hash of texts, groups and targets."""
+    """The rows of one task with their gold targets.
+
+    Args:
+        task: the task, scored on the board's split.
+        rows: what metrics read of them.
+        groups: the groups of rows that resampling draws.
+        key: a hash of texts, groups, targets and task.
+    """
 
     rows: ScoredRows
     groups: RowGroups
@@ -37,28 +44,27 @@ class LabelledRows(TaskRows):
 
 
 def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, LabelledRows]:
-    """The rows of the tasks that the folder has labels of, by task id.
+    """The rows of the tasks with labels in the folder, by task id.
 
     Args:
-        gold: a data folder; its test files have the target column, and may be called test.tsv.
+        gold: a data folder whose test files have the target column; they may be called test.tsv.
 
     Raises:
-        InputError: if there are none, and for files that cannot be read.
+        InputError: if no task has labels, and for files that cannot be read.
     """
     tasks = {}
     for task in suite.tasks.values():
         if (path := labelled_file(task, split, gold)) is not None:
             scored = replace(task, scored="test" if split == "test" else "dev", breakdown=None)
-            tasks[task.id] = _labelled(
-                scored, split, path, read_split(scored, path, split, layout_of(task, split, path, gold))
-            )
+            examples = read_split(scored, path, split, layout_of(task, split, path, gold))
+            tasks[task.id] = _labelled(scored, split, path, examples)
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name} with a label in every row", path=gold)
     return tasks
 
 
 def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, TaskRows]:
-    """The rows of the tasks that the folder has, by task id; labels are not read. Raises InputError as `read_labelled_rows`."""
+    """The rows of the tasks with a file in the folder, by task id, without labels. Raises InputError as `read_labelled_rows`."""
     tasks = {}
     for task in suite.tasks.values():
         path = task.path(split, data_dir)
@@ -77,10 +83,10 @@ def _rows(task: Task, split: str, path: Path, examples: Sequence[Example]) -> Da
 def _labelled(task: Task, split: str, path: Path, examples: Sequence[Example]) -> LabelledRows:
     described = describe_rows(task, examples)
     groups = described["groups"]
-    # With only one group, groups cannot be resampled, so each row counts as a group.
-    apart = groups is None or len(set(groups)) == 1
-    numbers = np.unique(np.arange(len(examples)) if apart else np.array(groups), return_inverse=True)[1]
+    # A single group cannot be resampled, so then each row is a group.
+    without_groups = groups is None or len(set(groups)) == 1
+    numbers = np.unique(np.arange(len(examples)) if without_groups else np.array(groups), return_inverse=True)[1]
     rows = scored_rows(task, examples)
-    set_of_rows = hashlib.sha256(repr((described["texts"], groups)).encode()).hexdigest()
-    key = hashlib.sha256(repr((set_of_rows, rows.targets.tolist(), task.fingerprint())).encode()).hexdigest()
-    return LabelledRows(task, _rows(task, split, path, examples), rows, row_groups(set_of_rows, numbers), key)
+    rows_key = hashlib.sha256(repr((described["texts"], groups)).encode()).hexdigest()
+    key = hashlib.sha256(repr((rows_key, rows.targets.tolist(), task.fingerprint())).encode()).hexdigest()
+    return LabelledRows(task, _rows(task, split, path, examples), rows, row_groups(rows_key, numbers), key)

@@ -19,9 +19,8 @@ from scipy.sparse import csr_matrix
 
 from mtl.base.progress import progress
 
-WORD = re.compile(
-    r"\w{1,200}"
-)  # byte pairs of a longer one, as of a text without spaces, would take its square in time
+# Finding the byte pairs of a longer word, such as a text without spaces, would take time that grows with its square.
+WORD = re.compile(r"\w{1,200}")
 NGRAM = Meta(ge=1, le=100)  # all n-grams of a text take as many times its memory
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+")
 WORD_END = "▁"  # after the last character of a word

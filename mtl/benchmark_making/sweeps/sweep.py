@@ -25,19 +25,19 @@ from mtl.methods import METHODS
 logger = logging.getLogger("mtl")
 
 SECTIONS = ("title", "settings", "grid", "runs")
-# Keys that determine the folder's name of a run without other settings.
+# Keys that determine the name of the folder of a run without other settings.
 PLAIN = ("suite", "data_dir", "method", "embeddings", "variant", "architecture", "preset")
 # Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
 UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
 MOST_RUNS = 100_000  # of a grid
 LONGEST_NAME = 200  # bytes; file systems take 255
-MOST_NAMED = 3  # runs in one error; the others are counted
-EACH = "each"  # as tasks of a run in a sweep file: a run for each task
+MOST_NAMED = 3  # runs that an error names; further ones are counted
+EACH = "each"  # the value of tasks: in a sweep file that makes a run for each task
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The content of a sweep file, with the settings from the command line. The name of a run is also that of its folder."""
+    """The content of a sweep file, with the settings from the command line. A run and its folder have the same name."""
 
     title: str
     path: Path
@@ -84,12 +84,21 @@ def run_sweep(
     make_together: Callable[[Sequence[Job]], Any],
     report: Callable[[], Any],
 ) -> list[str]:
-    """Make the runs that are not finished: one after another by `make`, or all at once by `make_together` if their seeds run in processes
-    of their own (`Config.runs_apart`). Then call `report`, if any run is finished. Returns the names of the runs that were left to other processes,
-    which are at work on them.
+    """Make the runs that are not finished, then the report.
 
-    Finished runs are checked first, so that a run whose data has changed is found before hours of training. Raises InputError and
-    DivergedError as a run does: of a finished run at once; of another run when all others have ended, and after the report.
+    Finished runs are checked first, so that a run whose data has changed is found before hours of training.
+
+    Args:
+        make: makes one run. Runs are made one after another, unless their seeds run in processes of their own (`Config.runs_apart`).
+        make_together: makes all runs at once, if their seeds run in processes of their own.
+        report: is called at the end, if any run is finished.
+
+    Returns:
+        The names of the runs that other processes are making, and which are left to them.
+
+    Raises:
+        InputError, DivergedError: as a run does. The error of a finished run is raised at once, that of another run after all runs
+            have ended and the report is written.
     """
     from mtl.jobs.baseline import run_baseline
 
@@ -111,7 +120,7 @@ def run_sweep(
             try:
                 with resources_as_input():
                     report()
-            except InputError as error:  # which must not hide the error of a run
+            except InputError as error:  # an error of the report must not hide that of a run
                 logger.error("report: %s", error)
         raise
     if not busy or any(run.is_finished for run in runs):
@@ -143,7 +152,7 @@ def _make_in_turn(waiting: Sequence[Job], make: Callable[[Job], Any], runs: int)
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """Errors within the block name where they are."""
+    """Errors within the block begin with `where`."""
     try:
         yield
     except UserError as error:
@@ -151,10 +160,16 @@ def _named(where: str) -> Iterator[None]:
 
 
 class _Entry(NamedTuple):
-    """A run: its name, if the file gives one, its own keys, which name it otherwise, and all its settings by dotted keys."""
+    """A run of a sweep file.
+
+    Args:
+        label: its name, if the file gives one.
+        naming: the keys that its name is made from otherwise: those that the file sets for this run alone.
+        settings: all its settings by dotted keys.
+    """
 
     label: str | None
-    own: Sequence[str]
+    naming: Sequence[str]
     settings: Mapping[str, Any]
 
 
@@ -177,12 +192,12 @@ def _read(path: Path) -> tuple[str, list[_Entry]]:
     for combination in itertools.product(*grid.values()) if grid else ():
         entries.append(_Entry(None, [*grid], {**shared, **dict(zip(grid, combination, strict=True))}))
     for number, run in enumerate(listed_runs, 1):
-        own = _settings(path, f"runs: {number}", run)
-        label = own.pop("name", None)
+        run_settings = _settings(path, f"runs: {number}", run)
+        label = run_settings.pop("name", None)
         if label is not None and not re.fullmatch(r"\w[\w.,=+-]*", str(label)):
             message = f"{number}: name={label}: must be fit for a folder: letters, digits, _ . , = + -"
             raise InputError(message, path=path, key="runs")
-        entries.append(_Entry(None if label is None else str(label), [*own], {**shared, **own}))
+        entries.append(_Entry(None if label is None else str(label), [*run_settings], {**shared, **run_settings}))
     if not entries:
         raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
     return str(content.get("title") or path.stem), entries
@@ -197,8 +212,8 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
 
 def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any]) -> Iterator[Job]:
     """The runs of a sweep file, without those whose method has no task. An error names the run, unless it is one of `overrides` alone."""
-    for number, (label, own, settings) in enumerate(entries, 1):
-        entry = _Entry(label, [key for key in own if key not in overrides], {**settings, **overrides})
+    for number, (label, naming, settings) in enumerate(entries, 1):
+        entry = _Entry(label, [key for key in naming if key not in overrides], {**settings, **overrides})
         try:
             parts = _task_by_task(entry) if settings.get("tasks") == EACH else [entry]
             runs = [(part, _load(part.settings)) for part in parts]
@@ -230,12 +245,12 @@ def _task_by_task(entry: _Entry) -> list[_Entry]:
     settings = {key: value for key, value in entry.settings.items() if (key, value) != ("tasks", EACH)}
     job = _load(settings)
     if is_idle(job):
-        return [_Entry(label, entry.own, settings)]
+        return [_Entry(label, entry.naming, settings)]
     answered: dict[str, list[str]] = {task.id: [] for task in job.run_tasks if task.answered_by is None}
     for task in job.run_tasks:
         answered[task.answered_by or task.id].append(task.id)
-    own = [*(key for key in entry.own if key != "tasks"), "tasks"]
-    return [_Entry(label and f"{label}-{id}", own, {**settings, "tasks": ids}) for id, ids in answered.items()]
+    naming = [*(key for key in entry.naming if key != "tasks"), "tasks"]
+    return [_Entry(label and f"{label}-{id}", naming, {**settings, "tasks": ids}) for id, ids in answered.items()]
 
 
 def _load(settings: Mapping[str, Any]) -> Job:
@@ -264,19 +279,19 @@ def _error_of(overrides: Mapping[str, Any]) -> str | None:
 
 
 def _name(entry: _Entry, job: Job) -> str:
-    """The name of the method's folder with those of the run's own settings that change its configuration.
+    """The name of a run without a label: that of the method's folder, and the settings of this run that change its configuration.
 
-    It does not depend on the other runs, so that an edited file renames none.
+    It does not depend on the other runs, so that a run keeps its name when others are added to the file.
     """
     settings = entry.settings
     plain = flatten_config(load_job({key: settings[key] for key in PLAIN if key in settings}).config)
     flat = flatten_config(job.config)
-    changed = [key for key in entry.own if key not in UNNAMED and flat[key] != plain.get(key)]
+    changed = [key for key in entry.naming if key not in UNNAMED and flat[key] != plain.get(key)]
     return ",".join([job.folder.path.name, *(f"{key}={_in_a_name(flat[key])}" for key in changed)])
 
 
 def _in_a_name(value: Any) -> str:
-    """A value in a form that a folder's name can have."""
+    """A value as a part of a folder's name."""
     if isinstance(value, list):
         return "+".join(map(_in_a_name, value))
     text = value if isinstance(value, str) else json.dumps(value)
@@ -284,19 +299,19 @@ def _in_a_name(value: Any) -> str:
 
 
 def _check_ready(path: Path, runs: Sequence[Job]) -> None:
-    """Raise InputError if a run's folder has another configuration, or if its data or its vectors cannot be found or made."""
+    """Raise InputError if the folder of a run has another configuration, or if data or vectors are missing and cannot be made."""
     lacking: dict[str, str] = {}
     for run in runs:
-        here, folder = f"{path}: run {run.name}", run.folder
+        where, folder = f"{path}: run {run.name}", run.folder
         if folder.config.exists() and (keys := differences(folder.config, run.config)):
             raise InputError(
-                f"{here}: {folder.path} was made with another configuration ({'; '.join(keys)});"
+                f"{where}: {folder.path} was made with another configuration ({'; '.join(keys)});"
                 " set runs_dir=, give the run another name, or remove the folder"
             )
         if run.is_finished:
             continue
         if not awaits_generation(run.suite, run.data_dir):
-            with _named(here):
+            with _named(where):
                 check_present(run.suite, run.run_tasks, run.data_dir)
         try:
             METHODS[run.config.method].find_inputs(run.config, run.suite)

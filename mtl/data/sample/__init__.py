@@ -9,13 +9,8 @@ from pathlib import Path
 
 from mtl.base.files import write_text
 
-SAMPLES = (
-    "klej-sample",
-    "superlim-sample",
-    "glue-sample",
-    "tasks-sample",
-)  # the suites, and their archives in this folder
-
+# The suites, whose archives are in this folder.
+SAMPLES = ("klej-sample", "superlim-sample", "glue-sample", "tasks-sample")
 CORPORA = ("klej-corpora",)  # embedded sources of recipes, in archives of the same kind
 
 

@@ -22,10 +22,14 @@ from mtl.tasks.metrics import best_constant
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-# The most iterations of a linear model. A logistic regression with a small penalty gains nothing on dev after some hundreds.
+# The most iterations of a linear model. On dev, a logistic regression with a small penalty gains nothing after some hundreds.
 ITERATIONS = {"svm": 20_000, "logistic": 300}
+# The attributes in which scikit-learn's estimators keep what they have learned.
+ARRAYS = ("coef_", "intercept_", "feature_log_prob_", "class_log_prior_")
+LISTS_OF_ARRAYS = ("coefs_", "intercepts_")
 
-# task, its training rows, the rows to predict, random generator, the texts of both -> predicted targets (rows,).
+# The arguments are the task, its training rows, the rows to predict, a random generator, and the texts of the dataset, which both
+# splits refer to. The result is a target for each row to predict, (rows,).
 Guess = Callable[[Task, Split, Split, np.random.Generator, Sequence[str]], np.ndarray]
 
 
@@ -49,13 +53,15 @@ def uniform(task: Task, train: Split, rows: Split, rng: np.random.Generator, tex
 
 
 def _in_texts(task: Task, drawn: np.ndarray, rows: Split, texts: Sequence[str]) -> np.ndarray:
-    """What `TargetKind.draw` returned, as targets (rows,)."""
+    """The result of `TargetKind.draw` or `uniform` as targets (rows,): codes of units become tags or texts."""
     return drawn if drawn.ndim == 1 else target_kind(task).head.decode(drawn, [""], last_texts(task, rows, texts))
 
 
 def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
-    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper. Of units, the most
-    frequent one for the same words."""
+    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper.
+
+    For targets of units, such as the tags of tokens, the kind answers by the texts (`TargetKind.usual`).
+    """
     kind = target_kind(task)
     if kind.by_unit:
         firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
@@ -67,7 +73,7 @@ GUESSES: dict[str, Guess] = {"random": random_targets, "constant": constant, "un
 
 
 def guess_for(method: str, task: Task) -> Guess | None:
-    """The guess that a method makes for a task, or None if it reads the texts. A single text has no overlap."""
+    """The guess that a method makes for a task; None if the method reads the texts. A single text has no overlap to read."""
     if method == "overlap" and not task.is_pair:
         return constant
     return GUESSES.get(method)
@@ -76,7 +82,8 @@ def guess_for(method: str, task: Task) -> Guess | None:
 class CosineInRange(BaseEstimator):
     """A regressor that learns nothing: it scales the last feature, a cosine between 0 and 1, to the range from low to high."""
 
-    _parameter_constraints = {"low": [Real], "high": [Real]}  # where scikit-learn looks for the allowed types
+    # The attribute in which scikit-learn looks for the allowed types.
+    _parameter_constraints = {"low": [Real], "high": [Real]}
 
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
         self.low = low
@@ -91,7 +98,7 @@ class CosineInRange(BaseEstimator):
         return self.low + (self.high - self.low) * features[:, -1]
 
 
-# By method, then by `mtl.tasks.target_kind.TargetKind.estimator`.
+# The estimator of each method, by the word in `mtl.tasks.target_kind.TargetKind.estimator`.
 ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
     "overlap": {"classifier": LogisticRegression, "regressor": CosineInRange},
     "logistic": {"classifier": LogisticRegression, "regressor": Ridge},
@@ -120,7 +127,7 @@ def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
 
 
 def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Every combination of the grid's values, for the settings that the method's classifier or regressor has. None: the default."""
+    """Every combination of the grid's values, for the settings that the estimator has. A setting with None keeps its default."""
     parameters = ESTIMATORS[method][estimator]().get_params()
     keys = [key for key, values in grid.items() if key in parameters and values is not None]
     for values in product(*(grid[key] for key in keys)):
@@ -162,7 +169,7 @@ class YesOrNo:
 
 
 def numbers(estimator: Any) -> int:
-    """How many numbers a trained estimator holds: a linear model's weights, or a tree's nodes."""
+    """How many numbers a trained estimator holds: the weights of a linear model or a network, or the nodes of trees."""
     if isinstance(estimator, YesOrNo):
         return numbers(estimator.classifier)
     if isinstance(estimator, FastTextClassifier):
@@ -171,9 +178,7 @@ def numbers(estimator: Any) -> int:
         return numbers(estimator.model_[-1])
     if hasattr(estimator, "by_label"):
         return sum(map(numbers, estimator.by_label))
-    learned = [
-        getattr(estimator, name, ()) for name in ("coef_", "intercept_", "feature_log_prob_", "class_log_prior_")
-    ]
-    learned += [*getattr(estimator, "coefs_", ()), *getattr(estimator, "intercepts_", ())]
+    arrays = [getattr(estimator, name, ()) for name in ARRAYS]
+    lists_of_arrays = [array for name in LISTS_OF_ARRAYS for array in getattr(estimator, name, ())]
     trees = [tree.tree_ for tree in getattr(estimator, "estimators_", [estimator]) if hasattr(tree, "tree_")]
-    return int(sum(map(np.size, learned)) + sum(tree.node_count for tree in trees))
+    return int(sum(map(np.size, [*arrays, *lists_of_arrays])) + sum(tree.node_count for tree in trees))

@@ -21,8 +21,9 @@ from mtl.data.text import packed_words, unpacked_words
 from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, character_ids
 
 POOL = 50  # to get batches of similar length, lines for this many batches are drawn, sorted by length, and split
-ROWS = 512  # of the full softmax that are computed at once
+ROWS = 512  # how many rows of the full softmax are computed at once
 UNKNOWN, BEGIN, END, FIRST = range(4)  # classes of the softmax; the words follow from FIRST on, the most frequent first
+BEGIN_ID, END_ID = -2, -1  # in place of a word id, the boundaries of a sentence
 
 
 @dataclass(frozen=True)
@@ -102,13 +103,18 @@ class LanguageModel(nn.Module):
     """A biLM with a softmax that both directions share."""
 
     def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
-        """Words that occur less than `min_count` times in the corpus share one class, the unknown word; `draws` are those for a sample."""
+        """
+        Args:
+            min_count: words that occur less often in the corpus share one class, the unknown word.
+            draws: how many classes are drawn for a sample.
+        """
         super().__init__()
         self.bilm = bilm
         self.corpus = corpus
         self.classes = FIRST + int((corpus.counts >= min_count).sum())
-        lines, own = len(corpus.lengths), self.classes - FIRST  # own: words with their own class
-        counts = np.array([corpus.counts[own:].sum(), lines, lines, *corpus.counts[:own]], dtype=np.int64)
+        lines, frequent = len(corpus.lengths), self.classes - FIRST
+        rare = corpus.counts[frequent:].sum()
+        counts = np.array([rare, lines, lines, *corpus.counts[:frequent]], dtype=np.int64)
         self.softmax = SampledSoftmax(counts, bilm.options.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -124,7 +130,7 @@ class LanguageModel(nn.Module):
         tokens, sizes = packed_lines(self.corpus, lines)
         vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
         numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN).astype(np.int64)
-        numbers[tokens == -2], numbers[tokens == -1] = BEGIN, END
+        numbers[tokens == BEGIN_ID], numbers[tokens == END_ID] = BEGIN, END
         classes = torch.from_numpy(numbers).to(vectors.data.device)
         # The next row of a sequence is in the next step, at the same position among that step's rows.
         starts = np.cumsum(sizes) - sizes
@@ -138,24 +144,24 @@ class LanguageModel(nn.Module):
         return after_losses, before_losses
 
     def token_vectors(self, tokens: np.ndarray) -> Tensor:
-        """Word ids (rows,), with −2 and −1 for the boundaries -> token vectors (rows, projection_dim)."""
+        """Word ids (rows,), among them BEGIN_ID and END_ID -> token vectors (rows, projection_dim)."""
         distinct, indices = np.unique(tokens, return_inverse=True)
         length = self.bilm.options.max_characters
         words = character_ids([self.corpus.types[i] for i in distinct[distinct >= 0]], length)
-        boundaries = character_ids([list(BOUNDARIES)[i] for i in distinct[distinct < 0] + 2], length)
+        boundaries = character_ids([list(BOUNDARIES)[i] for i in distinct[distinct < 0] - BEGIN_ID], length)
         device = self.softmax.weight.weight.device
         characters = torch.from_numpy(np.concatenate([boundaries, words])).to(device)
         return self.bilm.characters(characters)[torch.from_numpy(indices).to(device)]
 
 
 def packed_lines(corpus: Corpus, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """These lines with sentence boundaries (−2 and −1) added, packed: word ids int64 (rows,), and each step's number of rows."""
+    """These lines with BEGIN_ID and END_ID around each, packed: word ids int64 (rows,), and the number of rows of each step."""
     lines = lines[np.argsort(-corpus.lengths[lines], kind="stable")]
     lengths = corpus.lengths[lines]
     steps = np.arange(lengths[0] + 2)[:, None]
     inside = (steps >= 1) & (steps <= lengths)
     indices = np.where(inside, corpus.starts[lines] + steps - 1, 0)
-    tokens = np.where(inside, corpus.tokens[indices], np.where(steps == 0, -2, -1)).astype(np.int64)
+    tokens = np.where(inside, corpus.tokens[indices], np.where(steps == 0, BEGIN_ID, END_ID)).astype(np.int64)
     valid = steps <= lengths + 1
     return tokens[valid], valid.sum(1)
 

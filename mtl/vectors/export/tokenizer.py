@@ -1,8 +1,7 @@
 """The Moses tokenizer of `mtl.data.text` as the content of a `tokenizer.json`, which the library tokenizers reads.
 
-The file holds sacremoses' rules, one replacement for each of its steps, in its order, and splits texts as it does. So programs without
-mtl and without sacremoses split texts as the run did. The exception are texts that hold the literal DOTMULTI, which sacremoses itself
-reads as dots."""
+The file has a replacement for each step of sacremoses, in the same order, so that programs without mtl and without sacremoses split texts as
+the run did. Only texts with the literal DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
 
 import re
 import sys
@@ -14,17 +13,17 @@ import sacremoses
 
 from mtl.data.text import UNKNOWN
 
-# The names of ids that stand for no word. Moses splits < and > from words, so these are no tokens of a text.
+# The entries of ids without a word. Moses splits < and > from words, so no token of a text is equal to one of them.
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unknown>"
-PERIOD = " ."  # what a final period becomes
-# How transformers writes that nothing is put around the tokens.
+PERIOD = " ."  # the replacement of a final period
+# The form in which transformers writes a post-processor that adds no tokens.
 UNCHANGED = {
     "type": "TemplateProcessing",
     "single": [{"Sequence": {"id": "A", "type_id": 0}}],
     "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
     "special_tokens": {},
 }
-# Their rules for apostrophes depend on more of the text than a replacement that leaves its surroundings can express.
+# The languages whose rules for apostrophes read more of the surrounding text than such a replacement can.
 APOSTROPHE_RULES = ("en", "fr", "it")
 
 
@@ -34,10 +33,12 @@ def can_express(language: str) -> bool:
 
 
 def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
-    """The tokenizer of a language that gives these words the ids of a `Vocabulary`, and texts without a token one unknown word.
+    """The tokenizer of a language that gives these words the ids of a `Vocabulary`, and a text without tokens one unknown word.
 
-    Exception: the library gives an empty text no token at all, so a space must stand before each text; it changes nothing else. The
-    language must be one that `can_express` knows.
+    The library gives an empty text no token at all, so whoever uses it must put a space before each text; that changes nothing else.
+
+    Args:
+        language: one for which `can_express` is true.
     """
     steps = [
         {"type": "Replace", "pattern": {"Regex": pattern}, "content": put} for pattern, put in _replacements(language)
@@ -60,15 +61,15 @@ def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
 
 
 def is_moses(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a `tokenizer.json` splits texts by the rules of `tokenizer_json`, which make no text ten times longer.
+    """Whether the content of a `tokenizer.json` splits texts by the rules of `tokenizer_json`. These never make a text ten times longer.
 
-    Languages differ in the pattern of the final period alone, so that it is not compared.
+    Languages differ only in the pattern of the final period, so that pattern is not compared.
     """
     return _rules(content) == _rules(tokenizer_json("sv", []))
 
 
 def _rules(content: Mapping[str, Any]) -> list[Any]:
-    """What a tokenizer does to a text, without the pattern of the final period."""
+    """The parts of a tokenizer that decide how it splits a text, without the pattern of the final period."""
     normalizer = content.get("normalizer")
     steps = normalizer.get("normalizers") if isinstance(normalizer, dict) else None
     shown = [
@@ -80,17 +81,17 @@ def _rules(content: Mapping[str, Any]) -> list[Any]:
 
 @lru_cache
 def _replacements(language: str) -> list[tuple[str, str]]:
-    """The steps of `sacremoses.MosesTokenizer.tokenize` as patterns in Oniguruma's syntax, and what to put in place of each match.
+    """The steps of `sacremoses.MosesTokenizer.tokenize`: patterns in Oniguruma's syntax, and the replacement of their matches.
 
-    A replacement cannot refer to its match. So a space beside a character is put into an empty match beside it, and a pattern drops
-    what stands before the character to replace by \\K.
+    A replacement cannot contain its match. To insert a space beside a character, a pattern has an empty match beside it. To replace
+    only the end of a match, a pattern has \\K before that end.
     """
     moses = sacremoses.MosesTokenizer(lang=language)
     alnum, number = _range(moses.IsAlnum), _range(moses.IsN)
     space = _range(chr(code) for code in range(sys.maxunicode + 1) if re.match(r"\s", chr(code)))
     special = rf"[^{alnum} .'`,\-]"
     return [
-        (rf"\A[{space}\x{{0}}-\x{{1f}}]+\z", " "),  # an empty text would skip all further steps
+        (rf"\A[{space}\x{{0}}-\x{{1f}}]+\z", " "),  # the library skips all further steps for an empty text
         (rf"[{space}]+", " "),
         (r"[\x{0}-\x{1f}]", ""),
         (r"\A +(?=[^ ])", ""),
@@ -128,7 +129,7 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 def _range(characters: Iterable[str]) -> str:
-    """These characters as the inside of a character class."""
+    """These characters as ranges of a character class, without its brackets."""
     codes = sorted(set(map(ord, characters)))
     starts = [code for number, code in enumerate(codes) if number == 0 or codes[number - 1] != code - 1]
     ends = [code for number, code in enumerate(codes) if number + 1 == len(codes) or codes[number + 1] != code + 1]

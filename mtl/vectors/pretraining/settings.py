@@ -11,8 +11,8 @@ from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import PART, SHARE, check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
 
-SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # have the ids from 0 on
-BUDGET = {"max_steps", "max_minutes"}
+SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # the first entries of the vocabulary, with ids from 0
+BUDGET = {"max_steps", "max_minutes"}  # the settings that limit a training
 LARGEST = 2**31 - 1
 COUNT = Meta(ge=1, le=LARGEST)
 AMOUNT = Meta(ge=0, le=LARGEST)
@@ -20,44 +20,44 @@ AMOUNT = Meta(ge=0, le=LARGEST)
 
 @dataclass
 class PretrainingSettings:
-    """The settings. Every file in configs/pretrain must set those that have no default.
+    """The settings of a pre-training. A file in configs/pretrain must set those that have no default.
 
     Args:
         vocab_size: entries of the vocabulary, with the five special tokens; fewer if the text is small.
         max_length: tokens of a segment, with `[CLS]` and `[SEP]`; the longest input of the finished model.
-        num_layers: layers.
-        hidden_size: numbers in a token's vector.
+        num_layers: the number of layers.
+        hidden_size: the size of a token's vector.
         num_heads: attention heads of a layer.
         batch_size: segments in a step.
-        learning_rate: the highest; of AdamW with β₁ 0.9 and ε 1e-6.
-        vocabulary: wordpiece takes the longest subword that fits; bpe builds words from learnt merges.
-        alphabet: characters that the vocabulary has, the most frequent ones.
+        learning_rate: the highest learning rate of AdamW, which has β₁ 0.9 and ε 1e-6.
+        vocabulary: how words are split: wordpiece takes the longest subword that fits; bpe merges characters as learnt.
+        alphabet: how many characters the vocabulary has; they are the most frequent ones.
         min_count: how often a pair must occur to become a subword.
         lowercase: whether texts are read in lower case.
         documents: what a document of a file is: a line, or a block of lines up to an empty one.
-        min_tokens: shorter documents are dropped.
+        min_tokens: the least tokens of a document; shorter ones are dropped.
         segments: packed joins all documents and cuts them into segments of the full length; with document, a segment holds text of one
             document.
-        held_out: share of the segments, at most 1,000, for perplexity.
-        intermediate_size: units between the two maps of a layer; null: 4 × `hidden_size`.
+        held_out: share of the segments on which perplexity is measured, at most 1,000 segments.
+        intermediate_size: size of the feed-forward network in a layer; null: 4 × `hidden_size`.
         initial_deviation: standard deviation of the random weights at the beginning.
         positions: the vectors of positions at the beginning: random, or sinusoids of twice the deviation as amplitude. Both are trained.
-        dropout: after each layer's parts and on the attention.
+        dropout: dropout on the attention, and after each part of a layer.
         mask_share: share of the tokens to predict.
-        whole_words: false: single subwords are chosen.
+        whole_words: whether all subwords of a word are masked together; false: subwords are chosen one by one.
         max_steps: the most steps; this or max_minutes must be set.
         max_minutes: the most minutes of training and validations.
         accumulate: in how many parts a batch is computed: more take less memory and, without dropout, give the same step up to rounding.
         warmup: steps in which the learning rate rises linearly from 0; below 1, a share of the training.
-        final_learning_rate: at the end; it falls linearly.
+        final_learning_rate: the learning rate at the end, to which it falls linearly.
         beta2: AdamW's β₂.
-        weight_decay: not of biases and normalisation layers.
-        gradient_clip: largest norm of all gradients together; 0: none.
+        weight_decay: weight decay of AdamW; biases and normalisation layers have none.
+        gradient_clip: largest norm of all gradients together; 0: gradients are not clipped.
         precision: bf16-mixed: products in bfloat16, weights in float32; on a CPU without such instructions it is float32.
-        force_precision: true: `bf16-mixed` also on such a CPU.
+        force_precision: whether `bf16-mixed` is also used on such a CPU.
         validate_every: steps between validations and checkpoints.
-        seed: of the weights, the order and the masks.
-        threads: of the CPU; 0: one for each core.
+        seed: seed of the random weights, the order and the masks.
+        threads: number of CPU threads; 0: one for each core.
     """
 
     vocab_size: Annotated[int, Meta(ge=len(SPECIAL_TOKENS) + 1, le=LARGEST)]
@@ -96,6 +96,7 @@ class PretrainingSettings:
     threads: Annotated[int, AMOUNT] = 0
 
     def check(self) -> None:
+        """Raise InputError for settings that do not fit together."""
         if self.final_learning_rate > self.learning_rate:
             message = f"must not exceed learning_rate={self.learning_rate}"
             raise InputError(message, key="final_learning_rate", value=self.final_learning_rate)
@@ -118,8 +119,11 @@ class PretrainingSettings:
 
 
 def read_settings(config: str, changes: Mapping[str, Any]) -> PretrainingSettings:
-    """Read the settings from a file in configs/pretrain, or from a path, and replace those that `changes` contains. Raises
-    InputError for an unknown key or a value that is not valid."""
+    """The settings of a file, with those of `changes` in place of its own. Raises InputError for an unknown key or a bad value.
+
+    Args:
+        config: the name of a file in configs/pretrain, or a path.
+    """
     path = find_yaml("config", config, shipped("configs") / "pretrain")
     content = {str(key): value for key, value in read_yaml(path).items()}
     try:
