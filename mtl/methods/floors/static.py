@@ -104,10 +104,7 @@ class TextVectors(RowFeatures):
         """Encode these documents of distinct texts, once and for all. The weighting counts words in those with the indices `counted`."""
         if self._weighting.reads_texts:
             for tokens in self.source.tokens([documents[number] for number in counted.tolist()]):
-                self._counts.texts += 1
-                self._counts.tokens += len(tokens)
-                self._counts.counts.update(tokens)
-                self._counts.documents.update(set(tokens))
+                self._counts.add(tokens)
         vectors = self._means(documents)
         if self._weighting.removes_component:
             means = vectors[counted].astype(np.float64)
