@@ -1,7 +1,6 @@
 """Data files as lines of UTF-8, with errors that name file and line, and their hashes beside the checksums of the suite."""
 
 import codecs
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -161,10 +160,11 @@ def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
             parts = numbered(first) if first and first.is_file() and layout.part == NUMBERED else [first]
             for path in filter(None, (*parts, layout.beside)):
                 if path.is_file():
-                    checksum, digest = task.checksums.get(split) if path == first else None, sha256(path)
-                    now = GIT + git_blob_id(path) if (checksum or "").startswith(GIT) else f"sha256:{digest}"
-                    changed = checksum not in (None, now)
-                    hashed.append(HashedFile(task.id, split, path.relative_to(data_dir).as_posix(), digest, changed))
+                    changed, name = (
+                        path == first and is_changed(path, task.checksums.get(split)),
+                        path.relative_to(data_dir),
+                    )
+                    hashed.append(HashedFile(task.id, split, name.as_posix(), sha256(path), changed))
     return hashed
 
 
@@ -177,12 +177,8 @@ def changed_splits(files: Sequence[HashedFile]) -> dict[str, list[str]]:
     return changed
 
 
-def is_changed(content: bytes, checksum: str | None) -> bool:
-    """Whether a file's content has another checksum than this one; False if none is named."""
+def is_changed(path: Path, checksum: str | None) -> bool:
+    """Whether a file has another checksum than this one; False if none is named."""
     if checksum is None:
         return False
-    if checksum.startswith(GIT):
-        digest = GIT + hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-    else:
-        digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
-    return digest != checksum
+    return checksum != (GIT + git_blob_id(path) if checksum.startswith(GIT) else f"sha256:{sha256(path)}")

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 SMOOTHING = 1e-3  # the constant a of Arora et al. 2017, who recommend 1e-3 to 1e-4
@@ -16,6 +16,13 @@ class WordCounts:
     tokens: int = 0  # of all texts
     counts: Counter[str] = field(default_factory=Counter)  # how often each word occurs
     documents: Counter[str] = field(default_factory=Counter)  # in how many texts each word occurs
+
+    def add(self, words: Sequence[str]) -> None:
+        """Count the words of one more text."""
+        self.texts += 1
+        self.tokens += len(words)
+        self.counts.update(words)
+        self.documents.update(set(words))
 
 
 def inverse_document_frequency(counts: WordCounts, word: str) -> float:

@@ -138,7 +138,7 @@ class RowFile:
 def read_row_file(task: Task, split: str, path: Path) -> RowFile:
     """The task's data file at this path. Raises InputError if it cannot be read."""
     content = read_bytes(path)
-    return RowFile(task, str(path), split_lines(content, str(path)), is_changed(content, task.checksums.get(split)))
+    return RowFile(task, str(path), split_lines(content, str(path)), is_changed(path, task.checksums.get(split)))
 
 
 def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.lazy import lazy
 from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
 from mtl.base.wings import Registry
@@ -19,9 +18,7 @@ from mtl.tasks.task import Task
 
 SUBWORDS = "subwords"
 # By the value of static.vectors, what has the vectors of the model at static.path; called with the path and max_length.
-VECTOR_SOURCES: Registry[Callable[[str, int], Any]] = Registry(
-    {SUBWORDS: lazy("mtl.methods.floors.static:open_subwords")}, "vector_sources"
-)
+VECTOR_SOURCES: Registry[Callable[[str, int], Any]] = Registry({}, "vector_sources")
 
 
 class FloorKind(MethodKind):
@@ -117,15 +114,15 @@ class StaticKind(TrainedKind):
         from mtl.embedders.find import check_word_file
 
         path, vectors = config.static.path, config.static.vectors
+        if path is None and vectors == SUBWORDS:
+            check_word_file(config, ", or static.path=FOLDER of a transformer")
+            return
         check_choice("static.vectors", vectors, VECTOR_SOURCES)
         if vectors != SUBWORDS and config.static.weighting != "none":
             message = f"weights tokens, and static.vectors={vectors} has none; set static.weighting=none"
             raise InputError(message, key="static.weighting", value=config.static.weighting)
-        if path is None and vectors != SUBWORDS:
-            raise InputError("needs a model; set static.path=", key="static.vectors", value=vectors)
         if path is None:
-            check_word_file(config, ", or static.path=FOLDER of a transformer")
-            return
+            raise InputError("needs a model; set static.path=", key="static.vectors", value=vectors)
         from mtl.methods.transformer.pretrained import check_place
 
         check_installed("transformers", key="static.path", value=path)

@@ -310,12 +310,7 @@ def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCou
         for _, block in text_blocks(texts):
             with hidden_progress():
                 tokenized = TokenizedTexts(block, language, max_length)
-            types, words = tokenized.types, len(tokenized.types)
-            numbers = np.repeat(np.arange(len(tokenized)), tokenized.lengths)
-            pairs = np.unique(numbers * words + tokenized.tokens)  # the distinct pairs of a text and a word, as numbers
-            counts.texts += len(tokenized)
-            counts.tokens += len(tokenized.tokens)
-            for total, indices in ((counts.counts, tokenized.tokens), (counts.documents, pairs % words)):
-                total.update(dict(zip(types, np.bincount(indices, minlength=words).tolist(), strict=True)))
+            for number in range(len(tokenized)):
+                counts.add(tokenized.words(number))
             bar.advance(len(block))
     return counts

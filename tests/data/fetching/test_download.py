@@ -133,22 +133,6 @@ def test_download_continues_after_a_killed_process(server: DownloadServer, targe
     assert_only(target)
 
 
-def test_download_continues_after_an_interrupt(
-    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module.Progress, "advance", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            download(server.url, target, SHA256)
-    assert not target.exists()
-    download(server.url, target, SHA256)
-    assert server.requests[1]["range"] == f"bytes={module.CHUNK}-"
-    assert_only(target)
-
-
 @pytest.mark.parametrize(("content", "if_range"), [(OTHER, True), (OTHER, False), (OTHER[: CUT - 1], False)])
 def test_changed_file_is_downloaded_from_the_start(
     server: DownloadServer, target: Path, content: bytes, if_range: bool
@@ -259,18 +243,13 @@ def test_resumed_file_with_a_wrong_checksum_is_removed(server: DownloadServer, t
     assert list(target.parent.iterdir()) == []
 
 
-@pytest.mark.parametrize("chunked", [False, True])
-def test_another_size_than_expected_raises_an_error(server: DownloadServer, target: Path, chunked: bool) -> None:
-    server.chunked = chunked  # if it is, the size is known only after the transfer
+@pytest.mark.parametrize(("chunked", "size"), [(False, 7), (True, 7), (True, len(CONTENT) + 1)])
+def test_another_size_than_expected_raises_an_error(
+    server: DownloadServer, target: Path, chunked: bool, size: int
+) -> None:
+    server.chunked, server.ranges = chunked, False  # if it is chunked, the size is known only after the transfer
     with raises_input_error():
-        download(server.url, target, size=7)
-    assert list(target.parent.iterdir()) == []
-
-
-def test_fewer_bytes_than_expected_raise_an_error(server: DownloadServer, target: Path) -> None:
-    server.chunked, server.ranges = True, False
-    with raises_input_error():
-        download(server.url, target, size=len(CONTENT) + 1)
+        download(server.url, target, size=size)
     assert not target.exists()
 
 
@@ -297,16 +276,20 @@ def test_temporary_server_error_is_retried_and_a_permanent_one_raises_an_error(
     assert not isinstance(caught.value, UnavailableError)
 
 
-def test_refused_connection(server: DownloadServer, target: Path) -> None:
+def test_servers_and_disks_that_cannot_be_reached_or_written_to(
+    server: DownloadServer, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin"
         with raises_input_error():
-            download(url, target)
+            download(f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin", target)
     assert list(target.parent.iterdir()) == []
+    with raises_input_error(file="file.bin"):
+        download(server.url, Path(__file__) / "file.bin")
+    with monkeypatch.context() as patch, raises_input_error(file="data"):  # before the transfer
+        patch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
+        download(server.url, target)
 
-
-def test_unknown_server(server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -336,20 +319,6 @@ def test_timeouts(server: DownloadServer, target: Path, monkeypatch: pytest.Monk
 def test_malformed_address(target: Path, url: str) -> None:
     with raises_input_error():
         download(url, target)
-
-
-def test_full_disk_raises_an_error_before_the_transfer(
-    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
-    with raises_input_error(file="data"):
-        download(server.url, target)
-
-
-def test_folder_that_cannot_be_created(server: DownloadServer, tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("a file", encoding="utf-8")
-    with raises_input_error(file="file.bin"):
-        download(server.url, tmp_path / "data" / "file.bin")
 
 
 def test_messages_name_no_login(server: DownloadServer, target: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -123,13 +123,6 @@ def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
     assert not (folder / "weights.hdf5").exists()
 
 
-def test_files_of_no_training_stay(tmp_path: Path) -> None:
-    (tmp_path / "last.ckpt").write_text("mine")
-    with raises_input_error(file="TMP"):
-        settings(max_steps=1).train(lines(), tmp_path, "more")
-    assert (tmp_path / "last.ckpt").read_text() == "mine"
-
-
 def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> None:
     with raises_input_error():
         settings().train([["a", "b"]], tmp_path, "little")

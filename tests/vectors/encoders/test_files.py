@@ -1,7 +1,6 @@
 """Files of vectors, and the command that writes them."""
 
 import io
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -58,21 +57,6 @@ def test_a_closed_standard_input_is_one_line(
     assert main(["encode", "average", "-", *ARGUMENTS, "--out", str(tmp_path / "v.npy")]) == 2
     assert "standard input is closed" in capsys.readouterr().err.splitlines()[-1]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_memory_does_not_grow_with_the_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.vectors.encoders.files.BLOCK", 50)
-    encoder = open_encoder("average", {**SETTINGS, "embeddings.dim": 500})
-    peaks = []
-    for lines in (100, 2000):
-        (tmp_path / "in.txt").write_text("solen skiner\nregnet faller\n" * (lines // 2), encoding="utf-8")
-        encode_file(encoder, tmp_path / "in.txt", tmp_path / "v.npy")  # a first call for what is allocated only once
-        tracemalloc.start()
-        encode_file(encoder, tmp_path / "in.txt", tmp_path / "v.npy")
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert np.load(tmp_path / "v.npy").shape == (2000, 500)
-    assert peaks[1] < peaks[0] + 500_000  # the vectors have 4 MB
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,7 @@ def test_text_files_beside_a_suite_are_trained_on_as_well(
 
 
 def test_training_on_an_embedded_suite_writes_its_data(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
     request = TrainingRequest(suite="glue-sample", data_dir=str(tmp_path / "data"), out=str(tmp_path / "v.bin"))
     assert train_embeddings("fasttext", request, SMALL) == tmp_path / "v.bin"
     assert (tmp_path / "data/CoLA/train.tsv").exists()
