@@ -97,7 +97,11 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLa
         if len({re.sub(r"\d+", "", name) for name in found.columns}) == 1:
             ways = f"several labels of a row (kind: {KIND}), or the answers of several people to one question?"
             return replace(found, question=f"kind: {quoted_names(found.columns)}: {ways}")
-        return _asked(found, columns)
+        if (asked := _asked(found, columns)).question:
+            return asked
+        # Names alone do not tell labels from features, such as has_negation beside is_entailed.
+        ways = f"several labels of a row (kind: {KIND}), or is one of them the target (target: NAME)?"
+        return replace(found, question=f"kind: {quoted_names(found.columns)} are true or false: {ways}")
     for column in table.columns.values():
         if _is_list_of_labels(column, table):
             found = SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
