@@ -284,8 +284,9 @@ def test_servers_and_disks_that_cannot_be_reached_or_written_to(
         with raises_input_error():
             download(f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin", target)
     assert list(target.parent.iterdir()) == []
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
     with raises_input_error(file="file.bin"):
-        download(server.url, Path(__file__) / "file.bin")
+        download(server.url, tmp_path / "taken" / "file.bin")
     with monkeypatch.context() as patch, raises_input_error(file="data"):  # before the transfer
         patch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
         download(server.url, target)
