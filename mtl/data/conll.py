@@ -105,7 +105,8 @@ def _peeked(lines: Iterable[str]) -> tuple[Iterator[str], str | None]:
 def _without_further(sentence: Sentence) -> Sentence:
     """The sentence without a comment of as many cells and the lines of several tokens and of empty nodes, if the first cells of the others
     count them."""
-    if sentence.rows[0][0] == "#" and len(sentence.rows) > 1 and sentence.rows[1][0] == "1":
+    # In a file of two columns, the words "#" and "1" follow each other; a counter stands beside a word and its label.
+    if sentence.rows[0][0] == "#" and len(sentence.rows[0]) > 2 and [cells[0] for cells in sentence.rows[1:2]] == ["1"]:
         sentence.rows = sentence.rows[1:]
     numbers = [cells[0] for cells in sentence.rows if not FURTHER.fullmatch(cells[0])]
     if numbers and numbers == [str(number) for number in range(1, len(numbers) + 1)]:
