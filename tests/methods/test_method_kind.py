@@ -15,6 +15,8 @@ from mtl.methods.floors.kept import KEEPABLE
 from mtl.methods.method import COMMON_KEYS
 from mtl.tasks.task import Task
 
+pytestmark = pytest.mark.wings  # the method word_vectors is one of a wing
+
 TITLES = {
     "lstm": "LSTM, random, frozen",
     "random": "Random targets",
