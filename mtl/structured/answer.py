@@ -92,9 +92,6 @@ class AnswerHead(HeadTargets):
         firsts, lasts = _by_row(outputs, sizes)
         return (F.cross_entropy(firsts, codes[:, 0].long()) + F.cross_entropy(lasts, codes[:, 1].long())) / 2
 
-    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        raise NotImplementedError  # no teacher is asked about kinds with `several` values
-
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The run of at most LONGEST words with the highest sum of scores; of equal ones, the shortest, then the first."""
         import torch

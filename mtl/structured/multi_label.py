@@ -52,14 +52,6 @@ class LabelSetHead(HeadTargets):
         total = F.binary_cross_entropy_with_logits(outputs.float(), codes, pos_weight=weights, reduction="sum")
         return total / len(codes)
 
-    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        """Binary cross-entropy against the teacher's probability of each label, both at this temperature."""
-        from torch.nn import functional as F
-
-        shares = (teacher / temperature).sigmoid()
-        total = F.binary_cross_entropy_with_logits(outputs.float() / temperature, shares, reduction="sum")
-        return total / len(outputs) * temperature**2
-
     def balanced(self, codes: np.ndarray, power: float) -> Self:
         """A copy in which a row with a label counts (rows without it / rows with it) ** power, or 1 if no row or every row has the label."""
         having = codes.sum(axis=0)

@@ -73,9 +73,10 @@ class HeadTargets(ABC):
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The mean loss of a batch."""
 
-    @abstractmethod
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        """The mean loss of a batch against the outputs of other models (Hinton et al. 2015), whose gradients are × temperature²."""
+        """The mean loss of a batch against the outputs of other models (Hinton et al. 2015), whose gradients are × temperature². Kinds with
+        `several` values have none: no teacher is asked about them."""
+        raise NotImplementedError
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights."""
