@@ -1,32 +1,56 @@
-"""A hook of MkDocs: each notebook in docs/notebooks is a page of the site, NAME.md in its navigation, with the outputs that are stored in it."""
+"""A hook of MkDocs: notebooks and experiments are pages of the site.
 
-import json
+It runs each notebook in docs/notebooks and makes it the page NAME.md, with its outputs. The site is built only if every cell runs.
+`MTL_NOTEBOOKS=skip` shows the cells without outputs, which takes seconds instead of minutes.
+"""
+
+import os
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Put a page in the place of each notebook."""
+    """Put a page in the place of each notebook, and add the experiments."""
     for path in notebooks(config):
         if notebook := files.get_file_from_path(f"notebooks/{path.name}"):
             files.remove(notebook)
-        content = page(json.loads(path.read_text(encoding="utf-8")))
-        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=content))
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page(executed(path))))
+    root = Path(config.docs_dir).parent
+    shown = (path for path in (root / "experiments").rglob("*") if path.suffix in {".md", ".svg", ".png"})
+    for path in sorted(shown):
+        files.append(File.generated(config, path.relative_to(root).as_posix(), abs_src_path=str(path)))
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Let links to notebooks lead to their pages."""
-    return re.sub(r"(\]\([^)]*notebooks/[\w-]+)\.ipynb\)", r"\1.md)", markdown)
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Let links to notebooks, and those between docs/ and experiments/, lead to their pages."""
+    markdown = re.sub(r"(\]\([^)]*notebooks/[\w-]+)\.ipynb\)", r"\1.md)", markdown)
+    if page.file.src_uri.startswith("experiments/"):
+        return markdown.replace("/docs/", "/")
+    return re.sub(r"(\]\((?:\.\./)*)\.\./experiments/", r"\1experiments/", markdown)
 
 
 def notebooks(config: MkDocsConfig) -> list[Path]:
     """The notebooks, in the order of their names."""
     return sorted((Path(config.docs_dir) / "notebooks").glob("*.ipynb"))
+
+
+def executed(path: Path) -> Any:
+    """The notebook with the outputs of its cells, which run in an empty folder."""
+    notebook = nbformat.read(path, as_version=4)
+    if os.environ.get("MTL_NOTEBOOKS") != "skip":
+        from nbclient import NotebookClient
+
+        with tempfile.TemporaryDirectory() as folder:
+            NotebookClient(notebook, timeout=None, resources={"metadata": {"path": folder}}).execute()
+    return notebook
 
 
 def page(notebook: dict[str, Any]) -> str:
@@ -38,7 +62,7 @@ def page(notebook: dict[str, Any]) -> str:
             parts.append(source)
         elif cell["cell_type"] == "code" and source:
             parts.append(f"```python\n{source}\n```")
-            parts += [output(entry) for entry in cell["outputs"]]
+            parts += [output(entry) for entry in cell["outputs"] if entry.get("name") != "stderr"]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
