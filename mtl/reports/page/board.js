@@ -103,12 +103,17 @@ function cellsOf(suite, choices, row, columns, bests, opened, toggle) {
     if (column !== "average") return verdictOf(ownValue(tests, column.id), reference.label, choices.spread);
     return !showsAverage(suite, shownTasks(suite, choices)) ? null : verdictOf(ownValue(tests, "average"), reference.label, choices.spread);
   };
-  return columns.map(({ id, columnDef: { meta } }) => {
+  const cell = ({ id, columnDef: { meta } }) => {
     if (id === "model") return modelCell(row, opened, remark, toggle);
     if (id === "split") return splitCell(row);
     if (meta.rank) return rankCell(row);
     if (meta.cost) return costCell(row, meta.cost);
     return scoreCell(row, meta.column, isBest(bests.get(id).get(splitOf(row, meta.column)), row, meta.column), below(meta.column));
+  };
+  return columns.map((column) => {
+    const filled = cell(column);
+    filled.dataset.label = column.columnDef.header; // which a narrow page shows above the value
+    return filled;
   });
 }
 

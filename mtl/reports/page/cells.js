@@ -65,7 +65,7 @@ function verdictOf(test, reference, spread) {
 
 function rankCell(row) {
   const rank = row.average_rank;
-  return h("td", { class: "number" }, rank ? rankText(rank) : labelledSymbol(MISSING, "no rank"));
+  return h("td", { class: "number" }, rank ? (rank[0] < rank[1] ? "tied " : "") + rankText(rank) : labelledSymbol(MISSING, "no rank"));
 }
 
 function costCell(row, cost) {

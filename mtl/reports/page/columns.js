@@ -11,7 +11,7 @@ function tableOf(suite, choices) {
       "average",
       "AVG",
       averagedTasks(tasks).length < suite.tasks.length ? `mean of ${averagedTasks(tasks).length}` : "mean",
-      (row) => row.average,
+      (row) => (partial(row) ? null : row.average),
       { column: "average" },
     ),
     ...(ownValue(suite.ranked, "average") && showsAverage(suite, tasks) ? [rankColumn()] : []),
@@ -29,9 +29,13 @@ function tableOf(suite, choices) {
           sortDescFirst: Boolean(cost.descending),
         }))),
   ];
+  const data = suite.rows.map((row) => withAverageOver(row, tasks, suite));
+  const someWhole = data.some((row) => known(row.average) && !row.lacking.length);
+  // Partial averages stand below all others, the best first, in either direction.
+  const partial = (row) => someWhole && row.lacking.length > 0;
   const sorting = choices.sorting.filter(({ id }) => columns.some((column) => column.id === id));
   const table = TableCore.createTable({
-    data: suite.rows.map((row) => withAverageOver(row, tasks, suite)),
+    data: d3.sort(data, (a, b) => d3.descending(a.average ?? -Infinity, b.average ?? -Infinity)),
     columns,
     renderFallbackValue: null,
     getRowId: (row) => row.id,

@@ -149,17 +149,14 @@ function valueField(suite, choices, set, name, label, inText) {
 }
 
 function referenceField(suite, choices, set) {
-  const own = suite.rows.filter((row) => row.source === "run");
-  // Where not every pair was tested, every run was tested against these.
-  const offered = suite.references?.length ? own.filter((row) => suite.references.includes(row.id)) : own;
   const names = fullNames(suite);
   return (
-    own.length > 1 &&
+    suite.rows.filter((row) => row.source === "run").length > 1 &&
     Object.keys(suite.comparisons ?? {}).length > 0 &&
     selectField(
       "Compare with",
       "reference",
-      [["", "no run"], ...offered.map((row) => [row.id, shortened(names.get(row.id), 60)])],
+      [["", "no run"], ...references(suite).map((row) => [row.id, shortened(names.get(row.id), 60)])],
       choices.reference,
       set("reference"),
     )

@@ -42,12 +42,25 @@ function defaultChoices(suite) {
     hidden: new Set(),
     columns: "scores",
     spread: suite.rows.some((row) => row.details) ? "range" : "interval",
-    reference: "",
+    reference: bestBaseline(suite)?.id ?? "",
     opened: new Set(),
     page: 0,
     order: "",
     sorting: [{ id: "average", desc: true }],
   };
+}
+
+/** The runs that others can be compared with: all, or where not every pair was tested, those that every run was tested against. */
+function references(suite) {
+  const own = suite.rows.filter((row) => row.source === "run");
+  return suite.references?.length ? own.filter((row) => suite.references.includes(row.id)) : own;
+}
+
+/** The simple baseline with the best average over the most tasks, if a run was tested against it. */
+function bestBaseline(suite) {
+  const tested = new Set(Object.keys(suite.comparisons ?? {}).flatMap((pair) => pair.split("|")));
+  const offered = references(suite).filter((row) => row.family === "floor" && known(row.average) && tested.has(row.id));
+  return d3.greatest(offered, (a, b) => d3.ascending(Object.keys(a.scores).length, Object.keys(b.scores).length) || d3.ascending(a.average, b.average));
 }
 
 /** The suite's task with this id. */

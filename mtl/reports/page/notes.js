@@ -12,11 +12,14 @@ function drawNotes(suite, choices, rows) {
   const publishedOn = publishedSplits(rows);
   const reduced = tasks.filter((task) => rows.some((row) => row.reduced?.includes(task.id)));
   const reference = suite.rows.find((row) => row.id === choices.reference);
-  const notes = [
+  const visible = [
     `${scoreUnit.replace("score", "Scores")}; higher is better. ` +
       (averaged.length === tasks.length
         ? "AVG is the mean over the tasks shown."
         : `AVG is the mean over ${joinWithAnd(averaged.map((task) => task.title)) || "no task that is shown"}.`),
+    reference && referenceNote(names.get(reference.id), choices, showsAverage(suite, tasks)),
+  ];
+  const folded = [
     rows.length > 1 &&
       "Bold is the best of a column" +
         (new Set(rows.map((row) => row.split)).size > 1 ? ", for each split separately, since they hold different data." : ".") +
@@ -32,7 +35,6 @@ function drawNotes(suite, choices, rows) {
     ownValue(suite.ranked, "average") &&
       "Rank: the ranks by AVG that the tests with Holm's correction leave open; runs that no test separates share theirs. All hold at once with a probability of 95 %.",
     own && !reference && choices.spread === "rank" && "Small numbers below a score: the ranks in that column.",
-    reference && referenceNote(names.get(reference.id), choices, showsAverage(suite, tasks)),
     ...d3
       .groups(partial, (row) => joinWithAnd(row.lacking.map((task) => task.title)))
       .map(([lacking, of]) => `* Partial average, without ${lacking}: ${joinSome(of.map((row) => names.get(row.id)))}.`),
@@ -40,15 +42,18 @@ function drawNotes(suite, choices, rows) {
       `† ${joinWithAnd(reduced.map((task) => task.title))}: the split sizes or the files differ from the published ones, or the scores are on a sample of the rows, so these scores are not ` +
         "comparable with published ones; an average with † includes such a task.",
     ...(suite.notes ?? []),
-  ].filter(Boolean);
+  ];
   document.getElementById("notes").replaceChildren(
     h("h3", { class: "visually-hidden" }, "Notes"),
-    h(
-      "ul",
-      {},
-      notes.map((note) => h("li", {}, note)),
-    ),
+    noteList(visible),
+    h("details", {}, h("summary", { "data-key": "notes" }, "What the marks and numbers mean"), noteList(folded)),
   );
+}
+
+/** A list of notes. Of checksums, which tables of single runs have whole, the first digits. */
+function noteList(notes) {
+  const shown = notes.filter(Boolean).map((note) => note.replace(/\b[0-9a-f]{64}\b/g, (sum) => `${sum.slice(0, 8)}…`));
+  return h("ul", {}, shown.map((note) => h("li", {}, note)));
 }
 
 function referenceNote(name, choices, whole) {
