@@ -86,6 +86,10 @@ class Page:
             for row in self.rows()
         }
 
+    def notes(self) -> str:
+        """The text of the notes, also of those that are folded."""
+        return str(self.find("#notes").get_attribute("textContent"))
+
     def status(self) -> str:
         return self.find("#status").text
 

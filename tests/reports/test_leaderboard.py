@@ -276,7 +276,7 @@ def test_an_average_over_some_tasks(averaged: Leaderboard) -> None:
 @in_browser
 def test_the_page_averages_the_tasks_that_the_suite_names(averaged: Leaderboard, opened: Opener) -> None:
     page = opened(document([averaged], "now", "mtl report"))
-    notes, lead = page.find("#notes").text, page.find("#lead").text
+    notes, lead = page.notes(), page.find("#lead").text
     assert "AVG is the mean over mood and stars." in notes and "Partial average" not in notes
     assert "Published rows: as printed, on the split that the row names." in notes
     assert "3 published rows, scored on the validation data (dev) and the test data (test)." in lead

@@ -94,7 +94,7 @@ def test_the_average_is_over_the_suite_s_own_tasks(opened: Opener, report: dict[
 
     page.key("task:answer").click()  # not averaged: the average stays the suite's
     assert page.column("average")[one["id"]] == f"{one['average']:.3f}"
-    assert "AVG is the mean over Stance and Rating." in page.find("#notes").text
+    assert "AVG is the mean over Stance and Rating." in page.notes()
     page.key("task:rating").click()
     assert page.column("average")[one["id"]] == average("stance")
     page.key("task:stance").click()

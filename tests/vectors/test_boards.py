@@ -211,9 +211,9 @@ def test_the_page_shows_both_boards(opened: Opener, boards: list[Leaderboard]) -
     assert "57.17*" in shown.replace("\n", "")
     groups = page.find("section[aria-labelledby=groups-title] tbody").text
     assert "61.50*" in groups and "55.00*‡" in groups
-    assert "Partial average, without PolEmo2.0-IN, " in page.find("#notes").text
+    assert "Partial average, without PolEmo2.0-IN, " in page.notes()
     assert "61.50" in shown and "55.00‡" in shown.replace("\n", "") and "LaBSE" not in shown
-    assert "trained on training rows of CDSC-R" in page.find("#notes").text
+    assert "trained on training rows of CDSC-R" in page.notes()
     page.key("columns:costs").click()
     page.wait("#board thead button[data-key='sort:cost:dim']")
     titles = [button.get_attribute("data-key") for button in page.all("#board thead button")]

@@ -35,7 +35,7 @@ function tableOf(suite, choices) {
   const partial = (row) => someWhole && row.lacking.length > 0;
   const sorting = choices.sorting.filter(({ id }) => columns.some((column) => column.id === id));
   const table = TableCore.createTable({
-    data: d3.sort(data, (a, b) => d3.descending(a.average ?? -Infinity, b.average ?? -Infinity)),
+    data: d3.sort(data, (a, b) => partial(a) - partial(b) || (partial(a) ? d3.descending(a.average, b.average) : 0)),
     columns,
     renderFallbackValue: null,
     getRowId: (row) => row.id,

@@ -43,10 +43,12 @@ function drawNotes(suite, choices, rows) {
         "comparable with published ones; an average with † includes such a task.",
     ...(suite.notes ?? []),
   ];
-  document.getElementById("notes").replaceChildren(
+  const place = document.getElementById("notes");
+  const open = place.querySelector("details")?.open;
+  place.replaceChildren(
     h("h3", { class: "visually-hidden" }, "Notes"),
     noteList(visible),
-    h("details", {}, h("summary", { "data-key": "notes" }, "What the marks and numbers mean"), noteList(folded)),
+    h("details", { open }, h("summary", { "data-key": "notes" }, "What the marks and numbers mean"), noteList(folded)),
   );
 }
 
