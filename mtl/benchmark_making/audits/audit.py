@@ -1,6 +1,5 @@
 """Check a suite's data for errors, duplicates and leaks between splits, and write a report."""
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from mtl.benchmark_making.audits.findings import (
     Finding,
     Part,
     TaskFiles,
-    is_blank,
     located_below,
     target_findings,
     targets,
@@ -25,10 +23,8 @@ from mtl.benchmark_making.audits.sharing import (
     same_targets,
     shared_across,
     shared_within,
-    texts_in_other_pairs,
 )
-from mtl.data.files import changed_splits, data_lines, hash_files
-from mtl.data.records import column_names
+from mtl.data.files import changed_splits, hash_files
 from mtl.data.splits import hold_out, read_split
 from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
@@ -74,11 +70,8 @@ def audit(job: Job) -> Audit:
             findings[files.task.id] += of_columns
             notes += other_targets
         notes += _note_same_texts(files, alike)
-        if not set(files.files) <= {split for split, _ in alike}:
-            notes += _note_other_pairs(files)
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
-    notes += _note_files(read, folder)
     all_findings = [finding for of_task in findings.values() for finding in of_task]
     tables = []
     for files in read:
@@ -126,8 +119,6 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
             findings.append(Finding("unreadable", task.id, split, 1, located_below(error, folder), meaning))
             continue
         files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
-        if not task.has_targets(split) and {*task.target_columns} <= {*column_names(path, task.layout(split, folder))}:
-            notes.append(f"{task.id}: its test file also has the targets; a run does not read them.")
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:
         train = files["train"]
@@ -204,31 +195,3 @@ def _note_same_texts(files: TaskFiles, alike: Sequence[tuple[str, TaskFiles]]) -
 def _enumerate(words: Sequence[str]) -> str:
     """The words as an English list: a, b and c."""
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
-
-
-def _note_other_pairs(files: TaskFiles) -> Iterator[str]:
-    """A note on texts of dev and test that also occur in train, in another pair."""
-    counts = [f"{count} of {rows} rows of {split}" for split, count, rows in texts_in_other_pairs(files.parts)]
-    if counts:
-        yield f"{files.task.id}: in {_enumerate(counts)}, one of the texts also occurs in train, in another pair."
-
-
-def _note_files(read: Sequence[TaskFiles], folder: Path) -> Iterator[str]:
-    """Notes on texts that begin or end with whitespace, which are no finding, since the tokenizer drops it; and on files in which a reader with
-    CSV quoting finds another number of rows."""
-    padded, different = [], []
-    for part in (part for files in read for part in files.files.values()):
-        if rows := sum(any(text != text.strip() and not is_blank(text) for text in row.texts) for row in part.rows):
-            padded.append(f"{rows} of {part.task.id} {part.split}")
-        if part.file.endswith(".tsv") and part.task.reading is None:
-            lines = data_lines(folder / part.file, None, None)
-            try:
-                rows = sum(1 for _ in csv.reader(lines, delimiter="\t")) - 1
-            except csv.Error:
-                rows = 0
-            if rows != len(part.rows):
-                different.append(f"{rows} of {len(part.rows)} rows of {part.task.id} {part.split}")
-    if padded:
-        yield f"Rows with a text that begins or ends with whitespace: {_enumerate(padded)}. The tokenizer drops it."
-    if different:
-        yield f"A reader with CSV quoting (pandas with its defaults) would find {_enumerate(different)}."

@@ -1,4 +1,4 @@
-"""How the splits of a task differ: in their classes, in their words, and in the scores of a floor."""
+"""How the splits of a task differ: in their classes, in their words, and in the rows that they share."""
 
 from dataclasses import dataclass
 
@@ -36,15 +36,6 @@ class Repeats:
     split: str
     count: int
     rows: int
-
-
-@dataclass(frozen=True)
-class Gap:
-    """The scores × 100 of the floor that reads everything on dev and on test, and the interval of their difference, dev minus test."""
-
-    dev: float
-    test: float
-    interval: tuple[float, float]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The static site of a leaderboard: the board, a page for each system, JSON, CSV, and a feed of what is new.
+"""The static site of a leaderboard: the board, a page for each system, JSON and CSV.
 
 All texts of submissions are shown as text. No file names a time at which it was made, so that the same submissions give the same bytes.
 """
@@ -20,7 +20,6 @@ from mtl.reports.page import render_page, render_static
 from mtl.reports.tables import csv_text
 from mtl.tasks.suite import AVERAGE
 
-NEWEST = 50  # systems in the feed
 MOST_TIED = 20  # systems that a page names; the others are counted
 
 
@@ -40,21 +39,18 @@ def write_site(
     scored: Sequence[ScoredSubmission],
     refused: Mapping[str, str],
     out: Path,
-    url: str | None = None,
 ) -> None:
-    """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml, as `write_files` does.
+    """Write index.html, systems/NAME.html, leaderboard.json and leaderboard.csv, as `write_files` does.
 
     Args:
         title: of the site.
         refused: by name, why a submission is not on the board.
-        url: the address of the site, for the feed's links.
     """
     entries = _best_first(board, scored)
     files = {
         "index.html": render_page(document([board], "", "", title=title)),
         "leaderboard.json": json.dumps(_content(board, entries, refused), indent=1, ensure_ascii=False) + "\n",
         "leaderboard.csv": csv_text(_lines(board, entries)),
-        "feed.xml": _feed(board, entries, url),
     }
     files |= {_page(entry.row): _system_page(board, entries, entry) for entry in entries}
     write_files(out, files)
@@ -197,28 +193,3 @@ def _table(header: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:
     for first, *cells in lines:
         body += f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
     return f'<div class="scroller"><table class="static">{head}<tbody>{body}</tbody></table></div>'
-
-
-def _feed(board: Leaderboard, entries: Sequence[Entry], url: str | None) -> str:
-    """An Atom feed of the systems that state their date, the newest first (RFC 4287)."""
-    base = html.escape(f"{url.rstrip('/')}/" if url else "", quote=True)
-    dated = [(entry.scored.system.date, entry) for entry in entries if entry.scored.system.date]
-    newest = sorted(dated, key=lambda each: (each[0], each[1].row.name), reverse=True)[:NEWEST]
-    items = []
-    for date, entry in newest:
-        row, average = entry.row, entry.row.average
-        rank = rank_text(entry.ranks.get(AVERAGE))
-        summary = f"AVG {board.scale.show(average.median)}, rank {rank}" if average else "without an average"
-        items.append(
-            f"<entry><id>urn:mtl:submission:{row.name}:{entry.scored.digest}</id><title>{html.escape(row.label)}</title>"
-            f'<updated>{date}T00:00:00Z</updated><link href="{base}{_page(row)}"/>'
-            f"<summary>{summary}</summary></entry>"
-        )
-    updated = newest[0][0] if newest else "1970-01-01"
-    head = (
-        f"<id>urn:mtl:leaderboard:{html.escape(board.name)}</id><title>{html.escape(board.title)}</title>"
-        f"<updated>{updated}T00:00:00Z</updated><author><name>{html.escape(board.name)}</name></author>"
-        f'<link href="{base}index.html"/>'
-    )
-    feed = '<feed xmlns="http://www.w3.org/2005/Atom">'
-    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', feed, head, *items, "</feed>\n"])

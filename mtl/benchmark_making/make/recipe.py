@@ -9,7 +9,7 @@ from mtl.base.errors import InputError
 from mtl.base.names import advice
 from mtl.base.typed import check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.audits.sheets.form import ORDER, TEMPLATE
+from mtl.benchmark_making.audits.sheet import FIELDS
 from mtl.benchmark_making.make.sources import RecipeSource
 from mtl.benchmark_making.make.steps import STEPS, TABLES
 from mtl.tasks.suite import Suite, suite_from
@@ -189,8 +189,8 @@ def _inputs(given: dict[str, Any], count: int | None, last: str | None, section:
 
 def _sheet(given: Any, key: str) -> dict[str, str]:
     fields = _section(given, key)
-    starred = {str(name): f"{name}*" if f"{name}*" in ORDER else str(name) for name in fields}
-    check_known(starred.values(), set(ORDER) - set(TEMPLATE), f"{key}.")
+    starred = {str(name): f"{name}*" if f"{name}*" in FIELDS else str(name) for name in fields}
+    check_known(starred.values(), FIELDS, f"{key}.")
     if len(set(starred.values())) < len(starred):
         raise InputError("names a field twice, with and without the star", key=key)
     return {starred[str(name)]: str(value) for name, value in fields.items()}

@@ -12,8 +12,7 @@ import yaml
 from mtl.base.errors import InputError
 from mtl.base.files import sha256, write_json, write_text
 from mtl.base.version import VERSION
-from mtl.benchmark_making.audits.sheets.draft import draft_sheet
-from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE
+from mtl.benchmark_making.audits.sheet import TO_COMPLETE, draft_sheet
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table
