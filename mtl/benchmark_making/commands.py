@@ -214,7 +214,7 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
 def _run_together(runs: "Sequence[Job]", command: str) -> None:
     """Make several runs at once. Print the table of each when it is finished."""
-    from mtl.benchmark_making.sweeps.durations import expected_seconds
+    from mtl.benchmark_making.sweeps.plan import expected_seconds
     from mtl.jobs.together import run_together
 
     def show(run: "Job") -> None:

@@ -17,13 +17,11 @@ STEPS: dict[str, type[Any]] = {
     "only_item": labels.OnlyItem,
     "map": labels.Map,
     "set": labels.Set,
-    "rename": labels.Rename,
     "number": labels.Number,
     "pairs": pairs.PairRows,
     "similarity": pairs.Similarity,
     "cut": pairs.Cut,
     "split": splitting.SplitRows,
-    "split_by_value": splitting.SplitByValue,
 }
 
 # The number of tables that a step takes, where it is not one; None: two or more.

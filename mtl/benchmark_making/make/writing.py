@@ -113,7 +113,7 @@ def write_all(
 def _by_split(recipe: TaskRecipe, id: str, table: Table) -> dict[str, list[SourceRow]]:
     """The rows of a task by split."""
     if SPLIT not in table.columns:
-        problem = f"table {table.name} has no column {SPLIT!r}; divide its rows by a step split, split_by_value or set"
+        problem = f"table {table.name} has no column {SPLIT!r}; divide its rows by a step split or set"
         raise InputError(problem, path=recipe.path, key=f"tasks.{id}.data.table")
     rows: dict[str, list[SourceRow]] = {name: [] for name in SPLITS}
     for row in table.rows:

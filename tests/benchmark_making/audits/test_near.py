@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from command_line import job
 from input_errors import raises_input_error
+from mtl.benchmark_making.audits.clean import copy_rows, write_clean
 from small_suite import write_tsv
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.benchmark_making.audits.clean import copy_rows, write_clean
 from mtl.benchmark_making.audits.near import Near, find_near, near_findings
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.similarity.comparison import ngrams

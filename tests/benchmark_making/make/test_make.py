@@ -15,10 +15,10 @@ import pytest
 from data_files import read_json
 from input_errors import raises_input_error
 from make_parts import SPLIT, TASK, recipe_of, write_recipe
+from mtl.benchmark_making.audits.sheets.form import form_problems, read_sheet
 
 from mtl.api.cli import main
 from mtl.base.settings.layers import shipped
-from mtl.benchmark_making.audits.sheets.form import form_problems, read_sheet
 from mtl.benchmark_making.make.make import Made, make
 from mtl.data.records import read_fields
 from mtl.tasks.suite import load_suite

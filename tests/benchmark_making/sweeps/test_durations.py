@@ -7,7 +7,7 @@ from finished_seeds import finish
 
 from mtl.base.files import write_json
 from mtl.base.settings.layers import save_config
-from mtl.benchmark_making.sweeps.durations import expected_seconds
+from mtl.benchmark_making.sweeps.plan import expected_seconds
 from mtl.jobs.job import Job
 
 STAGE = {"seconds": 60.0, "peak_memory": 1, "curve": [{"step": 1.0, "dev/average": 2.0}]}

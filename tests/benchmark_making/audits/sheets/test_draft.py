@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from command_line import job
 from kinds_suite import write_kinds_suite
+from mtl.benchmark_making.audits.sheets.draft import draft_sheet, find_license
+from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE, form_problems, read_sheet
 from sheet_parts import line_of, values_of, write
 
 from mtl.api.cli import main
-from mtl.benchmark_making.audits.sheets.draft import draft_sheet, find_license
-from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE, form_problems, read_sheet
 from mtl.tasks.task import Task
 
 

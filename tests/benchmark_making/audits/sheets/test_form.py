@@ -3,10 +3,6 @@ from pathlib import Path
 
 import pytest
 from input_errors import raises_input_error
-from mutations import message_of, mutated_bytes
-from sheet_parts import complete, line_of, values_of, write
-
-from mtl.api.cli import main
 from mtl.benchmark_making.audits.sheets.form import (
     ORDER,
     TO_COMPLETE,
@@ -15,6 +11,10 @@ from mtl.benchmark_making.audits.sheets.form import (
     read_sheet,
     write_sheet,
 )
+from mutations import message_of, mutated_bytes
+from sheet_parts import complete, line_of, values_of, write
+
+from mtl.api.cli import main
 
 
 def problems(folder: Path, text: str | bytes) -> list[tuple[int, str]]:
