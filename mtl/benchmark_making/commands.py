@@ -52,7 +52,7 @@ def add_commands(commands: Commands) -> None:
 
     annotate = commands.add_parser("annotate", help="write forms in which people answer a sample of a task's rows")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
-    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), split=, instructions=FILE, data_dir=FOLDER"
+    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), instructions=FILE, data_dir=FOLDER"
     add_settings(annotate, keys)
     annotate.set_defaults(run=_annotate)
 
@@ -145,7 +145,7 @@ def _annotate(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import load_job, parse_settings
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
-    check_known(settings, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
+    check_known(settings, {"task", "rows", "seed", "instructions", "out", "data_dir", "held_out"})
     of_job: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
     wanted, job = read_wanted(settings), load_job({**of_job, "suite": arguments.suite})

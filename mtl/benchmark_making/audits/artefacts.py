@@ -16,7 +16,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
-from mtl.benchmark_making.audits.splits import ClassShares, Repeats, Shift, class_shares, repeats, split_shift
+from mtl.benchmark_making.audits.splits import ClassShares, Shift, class_shares, split_shift
 from mtl.benchmark_making.audits.words import LEVEL, Words, telling_words
 from mtl.data.dataset import Dataset, load_dataset, present_tasks
 from mtl.data.text import TokenizedTexts, tokenized
@@ -66,7 +66,6 @@ class Artefacts:
     words: Words | None
     classes: ClassShares | None
     shifts: list[Shift]
-    repeats: list[Repeats]
 
 
 def find_artefacts(job: Job) -> list[Artefacts]:
@@ -91,9 +90,7 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 
 def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
     splits = dataset.splits[task.id]
-    others = {name: split for name, split in splits.items() if name != "train"}
-    shifts = [split_shift(dataset, splits["train"], split, name) for name, split in others.items()]
-    repeated = [repeats(splits["train"], split, name) for name, split in others.items()]
+    shifts = [split_shift(dataset, splits["train"], split, name) for name, split in splits.items() if name != "train"]
     kind = target_kind(task)
     has_words = bool(task.labels or task.candidates) and not kind.by_unit
     words = telling_words(task, splits["train"], texts.words) if has_words else None
@@ -104,7 +101,7 @@ def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) ->
             shown = CANDIDATES if task.candidates is not None and part == SECOND else part
             predicted[shown] = _predictions(job, build, settings, *changed)
     scores = _part_scores(dataset, task, predicted)
-    return Artefacts(task, scores, words, classes, list(filter(None, shifts)), list(filter(None, repeated)))
+    return Artefacts(task, scores, words, classes, list(filter(None, shifts)))
 
 
 def _side(side: int, task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:

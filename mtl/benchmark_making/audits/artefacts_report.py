@@ -27,7 +27,6 @@ MOST_WORDS = 5  # that are named for each task
 LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
 SURE_SHARE = 0.1  # of the same, which the lower end of the interval must reach
 NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
-MANY_REPEATS = 0.01  # of a split's rows; more is a finding
 DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
 CLEAR_SHIFT = 0.6  # the lower end of an area under the curve that is a finding
 
@@ -99,12 +98,6 @@ def _split_findings(artefacts: Artefacts) -> Iterator[Finding]:
         what = f"the splits have other shares of the classes ({listed}; p = {classes.p:.1g})"
         meaning = "thresholds and constants chosen on one split are wrong for another; split anew, stratified by class (step split)"
         yield Finding("artefact: class shares", task.id, "", 1, what, meaning)
-    for repeats in artefacts.repeats:
-        if repeats.count > MANY_REPEATS * repeats.rows:
-            what = f"{repeats.count} of {repeats.rows} rows have the texts of a training row"
-            mend = "mtl audit --write-clean leaves them out (steps duplicates and split)"
-            meaning = f"a model answers these rows by heart, and scores are too high; {mend}"
-            yield Finding("artefact: repeats", task.id, repeats.split, repeats.count, what, meaning)
     for shift in artefacts.shifts:
         # Rows of one group, as of an author, are in one split and are alike: that they are told from train is meant.
         if shift.interval[0] > CLEAR_SHIFT and task.group is None:

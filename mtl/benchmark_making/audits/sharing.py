@@ -45,19 +45,6 @@ def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
     return findings
 
 
-def same_rows(first: Part, second: Part) -> bool:
-    """Whether two files have the same texts in the same order."""
-    return [row.texts for row in first.rows] == [row.texts for row in second.rows]
-
-
-def same_targets(first: Part, second: Part) -> bool:
-    """Whether the rows of two tasks have the same targets, row by row, or both have no targets."""
-    targets = [[row.target for row in part.rows] for part in (first, second)]
-    if not {*targets[0], *targets[1]} - {None}:
-        return True
-    return first.task.labels == second.task.labels and targets[0] == targets[1]
-
-
 def _scored(parts: Parts) -> list[Part]:
     return [parts[split] for split in ("dev", "test") if split in parts]
 

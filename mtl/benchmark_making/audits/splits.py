@@ -1,4 +1,4 @@
-"""How the splits of a task differ: in their classes, in their words, and in the rows that they share."""
+"""How the splits of a task differ: in their classes, and in their words."""
 
 from dataclasses import dataclass
 
@@ -30,15 +30,6 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class Repeats:
-    """How many of a split's rows have the texts of a training row, in any order."""
-
-    split: str
-    count: int
-    rows: int
-
-
-@dataclass(frozen=True)
 class ClassShares:
     """The classes of a task in its splits: the number of rows of each, int64 (classes,), and their mean number of tokens, NaN without rows; and
     the p of a test that all splits have the same shares."""
@@ -64,15 +55,6 @@ def class_shares(task: Task, splits: dict[str, Split], lengths: np.ndarray) -> C
     table = np.array(list(rows.values()))
     table = table[:, table.any(axis=0)]
     return ClassShares(list(task.labels or ()), rows, tokens, float(chi2_contingency(table).pvalue))
-
-
-def repeats(train: Split, scored: Split, name: str) -> Repeats | None:
-    """The rows of a split whose texts are those of a training row; None for choices and marked words, whose texts are not all of a row."""
-    if train.sizes is not None or train.spans is not None:
-        return None
-    known = set(map(tuple, np.sort(train.texts, axis=1).tolist()))
-    count = sum(tuple(row) in known for row in np.sort(scored.texts, axis=1).tolist())
-    return Repeats(name, count, len(scored.texts))
 
 
 def split_shift(dataset: Dataset, train: Split, scored: Split, name: str) -> Shift | None:

@@ -20,16 +20,18 @@ from mtl.base.folders import check_written
 from mtl.base.progress import progress
 from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
-from mtl.benchmark_making.leaderboard.rows import LabelledRows, read_labelled_rows, read_public_rows
 from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission, Scorer
 from mtl.benchmark_making.leaderboard.site import write_site
 from mtl.benchmark_making.leaderboard.submission import (
     ABOUT,
     LONGEST,
     Entrant,
+    LabelledRows,
     find_submissions,
     read_about,
+    read_labelled_rows,
     read_predictions,
+    read_public_rows,
     read_submission,
 )
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family

@@ -20,8 +20,6 @@ from mtl.reports.page import render_page, render_static
 from mtl.reports.tables import csv_text
 from mtl.tasks.suite import AVERAGE
 
-MOST_TIED = 20  # systems that a page names; the others are counted
-
 
 @dataclass(frozen=True, eq=False)
 class Entry:
@@ -52,7 +50,7 @@ def write_site(
         "leaderboard.json": json.dumps(_content(board, entries, refused), indent=1, ensure_ascii=False) + "\n",
         "leaderboard.csv": csv_text(_lines(board, entries)),
     }
-    files |= {_page(entry.row): _system_page(board, entries, entry) for entry in entries}
+    files |= {_page(entry.row): _system_page(board, entry) for entry in entries}
     write_files(out, files)
 
 
@@ -117,7 +115,7 @@ def _lines(board: Leaderboard, entries: Sequence[Entry]) -> list[Sequence[Any]]:
     return lines
 
 
-def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> str:
+def _system_page(board: Leaderboard, entry: Entry) -> str:
     """The page of one system."""
     row, system = entry.row, entry.scored.system
     about = {
@@ -145,9 +143,6 @@ def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> 
         _table(["", "score", "95 % interval", "rank"], scores),
         f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
     ]
-    if own := entry.ranks.get(AVERAGE):
-        tied = _tied(entries, entry, own)
-        body.append(f"<p>Systems whose ranks by the average overlap with {rank_text(own)}: {tied}.</p>")
     body += ["<h2>The system</h2>", _table(None, facts)]
     return render_static(row.label, "\n".join(body))
 
@@ -161,18 +156,6 @@ def _page(row: Row) -> str:
 def _link(row: Row, label: str) -> str:
     """A link from the page of a system to that of another one."""
     return f'<a href="{_page(row).rpartition("/")[2]}">{label}</a>'
-
-
-def _tied(entries: Sequence[Entry], entry: Entry, own: tuple[int, int]) -> str:
-    """Links to the other systems whose ranks by the average overlap with these; the first MOST_TIED, and the number of the others."""
-    tied = [
-        other.row
-        for other in entries
-        if other is not entry and (ranks := other.ranks.get(AVERAGE)) and ranks[0] <= own[1] and own[0] <= ranks[1]
-    ]
-    links = [_link(row, html.escape(row.label)) for row in tied[:MOST_TIED]]
-    links += [f"{len(tied) - MOST_TIED} more"] if len(tied) > MOST_TIED else []
-    return ", ".join(links) or "none"
 
 
 def _cells(board: Leaderboard, entry: Entry, column: str) -> tuple[str, ...]:

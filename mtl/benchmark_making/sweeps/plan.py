@@ -3,18 +3,15 @@ trained."""
 
 import csv
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.locks import STALE_AFTER, Holder, holder_of
-from mtl.base.settings.layers import flatten
 from mtl.base.untrusted import read_json
-from mtl.base.untrusted_yaml import read_yaml
 from mtl.jobs.job import Job
 from mtl.methods import METHODS
 from mtl.runs.folder import TRAINING
@@ -50,13 +47,13 @@ def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
     if not left:
         return "\n".join(lines)
     if not known:
-        return "\n".join([*lines, "expected: unknown, since no run like these is finished"])
+        return "\n".join([*lines, "expected: unknown, since no seed of these runs is finished"])
     expectation = f"expected: {format_duration(sum(known))} one after another"
     if at_a_time and at_a_time > 1:
         least = format_duration(max(max(known), sum(known) / at_a_time))
         expectation += f", at least {least} with {at_a_time} at a time"
     if unknown := len(left) - len(known):
-        expectation += f"; unknown for {unknown} more, since no run like theirs is finished"
+        expectation += f"; unknown for {unknown} more, since no seed of their runs is finished"
     return "\n".join([*lines, expectation])
 
 
@@ -110,11 +107,9 @@ def _validations(log: Path) -> Iterator[tuple[int, float]]:
 
 
 def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
-    """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished ones.
+    """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished seeds of the run.
 
-    Finished ones are other seeds of the run, or else seeds of finished runs beside it with the same title and the
-    same size of the encoder; the time of their stage 1 is scaled to this run's number of steps. Of seeds with the
-    same stage 1, only the first trains it, and none if it is finished.
+    Of seeds with the same stage 1, only the first trains it, and none if it is finished.
     """
     done = {run.name: {seed for seed in run.config.seeds if run.folder.scores(seed).exists()} for run in runs}
     parts = {run.name: METHODS[run.config.method].shared(run.config) for run in runs}
@@ -136,7 +131,7 @@ def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
 
 def _expected_time(job: Job) -> SeedTime | None:
     """The time of a seed of this run that trains its own stage 1, if it can be told."""
-    times = list(_finished_times(job.folder.path)) or list(_times_beside(job))
+    times = list(_finished_times(job.folder.path))
     return (median(stage1 for stage1, _ in times), median(rest for _, rest in times)) if times else None
 
 
@@ -152,27 +147,3 @@ def _finished_times(run: Path) -> Iterator[SeedTime]:
         # Of the process that finished the seed, which has trained stage 1 unless it took it from another run or continued an interrupted seed.
         seconds = scores["seconds"] - (0.0 if took else stage1)
         yield stage1, max(seconds, scores["cost"].get("finetune_seconds") or 0.0)
-
-
-def _times_beside(job: Job) -> Iterator[SeedTime]:
-    """The times of finished seeds of other runs of the method with a model of this size, scaled to this run's training."""
-    config = job.config
-    title, steps = METHODS[config.method].title(config), config.pretrain.max_steps
-    size = (config.encoder.hidden_size, config.encoder.num_layers)
-    for path in sorted(job.folder.path.parent.glob("*/summary.json")):
-        their_title, settings = _described(path.parent, path.stat().st_mtime_ns)
-        if their_title != title or (settings.get("encoder.hidden_size"), settings.get("encoder.num_layers")) != size:
-            continue
-        their_steps = settings.get("pretrain.max_steps")
-        scale = steps / their_steps if isinstance(their_steps, int) and their_steps > 0 else 1.0
-        for stage1, rest in _finished_times(path.parent):
-            yield scale * stage1, rest
-
-
-@cache
-def _described(run: Path, changed: int) -> tuple[object, Mapping[str, Any]]:
-    """The title and the settings of a finished run; of one that cannot be read, none. Kept, because each run asks for all others."""
-    try:
-        return read_json(run / "summary.json", dict[str, Any]).get("title"), flatten(read_yaml(run / "config.yaml"))
-    except InputError:
-        return None, {}
