@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import content, job
-from file_limit import file_limit
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
-from mutations import message_of, mutated_bytes, mutated_json
 from processes import interrupted, start, wait_for
 
 from mtl.api.cli import main
@@ -351,41 +349,9 @@ def test_a_run_that_another_process_uses_is_left_to_it(
     assert [run.is_finished for run in sweep.runs] == [False, True]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("further", [[], ["seeds_in_parallel=2"]])
-def test_a_run_that_meets_a_full_disk_leaves_the_others(
-    small: list[str], tmp_path: Path, further: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    """The report, of 1 MB, is still written."""
-    runs = "runs: [{name: large, encoder.hidden_size: 400}, {name: small, encoder.hidden_size: 8}]"
-    settings = [setting for setting in small if not setting.startswith("encoder.hidden_size")]
-    arguments = ["sweep", written(tmp_path, runs), *settings, *further, "--out", str(tmp_path / "report")]
-    with file_limit(4 * 10**6):
-        assert main(arguments) == 2
-    (last,) = (line for line in capfd.readouterr().err.splitlines() if line.startswith("mtl: error"))
-    assert re.search(r"sweep.yaml: run large|sweep.yaml: large", last)
-    assert re.search(r"seed-1/pretrain/\w+\.ckpt: File too large; raise .*; the same command continues$", last)
-    (folder,) = tmp_path.glob("runs/*/small")
-    assert (folder / "summary.json").exists() and (tmp_path / "report/index.html").exists()
-    assert "Traceback" not in last
-
-
 def test_a_grid_is_counted_before_it_is_made(tmp_path: Path) -> None:
     keys = ("max_length", "held_out", "encoder.hidden_size", "head.hidden_size")
     values = list(range(1, 1001))
     text = "grid:\n" + "".join(f"  {key}: {values}\n" for key in keys)
     with raises_input_error(file="sweep.yaml", key="grid"):
         names(text, tmp_path)
-
-
-@pytest.mark.slow
-def test_a_damaged_sweep_file_is_one_line(suite_file: Path, tmp_path: Path) -> None:
-    sweep = {
-        "title": "Small",
-        "settings": {"suite": str(suite_file), "data_dir": str(tmp_path / "data"), "seeds": [1]},
-        "runs": [{"name": "a", "method": "majority"}],
-    }
-    path = tmp_path / "sweep.yaml"
-    for what, damaged in [*mutated_json(sweep, 6), *mutated_bytes(json.dumps(sweep).encode(), 6)]:
-        path.write_bytes(damaged)
-        message_of(lambda: load_sweep(str(path), {"runs_dir": str(tmp_path / "runs")}), what)
