@@ -94,7 +94,7 @@ def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) ->
     kind = target_kind(task)
     has_words = bool(task.labels or task.candidates) and not kind.by_unit
     words = telling_words(task, splits["train"], texts.words) if has_words else None
-    classes = class_shares(task, splits, texts.lengths) if task.labels and not kind.several else None
+    classes = class_shares(task, splits) if task.labels and not kind.several else None
     predicted: dict[str, np.ndarray] = {}
     for part, (change, build, settings) in PARTS.items():
         if (changed := change(task, dataset)) is not None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.artefacts import (
     CANDIDATES,
@@ -168,16 +166,12 @@ def _word_table(artefacts: Sequence[Artefacts]) -> str:
 def _class_table(artefacts: Sequence[Artefacts]) -> str:
     classes_of = {of_task.task.id: of_task.classes for of_task in artefacts if of_task.classes}
     splits = list(dict.fromkeys(split for classes in classes_of.values() for split in classes.rows))
-    table = [["task", "class", *splits, *(f"tokens, {split}" for split in splits)]]
+    table = [["task", "class", *splits]]
     for id, classes in classes_of.items():
+        shares = {split: rows / rows.sum() for split, rows in classes.rows.items()}
         for number, answer in enumerate(classes.answers):
-            shares, means = [MISSING] * len(splits), [MISSING] * len(splits)
-            for column, split in enumerate(splits):
-                if split in classes.rows:
-                    shares[column] = f"{classes.rows[split][number] / classes.rows[split].sum():.1%}"
-                    if not np.isnan(tokens := classes.tokens[split][number]):
-                        means[column] = f"{tokens:.1f}"
-            table.append([id, inert(answer), *shares, *means])
+            cells = [f"{shares[split][number]:.1%}" if split in shares else MISSING for split in splits]
+            table.append([id, inert(answer), *cells])
     return "\n\n".join(["### Classes", markdown_table(table, left=2)]) if len(table) > 1 else ""
 
 

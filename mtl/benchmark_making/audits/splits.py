@@ -31,30 +31,23 @@ class Shift:
 
 @dataclass(frozen=True)
 class ClassShares:
-    """The classes of a task in its splits: the number of rows of each, int64 (classes,), and their mean number of tokens, NaN without rows; and
-    the p of a test that all splits have the same shares."""
+    """The classes of a task in its splits: the number of rows of each, int64 (classes,), and the p of a test that all splits have the same shares."""
 
     answers: list[str]
     rows: dict[str, np.ndarray]
-    tokens: dict[str, np.ndarray]
     p: float
 
 
-def class_shares(task: Task, splits: dict[str, Split], lengths: np.ndarray) -> ClassShares | None:
+def class_shares(task: Task, splits: dict[str, Split]) -> ClassShares | None:
     """The classes of the splits whose targets are known; None if there is only one such split."""
     classes = np.arange(len(task.labels or ()))
     known = {name: split for name, split in splits.items() if not np.isnan(split.targets).any()}
     if len(known) < 2:
         return None
     rows = {name: (split.targets[:, None] == classes).sum(axis=0) for name, split in known.items()}
-    tokens = {}
-    for name, split in known.items():
-        totals = lengths[split.texts].sum(axis=1)
-        of_classes = [totals[split.targets == number] for number in classes]
-        tokens[name] = np.array([of_class.mean() if len(of_class) else np.nan for of_class in of_classes])
     table = np.array(list(rows.values()))
     table = table[:, table.any(axis=0)]
-    return ClassShares(list(task.labels or ()), rows, tokens, float(chi2_contingency(table).pvalue))
+    return ClassShares(list(task.labels or ()), rows, float(chi2_contingency(table).pvalue))
 
 
 def split_shift(dataset: Dataset, train: Split, scored: Split, name: str) -> Shift | None:
