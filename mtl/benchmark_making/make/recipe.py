@@ -10,10 +10,33 @@ from mtl.base.names import advice
 from mtl.base.typed import check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.sheet import FIELDS
+from mtl.benchmark_making.make import filtering, labels, pairs, splitting
 from mtl.benchmark_making.make.sources import RecipeSource
-from mtl.benchmark_making.make.steps import STEPS, TABLES
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import SPLITS
+
+# The steps by name, in the order of docs/how-to/making-tasks.md.
+STEPS: dict[str, type[Any]] = {
+    "keep": filtering.Keep,
+    "duplicates": filtering.Duplicates,
+    "sample": filtering.SampleRows,
+    "top": filtering.Top,
+    "explode": filtering.Explode,
+    "stack": filtering.Stack,
+    "shuffle": filtering.Shuffle,
+    "entities": labels.Entities,
+    "only_item": labels.OnlyItem,
+    "map": labels.Map,
+    "set": labels.Set,
+    "number": labels.Number,
+    "pairs": pairs.PairRows,
+    "similarity": pairs.Similarity,
+    "cut": pairs.Cut,
+    "split": splitting.SplitRows,
+}
+
+# The number of tables that a step takes, where it is not one; None: two or more.
+TABLES = {"stack": None, "pairs": 2}
 
 
 @dataclass

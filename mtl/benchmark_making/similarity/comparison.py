@@ -163,12 +163,10 @@ class TextComparison:
         matrix = _sets(units, texts, title)
         self.sizes = (np.diff(matrix.indptr[: len(lefts) + 1]), np.diff(matrix.indptr[len(lefts) :]))
         self.left, self.right = matrix[: len(lefts)], matrix[len(lefts) :]
-        powers = [1.0]
         counts = [len(sentences(text)) if options.penalty != 1 else 0 for text in rights]
-        for _ in range(max(counts, default=0)):
-            # Products, since machines differ in the last digit of a power.
-            powers.append(min(powers[-1] * options.penalty, LARGEST_PENALTY))
-        self.penalties = np.array(powers)[counts]
+        with np.errstate(over="ignore"):  # products, since machines differ in the last digit of a power
+            powers = np.cumprod([1.0, *[options.penalty] * max(counts, default=0)])
+        self.penalties = np.minimum(powers, LARGEST_PENALTY)[counts]
 
     def values(self, shared: np.ndarray, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
         """The similarities of pairs, float64, of the shape of `shared`.
