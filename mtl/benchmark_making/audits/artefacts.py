@@ -91,10 +91,9 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
     splits = dataset.splits[task.id]
     shifts = [split_shift(dataset, splits["train"], split, name) for name, split in splits.items() if name != "train"]
-    kind = target_kind(task)
-    has_words = bool(task.labels or task.candidates) and not kind.by_unit
+    has_words = bool(task.labels or task.candidates) and not target_kind(task).by_unit
     words = telling_words(task, splits["train"], texts.words) if has_words else None
-    classes = class_shares(task, splits) if task.labels and not kind.several else None
+    classes = class_shares(task, splits) if task.labels else None
     predicted: dict[str, np.ndarray] = {}
     for part, (change, build, settings) in PARTS.items():
         if (changed := change(task, dataset)) is not None:
