@@ -1,6 +1,5 @@
 """What units on Ray do in tests. Ray's workers import this module."""
 
-import logging
 import os
 import signal
 import time
@@ -18,10 +17,6 @@ def who(folder: Path, name: str) -> int:
 
 def diverge(folder: Path, name: str) -> None:
     raise DivergedError(f"{name}: training diverged")
-
-
-def warn() -> None:
-    logging.getLogger("mtl").warning("seed 2 · loss")
 
 
 def fail_at_first(folder: Path, name: str) -> str:

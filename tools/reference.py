@@ -24,7 +24,7 @@ from mtl.api.commands import add_commands
 from mtl.base.settings.layers import flatten
 from mtl.base.settings.schema import Config
 from mtl.base.typed import declared_keys, field_types, in_words, notes_of
-from mtl.benchmark_making.make.steps import STEPS
+from mtl.benchmark_making.make.recipe import STEPS
 from mtl.benchmark_making.similarity.comparison import SimilarityOptions
 from mtl.embedders import EMBEDDERS
 from mtl.methods import METHODS

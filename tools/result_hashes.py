@@ -97,7 +97,7 @@ COMMANDS = {
     "check rows": f"check-submission runs/superlim-sample/random-frozen/seed-1/submission {SUPERLIM}",
     "rejoin": f"rejoin runs/superlim-sample/random-frozen/seed-1/submission {SUPERLIM} --out rejoined",
     "audit klej": f"audit {KLEJ}",
-    "artefacts": f"audit --artefacts {KLEJ} tasks=[cdsc-e] --floors svm,naive_bayes",
+    "artefacts": f"audit --artefacts {KLEJ} tasks=[cdsc-e]",
     "near": f"audit --near {KLEJ}",
     "audit superlim": f"audit {SUPERLIM} --strict",
     "sheet": f"audit {SUPERLIM} --sheet swefaq --out sheet.tsv",

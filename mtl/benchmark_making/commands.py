@@ -43,20 +43,16 @@ def add_commands(commands: Commands) -> None:
     near = "instead: rows that are nearly the same as another row, in one split or in two"
     sheets.add_argument("--near", action="store_true", help=near)
     sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
-    form = "instead: check a sheet's form; exit status 1 if anything is found"
-    sheets.add_argument("--check-sheet", type=Path, metavar="FILE", help=form)
     clean = "instead: a copy of the data without training rows that are nearly the same as dev or test rows"
     sheets.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
     share = "for --near and --write-clean: the character n-grams that two such rows have in common (else 0.8)"
     audit.add_argument("--share", type=float, metavar="S", help=share)
-    floors = "for --artefacts: svm (the default), logistic, naive_bayes, fasttext, static; several with commas"
-    audit.add_argument("--floors", metavar="NAME,…", help=floors)
     audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
 
     annotate = commands.add_parser("annotate", help="write forms in which people answer a sample of a task's rows")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
-    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), split=, instructions=FILE, data_dir=FOLDER"
+    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), instructions=FILE, data_dir=FOLDER"
     add_settings(annotate, keys)
     annotate.set_defaults(run=_annotate)
 
@@ -82,7 +78,7 @@ def add_commands(commands: Commands) -> None:
     board.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder for each")
     add_settings(
         board,
-        "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels; split=, limit=, cache=, url=",
+        "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels; split=, limit=, cache=",
     )
     board.set_defaults(run=_leaderboard)
 
@@ -120,11 +116,8 @@ def _audit(arguments: argparse.Namespace) -> int:
         raise InputError(f"--out {out}: is for --sheet TASK only")
     if out is not None and os.path.lexists(out):  # a sheet is for people to complete
         raise InputError("already there; remove it, or name another file with --out", path=out)
-    floors = None if arguments.floors is None else [name.strip() for name in arguments.floors.split(",")]
-    if floors is not None and not arguments.artefacts:
-        raise InputError(f"--floors {arguments.floors}: is for --artefacts only")
     if arguments.sheet is not None:
-        from mtl.benchmark_making.audits.sheets.draft import draft_sheet
+        from mtl.benchmark_making.audits.sheet import draft_sheet
 
         sheet = draft_sheet(job, arguments.sheet)
         if out is None:
@@ -132,32 +125,18 @@ def _audit(arguments: argparse.Namespace) -> int:
         else:
             write_text(out, sheet)
         return 0
-    if arguments.check_sheet is not None:
-        return _check_sheet(arguments.check_sheet)
     near = arguments.near or arguments.write_clean is not None
     if arguments.share is not None and not near:
         raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
     if arguments.write_clean is not None:
-        from mtl.benchmark_making.audits.clean import write_clean
-        from mtl.benchmark_making.audits.near import SHARE
+        from mtl.benchmark_making.audits.near import SHARE, write_clean
 
         print(write_clean(job, SHARE if arguments.share is None else arguments.share, arguments.write_clean))
         return 0
     check = "near" if near else "artefacts" if arguments.artefacts else "data"
-    done = audit_job(job, check, arguments.share, floors)
+    done = audit_job(job, check, arguments.share)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
-
-
-def _check_sheet(path: Path) -> int:
-    from mtl.benchmark_making.audits.sheets.form import form_problems, read_sheet
-
-    problems = sorted(form_problems(read_sheet(path)), key=lambda problem: problem.line)
-    for problem in problems:
-        print(f"{path}:{problem.line}: {problem.message}")
-    if not problems:
-        print(f"{path}: nothing found")
-    return 1 if problems else 0
 
 
 def _annotate(arguments: argparse.Namespace) -> None:
@@ -166,7 +145,7 @@ def _annotate(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import load_job, parse_settings
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
-    check_known(settings, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
+    check_known(settings, {"task", "rows", "seed", "instructions", "out", "data_dir", "held_out"})
     of_job: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
     wanted, job = read_wanted(settings), load_job({**of_job, "suite": arguments.suite})
@@ -206,24 +185,21 @@ def _init_suite(arguments: argparse.Namespace) -> None:
 def _leaderboard(arguments: argparse.Namespace) -> None:
     from mtl.base.settings.layers import find_suite
     from mtl.base.typed import typed
-    from mtl.base.untrusted import is_web_address
     from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
     from mtl.jobs.job import load_job, parse_settings
     from mtl.tasks.suite import load_suite
 
     settings = parse_settings(arguments.settings)
     rules = typed(Rules, {key: settings.pop(key) for key in ("split", "limit") if key in settings})
-    given = {key: str(settings.pop(key)) for key in ("gold", "out", "cache", "url") if key in settings}
-    url, suite = given.get("url"), load_suite(find_suite(arguments.suite))
-    if url is not None and not is_web_address(url):
-        raise InputError("must begin with https:// or http://", key="url", value=url)
+    given = {key: str(settings.pop(key)) for key in ("gold", "out", "cache") if key in settings}
+    suite = load_suite(find_suite(arguments.suite))
     if "gold" in given:
         if "out" not in given:
             raise InputError("name the folder of the site", key="out")
         if settings:
             raise InputError("is not used with gold=", key=next(iter(settings)))
         site, cache = Path(given["out"]), Path(given.get("cache", results.CACHE / "leaderboard"))
-        refused = make_leaderboard(suite, arguments.submissions, Path(given["gold"]), site, rules, cache, url)
+        refused = make_leaderboard(suite, arguments.submissions, Path(given["gold"]), site, rules, cache)
     else:
         job = load_job({**settings, "suite": arguments.suite})
         refused = check_submissions(suite, arguments.submissions, job.data_dir, rules)
@@ -238,7 +214,7 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
 def _run_together(runs: "Sequence[Job]", command: str) -> None:
     """Make several runs at once. Print the table of each when it is finished."""
-    from mtl.benchmark_making.sweeps.durations import expected_seconds
+    from mtl.benchmark_making.sweeps.plan import expected_seconds
     from mtl.jobs.together import run_together
 
     def show(run: "Job") -> None:

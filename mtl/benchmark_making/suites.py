@@ -232,7 +232,6 @@ def audit(
     *settings: Settings,
     check: str = "data",
     share: float | None = None,
-    floors: Sequence[str] | None = None,
     **named: Any,
 ) -> AuditReport:
     """Check a suite's data, as `mtl audit` does with the same settings.
@@ -242,8 +241,6 @@ def audit(
         check: data: errors, duplicates and leaks; artefacts: what each task gives away to floors that read a part of a row; near: rows
             that are nearly the same as another row.
         share: of `near`: the share of character n-grams that two such rows have in common; None: 0.8.
-        floors: of `artefacts`: the methods that read everything, one text of a pair, and shuffled words, of svm, logistic, naive_bayes,
-            fasttext and static (which needs `embeddings` or `static.path`); None: svm.
 
     Raises:
         mtl.InputError: for bad settings, an unknown check, and data that is not there.
@@ -255,24 +252,20 @@ def audit(
     """
     from mtl.jobs.job import load_job
 
-    return AuditReport(audit_job(load_job(plain_settings(settings, named)), check, share, floors))
+    return AuditReport(audit_job(load_job(plain_settings(settings, named)), check, share))
 
 
-def audit_job(
-    job: "Job", check: str = "data", share: float | None = None, floors: Sequence[str] | None = None
-) -> "Audit":
+def audit_job(job: "Job", check: str = "data", share: float | None = None) -> "Audit":
     """One of the checks of a job's data; `audit` explains the arguments. Raises InputError."""
     checks: dict[str, Callable[[Job], Audit]] = {
         "data": audit_data,
-        "artefacts": lambda job: audit_artefacts(job, ("svm",) if floors is None else floors),
+        "artefacts": audit_artefacts,
         "near": lambda job: audit_near(job, share),
     }
     if check not in checks:
         raise InputError(f"unknown; known: {', '.join(checks)}", key="check", value=check)
     if share is not None and check != "near":
         raise InputError("is for check=near only", key="share", value=share)
-    if floors is not None and check != "artefacts":
-        raise InputError("is for check=artefacts only", key="floors", value=",".join(floors))
     return checks[check](job)
 
 

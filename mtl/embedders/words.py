@@ -156,14 +156,12 @@ class Coverage:
         unknown: of words without a vector in the embeddings' file or vocabulary, also if they get a random one
             (`embeddings.missing=random`).
         unknown_types: bool (types,), the words without a vector.
-        ngram_types: bool (types,), the words whose vectors come from their n-grams; None for embeddings without n-grams.
     """
 
     found: tuple[int, int]
     from_ngrams: tuple[int, int]
     unknown: tuple[int, int]
     unknown_types: np.ndarray = field(repr=False, compare=False)
-    ngram_types: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         kinds = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
@@ -195,4 +193,4 @@ def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndar
     def size(kind: np.ndarray) -> tuple[int, int]:
         return int((kind & words).sum()), int(counts[kind & words].sum())
 
-    return Coverage(size(has_vector), size(built), size(unknown), unknown, from_ngrams)
+    return Coverage(size(has_vector), size(built), size(unknown), unknown)

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from mtl.base.typed import typed
-from mtl.benchmark_making.make.steps import STEPS
+from mtl.benchmark_making.make.recipe import STEPS
 from mtl.benchmark_making.make.table import Origin, SourceRow, Table, Work
 
 

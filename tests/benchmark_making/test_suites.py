@@ -114,26 +114,16 @@ for _ in range(100_000):
     ("frames", "options", "key"),
     [
         ({}, {}, "frames"),
-        ([ROWS], {}, "frames"),
         ({"a b": {"train": ROWS}}, {}, "frames"),
         ({"train": ROWS}, {"name": "../x"}, "name"),
-        ({"mina": {"train": ROWS}}, {"name": "../../../x"}, "name"),
-        ({"train": ROWS}, {"name": "a\0"}, "name"),
         ({"train": ROWS}, {"language": 5}, "language"),
         ({"train": ROWS}, {"tasks": {"mina": {"labels": DEEP}}}, "tasks"),
         ({"train": {**ROWS, "text": 5}}, {}, "frames.mina.train"),
-        ({"train": {**ROWS, "text": count()}}, {}, "frames.mina.train"),
         ({"train": {**ROWS, "text": [DEEP] * 60}}, {}, "frames.mina.train"),
         ({"train": {**ROWS, "text": ["\udcff"] * 60}}, {}, "frames.mina.train"),
         ({"train": {**ROWS, "a\0": ["a"] * 60}}, {}, "frames.mina.train"),
         ({"train": pd.DataFrame([["a", "b"]], columns=["x", "x"])}, {}, "frames.mina.train"),
-        (
-            {"train": pd.DataFrame([["a", "b"]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))},
-            {},
-            "frames.mina.train",
-        ),
         ({"kansla": {"holdout": ROWS}}, {}, "frames.kansla"),
-        ({"kansla": {}}, {}, "frames.kansla"),
         ({"train": 3}, {}, "frames.mina.train"),
         ({"train": {}}, {}, "frames.mina.train"),
         ({"train": {1: ["a"]}}, {}, "frames.mina.train"),
@@ -145,7 +135,6 @@ for _ in range(100_000):
         ({"train": ROWS}, {"tasks": {"annan": {}}}, "tasks.annan"),
         ({"train": ROWS}, {"tasks": {"mina": {"metrik": "f1"}}}, "tasks.mina.metrik"),
         ({"train": ROWS}, {"tasks": {"mina": {"target": "nix"}}}, "frames.mina"),
-        ({"train": ROWS}, {"tasks": {"mina": {"text": ["nix"]}}}, "frames.mina"),
         ({"train": ROWS}, {"tasks": {"mina": {"metric": "nix"}}}, None),
     ],
     ids=count(),
@@ -166,6 +155,11 @@ def test_a_folder_becomes_a_suite_and_checks_that_there_are_not(home: Path, caps
         mtl.Suite.from_folder(data, name="mapp")
     with raises_input_error(file="none"):
         mtl.Suite.from_folder("none")
+    for options in ({"check": "nix"}, {"share": 0.5}):
+        with raises_input_error(key=next(iter(options))):
+            mtl.audit(suite=made, **options)  # type: ignore[arg-type]
+    with raises_input_error():
+        mtl.Suite("nix")
 
 
 def test_questions_about_a_folder_are_answered_in_python(home: Path) -> None:
@@ -178,12 +172,3 @@ def test_questions_about_a_folder_are_answered_in_python(home: Path) -> None:
     assert not (home / "data.yaml").exists()
     suite = mtl.Suite.from_folder(folder, tasks={"data": {"target": "tone"}})
     assert suite.content.tasks["data"].labels == ["a", "b", "c"]
-
-
-def test_checks_that_there_are_not() -> None:
-    suite = suite_of({"train": ROWS})
-    for options in ({"check": "nix"}, {"share": 0.5}, {"floors": ["svm"]}):
-        with raises_input_error(key=next(iter(options))):
-            mtl.audit(suite=suite, **options)  # type: ignore[arg-type]
-    with raises_input_error():
-        mtl.Suite("nix")

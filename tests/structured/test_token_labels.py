@@ -13,7 +13,7 @@ from token_suite import LABELS, sentence, write_token_suite
 
 import mtl
 from mtl.api.cli import main
-from mtl.benchmark_making.leaderboard.rows import read_labelled_rows, read_public_rows
+from mtl.benchmark_making.leaderboard.submission import read_labelled_rows, read_public_rows
 from mtl.data.examples import read_examples
 from mtl.jobs.baseline import run_baseline
 from mtl.runs.finished import find_runs

@@ -31,12 +31,11 @@ KEY = "key.json"
 
 @dataclass(frozen=True)
 class Wanted:
-    """What sample is drawn: of these tasks, as many rows of each, from the split that scores them, and with instructions in place of the suite's.
+    """What sample is drawn: of these tasks, as many rows of each, from the split that scores them, with instructions in place of the suite's.
     The seed is of the draw and of the order in which rows, and candidates of a row, are shown."""
 
     task: list[str]
     rows: Annotated[int, Meta(ge=2, le=5000)] = 50
-    split: str | None = None
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
     instructions: str | None = None
 
@@ -58,7 +57,7 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
     except InputError as error:
         raise error.located(key="task") from None
     for task in tasks:
-        _check_task(task, wanted)
+        _check_task(task)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
     path = wanted.instructions
@@ -104,15 +103,12 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
     return [out / name for name in (*forms, KEY)]
 
 
-def _check_task(task: Task, wanted: Wanted) -> None:
+def _check_task(task: Task) -> None:
     """Raise InputError for a task that no form can ask for."""
     if first_kind(task.kind) not in KINDS:
         raise InputError(f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}", key=task.id)
     if not task.is_scored:
         raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
-    if wanted.split not in (None, task.scored_split):
-        problem = f"{task.id} is scored on {task.scored_split}; answers on other rows have no labels to compare with"
-        raise InputError(problem, key="split", value=wanted.split)
 
 
 def draw_sample(task: Task, examples: Sequence[Example], count: int, rng: np.random.Generator) -> list[int]:
@@ -162,7 +158,7 @@ def default_instructions(task: Task) -> str:
 
 
 def read_wanted(settings: Mapping[str, Any]) -> Wanted:
-    """The sample that settings `task`, `rows`, `split`, `seed` and `instructions` describe. Raises InputError for a bad value."""
+    """The sample that settings `task`, `rows`, `seed` and `instructions` describe. Raises InputError for a bad value."""
     task = settings.get("task")
     if not task:
         raise InputError("name the task to ask about, or several as in [cbd,dyk]", key="task")

@@ -2,20 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.artefacts import (
     CANDIDATES,
-    CHANGES,
     CONSTANT,
     EVERYTHING,
     LENGTHS,
     OVERLAP,
-    READ_BY_FLOORS,
-    SHUFFLED,
+    PARTS,
     Artefacts,
-    PartScore,
     find_artefacts,
 )
 from mtl.benchmark_making.audits.audit import Audit
@@ -30,7 +25,6 @@ MOST_WORDS = 5  # that are named for each task
 LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
 SURE_SHARE = 0.1  # of the same, which the lower end of the interval must reach
 NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
-MANY_REPEATS = 0.01  # of a split's rows; more is a finding
 DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
 CLEAR_SHIFT = 0.6  # the lower end of an area under the curve that is a finding
 
@@ -45,9 +39,9 @@ ONE_TEXT = (
 )
 
 
-def audit_artefacts(job: Job, floors: Sequence[str] = ("svm",)) -> Audit:
-    """What the tasks of a job give away. Arguments and errors are those of `find_artefacts`."""
-    artefacts = find_artefacts(job, floors)
+def audit_artefacts(job: Job) -> Audit:
+    """What the tasks of a job give away. Raises InputError as `find_artefacts`."""
+    artefacts = find_artefacts(job)
     return Audit(artefact_findings(artefacts, job.suite.shown), render_artefacts(job.suite, artefacts))
 
 
@@ -55,26 +49,20 @@ def artefact_findings(artefacts: Sequence[Artefacts], scale: Scale) -> list[Find
     """What tasks give away clearly."""
     findings = list[Finding]()
     for of_task in artefacts:
-        findings += [*_part_findings(of_task, scale), *_word_findings(of_task), *_split_findings(of_task, scale)]
+        findings += [*_part_findings(of_task, scale), *_word_findings(of_task), *_split_findings(of_task)]
     return findings
 
 
 def _part_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
-    (constant,) = [score.score for score in artefacts.scores if score.part == CONSTANT]
-    gains = {score.floor: score.score - constant for score in artefacts.scores if score.part == EVERYTHING}
-    seen = {EVERYTHING, CONSTANT, SHUFFLED}
-    for score in sorted(artefacts.scores, key=lambda score: -score.score):  # of several floors, the best with a part
+    scores = {score.part: score.score for score in artefacts.scores}
+    constant, everything = scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
+    for score in sorted(artefacts.scores, key=lambda score: -score.score):
         part, gain = score.part, score.score - constant
-        everything = gains.get(score.floor, max(gains.values()))
-        if part in seen:
-            continue
-        seen.add(part)
         is_sure = gain >= LARGE_SHARE * everything and score.gain[0] > max(0, SURE_SHARE * everything)
         # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
-        if not is_sure or (part == OVERLAP and gain < NEARLY_ALL * everything):
+        if part in (EVERYTHING, CONSTANT) or not is_sure or (part == OVERLAP and gain < NEARLY_ALL * everything):
             continue
-        reader = f" ({score.floor})" if score.floor and len(gains) > 1 else ""
-        shown = f"{part}{reader}: {scale.show(score.score)}, {scale.show(gain)} ({_ends(score.gain, scale)}) above the constant answer"
+        shown = f"{part}: {scale.show(score.score)}, {scale.show(gain)} ({_ends(score.gain, scale)}) above the constant answer"
         beside = f"; everything is {scale.show(everything)} above it" if everything > 0 else ""
         meaning = REMEDIES.get(part, ONE_TEXT)
         if part == OVERLAP:
@@ -97,7 +85,7 @@ def _word_findings(artefacts: Artefacts) -> Iterator[Finding]:
     yield Finding("artefact: words", task.id, "train", len(words.telling), what, meaning)
 
 
-def _split_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
+def _split_findings(artefacts: Artefacts) -> Iterator[Finding]:
     task, classes = artefacts.task, artefacts.classes
     if classes is not None and classes.p < DIFFERENT_SHARES:
         shares = {split: rows / rows.sum() for split, rows in classes.rows.items()}
@@ -108,17 +96,6 @@ def _split_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
         what = f"the splits have other shares of the classes ({listed}; p = {classes.p:.1g})"
         meaning = "thresholds and constants chosen on one split are wrong for another; split anew, stratified by class (step split)"
         yield Finding("artefact: class shares", task.id, "", 1, what, meaning)
-    if (gap := artefacts.gap) is not None and not gap.interval[0] <= 0 <= gap.interval[1]:
-        scores = f"{scale.show(gap.dev)} on dev and {scale.show(gap.test)} on test"
-        what = f"the floor that reads everything has {scores} (difference {_ends(gap.interval, scale)})"
-        meaning = "a model that is chosen on dev is chosen for other rows; divide dev and test anew, with another seed (step split)"
-        yield Finding("artefact: dev and test", task.id, "", 1, what, meaning)
-    for repeats in artefacts.repeats:
-        if repeats.count > MANY_REPEATS * repeats.rows:
-            what = f"{repeats.count} of {repeats.rows} rows have the texts of a training row"
-            mend = "mtl audit --write-clean leaves them out (steps duplicates and split)"
-            meaning = f"a model answers these rows by heart, and scores are too high; {mend}"
-            yield Finding("artefact: repeats", task.id, repeats.split, repeats.count, what, meaning)
     for shift in artefacts.shifts:
         # Rows of one group, as of an author, are in one split and are alike: that they are told from train is meant.
         if shift.interval[0] > CLEAR_SHIFT and task.group is None:
@@ -142,33 +119,26 @@ def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
     sections = [
         f"## {inert(suite.title)}: what its tasks give away",
         _score_table(artefacts, suite.shown),
-        f"The floor reads everything, one text of each pair, or the words in random order. {LENGTHS}:"
-        " a linear model or a network on the numbers of tokens and characters;"
+        f"A linear SVM reads everything, or one text of each pair. {LENGTHS}: a linear model or a network on the numbers of tokens and characters;"
         f" {OVERLAP}: the cosines of the two texts. Intervals ({1 - LEVEL:.0%}) are over the scored rows.",
         _word_table(artefacts),
         _class_table(artefacts),
         _shift_table(artefacts),
-        _gap_table(artefacts, suite.shown),
     ]
     return with_findings(sections, artefact_findings(artefacts, suite.shown))
 
 
 def _score_table(artefacts: Sequence[Artefacts], scale: Scale) -> str:
-    parts = [part for part in (*CHANGES, CANDIDATES) if any(_scores(of_task, part) for of_task in artefacts)]
-    table = [["task", "split", "floor", *parts]]
-    for of_task in artefacts:
-        for floor in _scores(of_task, EVERYTHING):
-            cells = []
-            for part in parts:
-                score = _scores(of_task, part).get(floor if part in (*READ_BY_FLOORS, CANDIDATES) else "")
-                cells.append(f"{scale.show(score.score)} ({_ends(score.interval, scale)})" if score else MISSING)
-            table.append([of_task.task.id, of_task.task.scored_split, floor, *cells])
-    return markdown_table(table, left=3)
-
-
-def _scores(artefacts: Artefacts, part: str) -> dict[str, PartScore]:
-    """By floor."""
-    return {score.floor: score for score in artefacts.scores if score.part == part}
+    scores = [{score.part: score for score in of_task.scores} for of_task in artefacts]
+    parts = [part for part in (*PARTS, CANDIDATES) if any(part in of_task for of_task in scores)]
+    table = [["task", "split", *parts]]
+    for of_task, by_part in zip(artefacts, scores, strict=True):
+        cells = [
+            f"{scale.show(score.score)} ({_ends(score.interval, scale)})" if (score := by_part.get(part)) else MISSING
+            for part in parts
+        ]
+        table.append([of_task.task.id, of_task.task.scored_split, *cells])
+    return markdown_table(table, left=2)
 
 
 def _ends(interval: tuple[float, float], scale: Scale) -> str:
@@ -196,16 +166,12 @@ def _word_table(artefacts: Sequence[Artefacts]) -> str:
 def _class_table(artefacts: Sequence[Artefacts]) -> str:
     classes_of = {of_task.task.id: of_task.classes for of_task in artefacts if of_task.classes}
     splits = list(dict.fromkeys(split for classes in classes_of.values() for split in classes.rows))
-    table = [["task", "class", *splits, *(f"tokens, {split}" for split in splits)]]
+    table = [["task", "class", *splits]]
     for id, classes in classes_of.items():
+        shares = {split: rows / rows.sum() for split, rows in classes.rows.items()}
         for number, answer in enumerate(classes.answers):
-            shares, means = [MISSING] * len(splits), [MISSING] * len(splits)
-            for column, split in enumerate(splits):
-                if split in classes.rows:
-                    shares[column] = f"{classes.rows[split][number] / classes.rows[split].sum():.1%}"
-                    if not np.isnan(tokens := classes.tokens[split][number]):
-                        means[column] = f"{tokens:.1f}"
-            table.append([id, inert(answer), *shares, *means])
+            cells = [f"{shares[split][number]:.1%}" if split in shares else MISSING for split in splits]
+            table.append([id, inert(answer), *cells])
     return "\n\n".join(["### Classes", markdown_table(table, left=2)]) if len(table) > 1 else ""
 
 
@@ -217,12 +183,3 @@ def _shift_table(artefacts: Sequence[Artefacts]) -> str:
             table.append([of_task.task.id, shift.split, f"{shift.area:.2f}", interval])
     note = "The area under the curve of a classifier that tells a split's rows from training rows: 0.5 is chance, 1 is certain."
     return "\n\n".join(["### Splits", markdown_table(table, left=2), note]) if len(table) > 1 else ""
-
-
-def _gap_table(artefacts: Sequence[Artefacts], scale: Scale) -> str:
-    table = [["task", "dev", "test", "difference"]]
-    for of_task in artefacts:
-        if gap := of_task.gap:
-            table.append([of_task.task.id, scale.show(gap.dev), scale.show(gap.test), _ends(gap.interval, scale)])
-    note = "The floor that reads everything, on dev and on test."
-    return f"{markdown_table(table)}\n\n{note}" if len(table) > 1 else ""

@@ -1,37 +1,33 @@
 """Check a suite's data for errors, duplicates and leaks between splits, and write a report."""
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.progress import progress
-from mtl.benchmark_making.audits.declared import column_findings, label_findings
 from mtl.benchmark_making.audits.fields import field_findings, question_findings
 from mtl.benchmark_making.audits.findings import (
     Finding,
     Part,
     TaskFiles,
-    is_blank,
     located_below,
     target_findings,
     targets,
     text_findings,
 )
 from mtl.benchmark_making.audits.report import TokenCounts, count_tokens, render, token_findings
-from mtl.benchmark_making.audits.sharing import (
-    same_rows,
-    same_targets,
-    shared_across,
-    shared_within,
-    texts_in_other_pairs,
-)
-from mtl.data.files import changed_splits, data_lines, hash_files
-from mtl.data.records import column_names
+from mtl.benchmark_making.audits.sharing import shared_across, shared_within
+from mtl.benchmark_making.init_suite.evidence import follows_from, is_long, is_source, with_counts
+from mtl.benchmark_making.init_suite.kinds import joined, label_questions
+from mtl.benchmark_making.init_suite.label_sets import named_labels
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, read_table
+from mtl.benchmark_making.init_suite.target import possible_targets
+from mtl.data.files import changed_splits, hash_files
 from mtl.data.splits import hold_out, read_split
 from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
 
 HELD_OUT = "dev (held out)"
@@ -53,17 +49,11 @@ def audit(job: Job) -> Audit:
     tokens = count_tokens(config, suite, folder, read)
     findings = {files.task.id: list(files.findings) for files in read}
     notes = [note for files in read for note in files.notes]
-    for number, files in enumerate(progress(read, "auditing", "tasks")):
-        alike = [
-            (split, earlier)
-            for earlier in read[:number]
-            for split in files.files
-            if split in earlier.files and same_rows(files.files[split], earlier.files[split])
-        ]
+    for files in progress(read, "auditing", "tasks"):
         findings[files.task.id] += [
             *_row_counts(files),
             *_changed_files(files, folder),
-            *_row_findings(files, tokens, config.max_length, dict(reversed(alike))),
+            *_row_findings(files, tokens, config.max_length),
             *(finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)),
             *question_findings(files.files),
             *label_findings(files.files),
@@ -73,12 +63,8 @@ def audit(job: Job) -> Audit:
             of_columns, other_targets = column_findings(next(iter(files.files.values())), folder)
             findings[files.task.id] += of_columns
             notes += other_targets
-        notes += _note_same_texts(files, alike)
-        if not set(files.files) <= {split for split, _ in alike}:
-            notes += _note_other_pairs(files)
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
-    notes += _note_files(read, folder)
     all_findings = [finding for of_task in findings.values() for finding in of_task]
     tables = []
     for files in read:
@@ -126,8 +112,6 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
             findings.append(Finding("unreadable", task.id, split, 1, located_below(error, folder), meaning))
             continue
         files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
-        if not task.has_targets(split) and {*task.target_columns} <= {*column_names(path, task.layout(split, folder))}:
-            notes.append(f"{task.id}: its test file also has the targets; a run does not read them.")
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:
         train = files["train"]
@@ -177,58 +161,76 @@ def _changed_files(files: TaskFiles, folder: Path) -> Iterator[Finding]:
             yield part.finding("checksum", 1, what, meaning, part.file)
 
 
-def _row_findings(
-    files: TaskFiles, tokens: TokenCounts, max_length: int, earlier: dict[str, TaskFiles]
-) -> Iterator[Finding]:
-    """The findings in each file; those about texts are not repeated where an earlier task has the same ones in this split."""
-    for split, part in files.files.items():
-        if split not in earlier:
-            yield from text_findings(part)
-            yield from token_findings(part, tokens, max_length)
-        if split not in earlier or not same_targets(part, earlier[split].files[split]):
-            yield from target_findings(part)
+def _row_findings(files: TaskFiles, tokens: TokenCounts, max_length: int) -> Iterator[Finding]:
+    """The findings in each file."""
+    for part in files.files.values():
+        yield from text_findings(part)
+        yield from token_findings(part, tokens, max_length)
+        yield from target_findings(part)
     for part in _held_out(files).values():
         yield from targets(part)
 
 
-def _note_same_texts(files: TaskFiles, alike: Sequence[tuple[str, TaskFiles]]) -> Iterator[str]:
-    """Notes on files with the same texts as those of an earlier task."""
-    for earlier in {id(task_files): task_files for _, task_files in alike}.values():
-        splits = [split for split, task_files in alike if task_files is earlier]
-        differing = [split for split in splits if not same_targets(files.files[split], earlier.files[split])]
-        targets_note = f", but other targets in {_enumerate(differing)}" if differing else ""
-        where = f"{earlier.task.id} in {_enumerate(splits)}{targets_note}"
-        yield f"{files.task.id} has the same texts as {where}; findings about the texts are not repeated."
+def label_findings(parts: Mapping[str, Part]) -> list[Finding]:
+    """The findings about the labels of a task's files, by split."""
+    by_split = {split: column for split, part in parts.items() if (column := _labels(part)) is not None}
+    if not by_split:
+        return []
+    part, column = parts[next(iter(by_split))], joined(list(by_split.values()))
+    texts = [text.removeprefix("labels: ") for text in label_questions(by_split[part.split], column, by_split)]
+    meaning = "a score counts each of them as an answer of its own"
+    return [Finding("label names", part.task.id, "", 1, text, meaning) for text in texts]
 
 
-def _enumerate(words: Sequence[str]) -> str:
-    """The words as an English list: a, b and c."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+def _labels(part: Part) -> FileColumn | None:
+    """The labels of all rows, as they stand in the file; None for a task without labels, and a split without targets."""
+    kind, targets = target_kind(part.task), [row.target for row in part.rows if row.target is not None]
+    if part.task.labels is None or not targets:
+        return None
+    written = [kind.to_json(target) for target in targets]
+    labels = [str(label) for value in written for label in (value if isinstance(value, list) else [value])]
+    return FileColumn(part.task.target, labels) if labels else None
 
 
-def _note_other_pairs(files: TaskFiles) -> Iterator[str]:
-    """A note on texts of dev and test that also occur in train, in another pair."""
-    counts = [f"{count} of {rows} rows of {split}" for split, count, rows in texts_in_other_pairs(files.parts)]
-    if counts:
-        yield f"{files.task.id}: in {_enumerate(counts)}, one of the texts also occurs in train, in another pair."
+def column_findings(part: Part, folder: Path) -> tuple[list[Finding], list[str]]:
+    """The findings about the columns of a file with targets, and a note on columns that could be targets, too."""
+    task = part.task
+    if any(row.target is None for row in part.rows):
+        return [], []
+    try:
+        table = read_table(folder / part.file, task.layout(part.split, folder))
+    except InputError:  # a file with more columns or other values than the task reads
+        return [], []
+    target = _target(task, table)
+    if target is None:
+        return [], []
+    return list(_dependent(part, table, target)), list(_others(task, table))
 
 
-def _note_files(read: Sequence[TaskFiles], folder: Path) -> Iterator[str]:
-    """Notes on texts that begin or end with whitespace, which are no finding, since the tokenizer drops it; and on files in which a reader with
-    CSV quoting finds another number of rows."""
-    padded, different = [], []
-    for part in (part for files in read for part in files.files.values()):
-        if rows := sum(any(text != text.strip() and not is_blank(text) for text in row.texts) for row in part.rows):
-            padded.append(f"{rows} of {part.task.id} {part.split}")
-        if part.file.endswith(".tsv") and part.task.reading is None:
-            lines = data_lines(folder / part.file, None, None)
-            try:
-                rows = sum(1 for _ in csv.reader(lines, delimiter="\t")) - 1
-            except csv.Error:
-                rows = 0
-            if rows != len(part.rows):
-                different.append(f"{rows} of {len(part.rows)} rows of {part.task.id} {part.split}")
-    if padded:
-        yield f"Rows with a text that begins or ends with whitespace: {_enumerate(padded)}. The tokenizer drops it."
-    if different:
-        yield f"A reader with CSV quoting (pandas with its defaults) would find {_enumerate(different)}."
+def _target(task: Task, table: FileTable) -> FileColumn | None:
+    """The targets as one column of texts; None for lists of other kinds, and for what a table cannot show."""
+    known = {"target": task.target, "kind": task.kind, "label_separator": task.label_separator}
+    if several := named_labels(table, {key: value for key, value in known.items() if value is not None}):
+        return several.joined(table).columns.get(task.target)
+    column = table.columns.get(task.target)
+    return None if column is None or column.lists else column
+
+
+def _dependent(part: Part, table: FileTable, target: FileColumn) -> Iterator[Finding]:
+    task = part.task
+    if task.labels is None and task.range is None:
+        return  # the words of an analogy follow from its answer, and candidates from nothing
+    used = {**dict.fromkeys(task.text_columns, "an input"), **({task.group: "the group"} if task.group else {})}
+    for name, role in used.items():
+        column = table.columns.get(name)
+        if column is not None and not is_long(column) and follows_from(column, target):
+            what = f"column {quoted(name)}, {role}, follows from the target: rows with one target have one value there"
+            meaning = "it is the label's name or code, or a coarser label, and gives the answer away"
+            yield part.finding("dependent", 1, what, meaning, part.file)
+
+
+def _others(task: Task, table: FileTable) -> Iterator[str]:
+    used = {*task.read_columns(targets=True)}
+    others = [column for column in possible_targets(table) if column.name not in used and not is_source(column)]
+    if others:
+        yield f"{task.id}: {with_counts(others)} could be the target, too; the task reads {quoted(task.target)}."

@@ -68,13 +68,6 @@ def is_quoted(cell: str) -> bool:
     return is_wrapped(cell) and '"' in inner and '"' not in inner.replace('""', "")
 
 
-def is_half_quoted(cell: str) -> bool:
-    """Whether the cell looks like one half of a quoted cell: doubled marks inside, and an odd number of marks at one end only."""
-    inner = cell.strip('"')
-    before, after = len(cell) - len(cell.lstrip('"')), len(cell) - len(cell.rstrip('"'))
-    return '""' in inner and before % 2 != after % 2
-
-
 def plain(cell: str) -> str:
     """The text in a form for comparison: without CSV quoting, with single spaces, and without whitespace at the ends."""
     text = cell[1:-1].replace('""', '"') if is_quoted(cell) else cell
@@ -208,7 +201,7 @@ def located_below(error: InputError, folder: Path) -> str:
 
 def text_findings(part: Part) -> list[Finding]:
     """The findings about the texts alone."""
-    checks = (blank, candidates, quoting, half_quoting, damaged_texts, constant_columns)
+    checks = (blank, quoting, damaged_texts)
     return [finding for check in checks for finding in check(part)]
 
 
@@ -222,15 +215,6 @@ def blank(part: Part) -> Iterator[Finding]:
     rows = [row for row in part.rows if any(map(is_blank, row.texts))]
     what = "an empty text, or one with only whitespace"
     return part.finding_of("blank", rows, what, "a model has nothing to predict the target from")
-
-
-def candidates(part: Part) -> Iterator[Finding]:
-    """Rows of a choice whose number of candidates is not that of the declared chance, as in 1/5."""
-    chance = re.fullmatch(r"1/([0-9]+)", part.task.chance or "")
-    if chance is not None and part.task.candidates is not None:
-        rows = [row for row in part.rows if len(row.inputs) != int(chance[1])]
-        what = f"another number of candidates than the {chance[1]} of chance: {chance[0]}"
-        yield from part.finding_of("candidates", rows, what, "the score assumes that a guess is right with this chance")
 
 
 def quoting(part: Part) -> Iterator[Finding]:
@@ -247,13 +231,6 @@ def quoting(part: Part) -> Iterator[Finding]:
     share = "all cells that have any" if count == marked else f"out of {marked} cells that have any"
     what = f"the quotation marks of a CSV writer: {cells} wrapped in quotation marks, with inner ones doubled ({share})"
     return part.finding_of("quoting", rows, what, "a run reads the added marks as part of the text")
-
-
-def half_quoting(part: Part) -> Iterator[Finding]:
-    """Rows with a text that looks like one half of a quoted cell."""
-    rows = [row for row in part.rows if any(map(is_half_quoted, row.texts))]
-    what = "a cell with doubled quotation marks inside and one more at one end only, as if a quoted cell was split"
-    return part.finding_of("half-quoting", rows, what, "part of the text may be lost")
 
 
 def damaged_texts(part: Part) -> Iterator[Finding]:
@@ -284,15 +261,6 @@ def _around(text: str, hit: str) -> str:
     before, after = text[:start].rpartition(" ")[2], text[start + len(hit) :].partition(" ")[0]
     word = f"{before[-EXCERPT // 2 :]}{hit}{after[: EXCERPT // 2]}"
     return f"“{''.join(c if c.isprintable() else ascii(c)[1:-1] for c in word)}”"
-
-
-def constant_columns(part: Part) -> Iterator[Finding]:
-    """Text columns with the same text in all rows."""
-    columns = zip(*(row.texts[: len(part.task.text)] for row in part.rows), strict=True)
-    for column, cells in zip(part.task.text, columns, strict=True):
-        if len(cells) > 1 and len(set(cells)) == 1 and not is_blank(cells[0]):
-            what = f"column {column!r} has the same text in all {len(cells)} rows, {excerpt(cells[0])}"
-            yield part.finding("constant", len(cells), what, "the column carries no information")
 
 
 def duplicates(part: Part) -> Iterator[Finding]:

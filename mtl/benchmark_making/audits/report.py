@@ -28,23 +28,22 @@ UNKNOWN_SHARE = 0.5
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """Token counts of all texts, int64 (texts,): before they are cut and as read, and among these the tokens that the embeddings do not know,
-    and those whose vectors they compute from n-grams (None: not known, or not applicable). `index` has the number of each text."""
+    """Token counts of all texts, int64 (texts,): before they are cut and as read, and among these the tokens that the embeddings do not know (None:
+    not known). `index` has the number of each text."""
 
     index: dict[str, int]
     lengths: np.ndarray
     read: np.ndarray
     unknown: np.ndarray | None
-    from_ngrams: np.ndarray | None
 
     def of(self, part: Part) -> np.ndarray:
         """The text numbers of all rows, with both texts of a pair, int64 (rows × texts per row,)."""
         return np.array([self.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
 
-    def share(self, part: Part, kind: np.ndarray) -> float:
-        """The share of the part's tokens that are of a kind, `unknown` or `from_ngrams`."""
+    def unknown_share(self, part: Part) -> float | None:
+        """The share of the part's tokens that the embeddings do not know."""
         texts = self.of(part)
-        return float(kind[texts].sum() / self.read[texts].sum())
+        return None if self.unknown is None else float(self.unknown[texts].sum() / self.read[texts].sum())
 
 
 def count_tokens(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> TokenCounts:
@@ -53,18 +52,18 @@ def count_tokens(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[T
     cache_dir = Path(config.cache_dir)
     uncut = TokenizedTexts([text for row in rows for text in row.texts], suite.language, sys.maxsize, cache_dir)
     texts = uncut.shortened(config.max_length)
-    unknown = from_ngrams = None
+    unknown = None
     training = [task.parts["train"] for task in tasks if "train" in task.parts]
     if training and METHODS[config.method].reads_key("embeddings"):
         numbers = {texts.index[text] for part in training for row in part.rows for text in row.texts}
-        unknown, from_ngrams = _unknown_tokens(config, suite, data_dir, texts, np.array(sorted(numbers)))
-    return TokenCounts(uncut.index, uncut.lengths, texts.lengths, unknown, from_ngrams)
+        unknown = _unknown_tokens(config, suite, data_dir, texts, np.array(sorted(numbers)))
+    return TokenCounts(uncut.index, uncut.lengths, texts.lengths, unknown)
 
 
 def _unknown_tokens(
     config: Config, suite: Suite, data_dir: Path, texts: TokenizedTexts, training_texts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Per text, the tokens that the embeddings do not know, and those with vectors from n-grams (None: not applicable)."""
+) -> np.ndarray:
+    """Per text, the tokens that the embeddings do not know, int64 (texts,)."""
     from mtl.base.device import device_of
     from mtl.embedders.find import obtain_vectors
 
@@ -72,12 +71,7 @@ def _unknown_tokens(
     vectors = obtain_vectors(config, suite, data_dir, device)
     request = EmbeddingsRequest(config.embeddings, texts, training_texts, vectors, cache_dir, device)
     coverage = EMBEDDERS[config.embeddings.name].build(request).coverage
-
-    def count(types: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(types[texts.tokens].astype(np.int64), texts.starts[:-1])
-
-    ngrams = coverage.ngram_types
-    return count(coverage.unknown_types), None if ngrams is None else count(ngrams)
+    return np.add.reduceat(coverage.unknown_types[texts.tokens].astype(np.int64), texts.starts[:-1])
 
 
 def token_findings(part: Part, tokens: TokenCounts, max_length: int) -> list[Finding]:
@@ -89,7 +83,7 @@ def token_findings(part: Part, tokens: TokenCounts, max_length: int) -> list[Fin
         meaning = "the rest of them is not read; set max_length higher if memory allows"
         rows = [row for row in part.rows if any(tokens.lengths[tokens.index[text]] > max_length for text in row.texts)]
         findings.append(part.finding("cut", len(rows), what, meaning, part.where(rows)))
-    if tokens.unknown is not None and (share := tokens.share(part, tokens.unknown)) > UNKNOWN_SHARE:
+    if (share := tokens.unknown_share(part) or 0.0) > UNKNOWN_SHARE:
         what = f"the embeddings do not know {share:.1%} of the words"
         meaning = "the vectors are of another language or tokenization, or there is too little text to learn vectors"
         findings.append(part.finding("unknown words", 1, what, meaning))
@@ -131,10 +125,7 @@ def verdict(findings: Sequence[Finding]) -> str:
 
 
 def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens: TokenCounts) -> str:
-    header = ["task", "split", "rows", "published", "median length", "longest", "cut", "unknown words"]
-    if tokens.from_ngrams is not None:
-        header.append("from n-grams")
-    table = [header]
+    table = [["task", "split", "rows", "published", "median length", "longest", "cut", "unknown words"]]
     for task, parts in tasks:
         for split in dict.fromkeys([*parts, *SPLITS]):
             published = task.rows.get(split)
@@ -142,17 +133,14 @@ def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens
                 part = parts[split]
                 lengths = tokens.lengths[tokens.of(part)]
                 cut = f"{(lengths > config.max_length).mean():.1%}"
-                kinds = [tokens.unknown, *([tokens.from_ngrams] if tokens.from_ngrams is not None else [])]
-                shares = [MISSING if kind is None else f"{tokens.share(part, kind):.1%}" for kind in kinds]
-                numbers = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, *shares]
+                share = tokens.unknown_share(part)
+                unknown = MISSING if share is None else f"{share:.1%}"
+                numbers = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, unknown]
             elif task.files.get(split) is not None or published is not None:
                 numbers = ["none", *[MISSING] * 4]
             else:
                 continue
-            cell = MISSING if published is None else str(published)
-            table.append(
-                [task.id, split, numbers[0], cell, *numbers[1:], *[MISSING] * (len(header) - len(numbers) - 3)]
-            )
+            table.append([task.id, split, numbers[0], MISSING if published is None else str(published), *numbers[1:]])
     return markdown_table(table, left=2)
 
 

@@ -45,37 +45,6 @@ def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
     return findings
 
 
-def texts_in_other_pairs(parts: Parts) -> list[tuple[str, int, int]]:
-    """How often the rows of a pair task have a text that occurs in train, but in another pair.
-
-    Returns:
-        For dev and test, if there are such rows: the split, their number, and the number of all rows. Empty for other tasks.
-    """
-    train = parts.get("train")
-    if train is None or not train.task.is_pair:
-        return []
-    pairs = _index(train)
-    texts = {text for key in train.lines for text in key}
-    counts = []
-    for part in _scored(parts):
-        if count := sum(unordered(part.task, key) not in pairs and not texts.isdisjoint(key) for key in part.keys):
-            counts.append((part.split, count, len(part.rows)))
-    return counts
-
-
-def same_rows(first: Part, second: Part) -> bool:
-    """Whether two files have the same texts in the same order."""
-    return [row.texts for row in first.rows] == [row.texts for row in second.rows]
-
-
-def same_targets(first: Part, second: Part) -> bool:
-    """Whether the rows of two tasks have the same targets, row by row, or both have no targets."""
-    targets = [[row.target for row in part.rows] for part in (first, second)]
-    if not {*targets[0], *targets[1]} - {None}:
-        return True
-    return first.task.labels == second.task.labels and targets[0] == targets[1]
-
-
 def _scored(parts: Parts) -> list[Part]:
     return [parts[split] for split in ("dev", "test") if split in parts]
 

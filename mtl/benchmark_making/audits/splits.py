@@ -1,4 +1,4 @@
-"""How the splits of a task differ: in their classes, in their words, and in the scores of a floor."""
+"""How the splits of a task differ: in their classes, and in their words."""
 
 from dataclasses import dataclass
 
@@ -30,58 +30,24 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class Repeats:
-    """How many of a split's rows have the texts of a training row, in any order."""
-
-    split: str
-    count: int
-    rows: int
-
-
-@dataclass(frozen=True)
-class Gap:
-    """The scores × 100 of the floor that reads everything on dev and on test, and the interval of their difference, dev minus test."""
-
-    dev: float
-    test: float
-    interval: tuple[float, float]
-
-
-@dataclass(frozen=True)
 class ClassShares:
-    """The classes of a task in its splits: the number of rows of each, int64 (classes,), and their mean number of tokens, NaN without rows; and
-    the p of a test that all splits have the same shares."""
+    """The classes of a task in its splits: the number of rows of each, int64 (classes,), and the p of a test that all splits have the same shares."""
 
     answers: list[str]
     rows: dict[str, np.ndarray]
-    tokens: dict[str, np.ndarray]
     p: float
 
 
-def class_shares(task: Task, splits: dict[str, Split], lengths: np.ndarray) -> ClassShares | None:
+def class_shares(task: Task, splits: dict[str, Split]) -> ClassShares | None:
     """The classes of the splits whose targets are known; None if there is only one such split."""
     classes = np.arange(len(task.labels or ()))
     known = {name: split for name, split in splits.items() if not np.isnan(split.targets).any()}
     if len(known) < 2:
         return None
     rows = {name: (split.targets[:, None] == classes).sum(axis=0) for name, split in known.items()}
-    tokens = {}
-    for name, split in known.items():
-        totals = lengths[split.texts].sum(axis=1)
-        of_classes = [totals[split.targets == number] for number in classes]
-        tokens[name] = np.array([of_class.mean() if len(of_class) else np.nan for of_class in of_classes])
     table = np.array(list(rows.values()))
     table = table[:, table.any(axis=0)]
-    return ClassShares(list(task.labels or ()), rows, tokens, float(chi2_contingency(table).pvalue))
-
-
-def repeats(train: Split, scored: Split, name: str) -> Repeats | None:
-    """The rows of a split whose texts are those of a training row; None for choices and marked words, whose texts are not all of a row."""
-    if train.sizes is not None or train.spans is not None:
-        return None
-    known = set(map(tuple, np.sort(train.texts, axis=1).tolist()))
-    count = sum(tuple(row) in known for row in np.sort(scored.texts, axis=1).tolist())
-    return Repeats(name, count, len(scored.texts))
+    return ClassShares(list(task.labels or ()), rows, float(chi2_contingency(table).pvalue))
 
 
 def split_shift(dataset: Dataset, train: Split, scored: Split, name: str) -> Shift | None:

@@ -39,7 +39,7 @@ class Words:
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> Words:
     """The words that tell a class, by the z-score of Gardner et al. 2021: the class's share among the rows that have the word, against its
-    share among all rows. The rows of a choice are its candidates, which are right or wrong; a row with several labels is of several classes.
+    share among all rows. The rows of a choice are its candidates, which are right or wrong.
 
     A rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
     """
@@ -57,7 +57,7 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
         present = vectorizer.fit_transform(rows)
     except ValueError:  # no word in so many rows
         return Words([], 0, np.inf)
-    indicators = (codes[:, None] == np.arange(len(answers)) if codes.ndim == 1 else codes).astype(np.float64)
+    indicators = (codes[:, None] == np.arange(len(answers))).astype(np.float64)
     base = indicators.mean(axis=0)
     having = np.asarray(present.sum(axis=0)).ravel().astype(np.float64)
     counts = present.T @ indicators

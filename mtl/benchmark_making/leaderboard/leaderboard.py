@@ -20,16 +20,18 @@ from mtl.base.folders import check_written
 from mtl.base.progress import progress
 from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
-from mtl.benchmark_making.leaderboard.rows import LabelledRows, read_labelled_rows, read_public_rows
 from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission, Scorer
 from mtl.benchmark_making.leaderboard.site import write_site
 from mtl.benchmark_making.leaderboard.submission import (
     ABOUT,
     LONGEST,
     Entrant,
+    LabelledRows,
     find_submissions,
     read_about,
+    read_labelled_rows,
     read_predictions,
+    read_public_rows,
     read_submission,
 )
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family
@@ -79,7 +81,7 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
 
 
 def make_leaderboard(
-    suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules, cache: Path | None = None, url: str | None = None
+    suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules, cache: Path | None = None
 ) -> dict[str, str]:
     """Score the submissions in a folder and write the site of the leaderboard.
 
@@ -89,7 +91,6 @@ def make_leaderboard(
         gold: a data folder whose files of the split have labels.
         out: the folder of the site. Pages of systems that are no longer there are removed.
         cache: the folder that keeps scores and resamples by content; it must not be published.
-        url: the address of the site, for the feed.
 
     Returns:
         by name, why a submission is refused; an empty text for one that is on the board.
@@ -116,7 +117,7 @@ def make_leaderboard(
     scored.sort(key=lambda each: each.name)
     board = build_board(suite, tasks, scored, rules.split)
     reasons = {name: reason for name, reason in refused.items() if reason}
-    write_site(f"{suite.title} leaderboard", board, scored, reasons, out, url)
+    write_site(f"{suite.title} leaderboard", board, scored, reasons, out)
     return refused
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.version import VERSION
-from mtl.benchmark_making.leaderboard.rows import LabelledRows
-from mtl.benchmark_making.leaderboard.submission import Entrant, UnreadSubmission, read_predictions
+from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, UnreadSubmission, read_predictions
 from mtl.stats.comparison import Sample, over_tasks
 from mtl.stats.resampling import RESAMPLES, resampled_scores
 from mtl.tasks.metrics import score

@@ -1,4 +1,4 @@
-"""The static site of a leaderboard: the board, a page for each system, JSON, CSV, and a feed of what is new.
+"""The static site of a leaderboard: the board, a page for each system, JSON and CSV.
 
 All texts of submissions are shown as text. No file names a time at which it was made, so that the same submissions give the same bytes.
 """
@@ -20,9 +20,6 @@ from mtl.reports.page import render_page, render_static
 from mtl.reports.tables import csv_text
 from mtl.tasks.suite import AVERAGE
 
-NEWEST = 50  # systems in the feed
-MOST_TIED = 20  # systems that a page names; the others are counted
-
 
 @dataclass(frozen=True, eq=False)
 class Entry:
@@ -40,23 +37,20 @@ def write_site(
     scored: Sequence[ScoredSubmission],
     refused: Mapping[str, str],
     out: Path,
-    url: str | None = None,
 ) -> None:
-    """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml, as `write_files` does.
+    """Write index.html, systems/NAME.html, leaderboard.json and leaderboard.csv, as `write_files` does.
 
     Args:
         title: of the site.
         refused: by name, why a submission is not on the board.
-        url: the address of the site, for the feed's links.
     """
     entries = _best_first(board, scored)
     files = {
         "index.html": render_page(document([board], "", "", title=title)),
         "leaderboard.json": json.dumps(_content(board, entries, refused), indent=1, ensure_ascii=False) + "\n",
         "leaderboard.csv": csv_text(_lines(board, entries)),
-        "feed.xml": _feed(board, entries, url),
     }
-    files |= {_page(entry.row): _system_page(board, entries, entry) for entry in entries}
+    files |= {_page(entry.row): _system_page(board, entry) for entry in entries}
     write_files(out, files)
 
 
@@ -121,7 +115,7 @@ def _lines(board: Leaderboard, entries: Sequence[Entry]) -> list[Sequence[Any]]:
     return lines
 
 
-def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> str:
+def _system_page(board: Leaderboard, entry: Entry) -> str:
     """The page of one system."""
     row, system = entry.row, entry.scored.system
     about = {
@@ -149,9 +143,6 @@ def _system_page(board: Leaderboard, entries: Sequence[Entry], entry: Entry) -> 
         _table(["", "score", "95 % interval", "rank"], scores),
         f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
     ]
-    if own := entry.ranks.get(AVERAGE):
-        tied = _tied(entries, entry, own)
-        body.append(f"<p>Systems whose ranks by the average overlap with {rank_text(own)}: {tied}.</p>")
     body += ["<h2>The system</h2>", _table(None, facts)]
     return render_static(row.label, "\n".join(body))
 
@@ -165,18 +156,6 @@ def _page(row: Row) -> str:
 def _link(row: Row, label: str) -> str:
     """A link from the page of a system to that of another one."""
     return f'<a href="{_page(row).rpartition("/")[2]}">{label}</a>'
-
-
-def _tied(entries: Sequence[Entry], entry: Entry, own: tuple[int, int]) -> str:
-    """Links to the other systems whose ranks by the average overlap with these; the first MOST_TIED, and the number of the others."""
-    tied = [
-        other.row
-        for other in entries
-        if other is not entry and (ranks := other.ranks.get(AVERAGE)) and ranks[0] <= own[1] and own[0] <= ranks[1]
-    ]
-    links = [_link(row, html.escape(row.label)) for row in tied[:MOST_TIED]]
-    links += [f"{len(tied) - MOST_TIED} more"] if len(tied) > MOST_TIED else []
-    return ", ".join(links) or "none"
 
 
 def _cells(board: Leaderboard, entry: Entry, column: str) -> tuple[str, ...]:
@@ -197,28 +176,3 @@ def _table(header: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:
     for first, *cells in lines:
         body += f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
     return f'<div class="scroller"><table class="static">{head}<tbody>{body}</tbody></table></div>'
-
-
-def _feed(board: Leaderboard, entries: Sequence[Entry], url: str | None) -> str:
-    """An Atom feed of the systems that state their date, the newest first (RFC 4287)."""
-    base = html.escape(f"{url.rstrip('/')}/" if url else "", quote=True)
-    dated = [(entry.scored.system.date, entry) for entry in entries if entry.scored.system.date]
-    newest = sorted(dated, key=lambda each: (each[0], each[1].row.name), reverse=True)[:NEWEST]
-    items = []
-    for date, entry in newest:
-        row, average = entry.row, entry.row.average
-        rank = rank_text(entry.ranks.get(AVERAGE))
-        summary = f"AVG {board.scale.show(average.median)}, rank {rank}" if average else "without an average"
-        items.append(
-            f"<entry><id>urn:mtl:submission:{row.name}:{entry.scored.digest}</id><title>{html.escape(row.label)}</title>"
-            f'<updated>{date}T00:00:00Z</updated><link href="{base}{_page(row)}"/>'
-            f"<summary>{summary}</summary></entry>"
-        )
-    updated = newest[0][0] if newest else "1970-01-01"
-    head = (
-        f"<id>urn:mtl:leaderboard:{html.escape(board.name)}</id><title>{html.escape(board.title)}</title>"
-        f"<updated>{updated}T00:00:00Z</updated><author><name>{html.escape(board.name)}</name></author>"
-        f'<link href="{base}index.html"/>'
-    )
-    feed = '<feed xmlns="http://www.w3.org/2005/Atom">'
-    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', feed, head, *items, "</feed>\n"])

@@ -37,7 +37,6 @@ MEASURES: dict[str, tuple[Callable[[SourceRow, str], float], str]] = {
         lambda row, column: sum(any(map(str.isalnum, part)) for part in row.cell(column).split()),
         "has {:g} words",
     ),
-    "characters": (lambda row, column: len(row.cell(column)), "has {:g} characters"),
     "items": (lambda row, column: len(row.items(column)), "has {:g} items"),
     "number": (SourceRow.number, "is {:g}"),
 }
@@ -53,7 +52,6 @@ class Keep:
         without: keep rows with none of these values.
         words: keep rows whose text has so many words, from the smallest to the largest number. Words stand between white space and have a
             letter or a digit.
-        characters: the same in characters.
         items: the same in items of a list, as labels or types of entities.
         number: keep rows whose number lies between these ends.
     """
@@ -62,7 +60,6 @@ class Keep:
     values: list[str] | None = None
     without: list[str] | None = None
     words: Range | None = None
-    characters: Range | None = None
     items: Range | None = None
     number: Range | None = None
 
@@ -72,7 +69,7 @@ class Keep:
             check_range(name, getattr(self, name))
 
     def run(self, work: Work, table: Table) -> Table:
-        work.check_columns(table, "column", self.column, lists=self.words is self.characters is self.number)
+        work.check_columns(table, "column", self.column, lists=self.words is self.number)
         return table.with_rows(work.chosen(table.rows, [_reason(self, row) for row in table.rows]))
 
 
@@ -131,16 +128,13 @@ class SampleRows:
         column: with `values`, the rows to draw from; all others are kept. Without them, rows are drawn from all.
         values: see `column`.
         number: how many rows are drawn.
-        share: which share of the rows is drawn, rounded to whole rows.
     """
 
+    number: Annotated[int, AT_LEAST_ONE]
     column: str | None = None
     values: list[str] | None = None
-    number: Annotated[int, AT_LEAST_ONE] | None = None
-    share: Annotated[float, PART] | None = None
 
     def check(self) -> None:
-        check_one_of(self, "number", "share")
         if (self.column is None) != (self.values is None):
             raise InputError("is given together with values", key="column")
 
@@ -149,11 +143,10 @@ class SampleRows:
         if column is not None:
             work.check_columns(table, "column", column)
         pool = [number for number, row in enumerate(table.rows) if column is None or values & set(row.items(column))]
-        size = round(len(pool) * self.share) if self.share is not None else self.number or 0
-        if size > len(pool):
+        if self.number > len(pool):
             raise work.error(f"table {table.name} has {len(pool)} such rows; ask for at most that", "number")
-        drawn = set(work.shuffled(pool)[size:])
-        reasons = ["not drawn" if number in drawn else None for number in range(len(table.rows))]
+        left = set(work.shuffled(pool)[self.number :])
+        reasons = ["not drawn" if number in left else None for number in range(len(table.rows))]
         return table.with_rows(work.chosen(table.rows, reasons))
 
 

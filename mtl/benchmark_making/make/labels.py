@@ -1,18 +1,16 @@
-"""Steps that make columns: entities, only_item, map, set, rename and number."""
+"""Steps that make columns: entities, only_item, map, set and number."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from mtl.base.errors import InputError
 from mtl.benchmark_making.make.filtering import Range, check_range
 from mtl.benchmark_making.make.sources import TAGS, TOKENS
 from mtl.benchmark_making.make.table import SPLIT, Table, Work
-from mtl.data.columns import LIST
 from mtl.tasks.task import SPLITS
 
 TYPES, ENTITIES = "types[]", "entities[]"
@@ -140,36 +138,6 @@ class Set:
         if self.values.get(SPLIT, SPLITS[0]) not in SPLITS:
             raise work.error(f"must be {', '.join(SPLITS)}", f"values.{SPLIT}")
         return table.with_rows((row.with_values(**self.values) for row in table.rows), *self.values)
-
-
-@dataclass
-class Rename:
-    """Give columns other names.
-
-    Args:
-        columns: by column, its new name.
-    """
-
-    columns: dict[str, str]
-
-    def check(self) -> None:
-        for name, new in self.columns.items():
-            if not new:
-                raise InputError("must be the new name, a text", key=f"columns.{name}")
-
-    def run(self, work: Work, table: Table) -> Table:
-        work.check_columns(table, "columns", *self.columns)
-        names = [self.columns.get(name, name) for name in table.columns]
-        for old, new in self.columns.items():
-            if names.count(new) > 1:
-                raise work.error(f"table {table.name} would have two columns {new!r}; rename that one, too", "columns")
-            if old.endswith(LIST) != new.endswith(LIST):
-                raise work.error(f"{old!r} and {new!r}: columns of lists, and no others, end in {LIST}", "columns")
-        rows = [
-            replace(row, values={self.columns.get(name, name): value for name, value in row.values.items()})
-            for row in table.rows
-        ]
-        return Table(table.name, names, rows)
 
 
 @dataclass

@@ -1,7 +1,5 @@
 """`mtl make`: run a recipe, from its sources to a folder with data, suite file, sheets and provenance."""
 
-import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +10,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.benchmark_making.audits.artefacts import find_artefacts
 from mtl.benchmark_making.audits.artefacts_report import artefact_summary
-from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe
+from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe
 from mtl.benchmark_making.make.sources import read_source
 from mtl.benchmark_making.make.table import Table, Work
 from mtl.benchmark_making.make.writing import Done, write_all
@@ -20,8 +18,6 @@ from mtl.data.sample import CORPORA, write_sample
 from mtl.jobs.job import load_job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import PART
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -101,12 +97,9 @@ def _data_dir(recipe: TaskRecipe, data_dir: Path | None) -> Path:
 def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
     """Do all steps; `tables` gets their tables."""
     done: list[Done] = []
-    last, added = "", 0
+    added = 0
     for place, use in enumerate(recipe.uses):
         taken = [tables[name] for name in use.tables]
-        if len(taken) == 1 and use.tables[0] in recipe.form.sources and use.tables[0] != last:
-            _note_changes(use, done)
-        last = use.into
         work = Work(recipe.path, use.number, use.name, recipe.form.seed, added)
         table = use.step.run(work, *taken)
         added = work.added
@@ -121,15 +114,3 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
         done.append(Done(use, rows, len(table.rows), [] if stays else work.dropped, work.facts))
     return done
-
-
-def _note_changes(use: Use, done: Sequence[Done]) -> None:
-    """Say that a step which goes back to a source gets it as earlier steps left it."""
-    (source,) = use.tables
-    changes = [str(each.use.number) for each in done if each.use.into == source]
-    if changes:
-        steps = f"step {changes[0]}" if len(changes) == 1 else f"steps {', '.join(changes)}"
-        logger.warning(
-            "step %d, %s: reads %s after %s replaced it; give %s into_table: to keep the source",
-            *(use.number, use.name, source, steps, steps),
-        )

@@ -204,7 +204,6 @@ class Cut(SimilarityOptions):
         most: sentences that a cut text has at most.
     """
 
-    measure: Literal["containment", "dice", "jaccard"] = "containment"
     penalty: Annotated[float, Meta(ge=1, le=10)] = 1.2
     column: str
     like: str

@@ -9,11 +9,34 @@ from mtl.base.errors import InputError
 from mtl.base.names import advice
 from mtl.base.typed import check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.audits.sheets.form import ORDER, TEMPLATE
+from mtl.benchmark_making.audits.sheet import FIELDS
+from mtl.benchmark_making.make import filtering, labels, pairs, splitting
 from mtl.benchmark_making.make.sources import RecipeSource
-from mtl.benchmark_making.make.steps import STEPS, TABLES
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import SPLITS
+
+# The steps by name, in the order of docs/how-to/making-tasks.md.
+STEPS: dict[str, type[Any]] = {
+    "keep": filtering.Keep,
+    "duplicates": filtering.Duplicates,
+    "sample": filtering.SampleRows,
+    "top": filtering.Top,
+    "explode": filtering.Explode,
+    "stack": filtering.Stack,
+    "shuffle": filtering.Shuffle,
+    "entities": labels.Entities,
+    "only_item": labels.OnlyItem,
+    "map": labels.Map,
+    "set": labels.Set,
+    "number": labels.Number,
+    "pairs": pairs.PairRows,
+    "similarity": pairs.Similarity,
+    "cut": pairs.Cut,
+    "split": splitting.SplitRows,
+}
+
+# The number of tables that a step takes, where it is not one; None: two or more.
+TABLES = {"stack": None, "pairs": 2}
 
 
 @dataclass
@@ -189,8 +212,8 @@ def _inputs(given: dict[str, Any], count: int | None, last: str | None, section:
 
 def _sheet(given: Any, key: str) -> dict[str, str]:
     fields = _section(given, key)
-    starred = {str(name): f"{name}*" if f"{name}*" in ORDER else str(name) for name in fields}
-    check_known(starred.values(), set(ORDER) - set(TEMPLATE), f"{key}.")
+    starred = {str(name): f"{name}*" if f"{name}*" in FIELDS else str(name) for name in fields}
+    check_known(starred.values(), FIELDS, f"{key}.")
     if len(set(starred.values())) < len(starred):
         raise InputError("names a field twice, with and without the star", key=key)
     return {starred[str(name)]: str(value) for name, value in fields.items()}

@@ -1,4 +1,4 @@
-"""Steps that divide rows into train, dev and test: split, by shares or numbers, and split_by_value, as by domain."""
+"""The step that divides rows into train, dev and test by shares or numbers."""
 
 import logging
 from collections import Counter, defaultdict
@@ -44,7 +44,10 @@ class SplitRows:
         check_one_of(self, "shares", "numbers")
         name = "shares" if self.shares is not None else "numbers"
         given: dict[str, float] = {**(self.shares or {}), **(self.numbers or {})}
-        check_splits(name, given)
+        if unknown := sorted(set(given) - set(SPLITS)):
+            raise InputError(f"must be one of {', '.join(SPLITS)}", key=f"{name}.{unknown[0]}")
+        if not given:
+            raise InputError(f"names at least one of {', '.join(SPLITS)}", key=name)
         if min(given.values()) <= 0:
             raise InputError("must be greater than 0; leave out a split without rows", key=name)
         if self.shares is not None and sum(self.shares.values()) > 1 + 1e-9:
@@ -84,14 +87,6 @@ class SplitRows:
         reasons = ["beyond the rows asked for" if place == REST else None for place in places]
         divided = [row.with_values(**{SPLIT: place}) for row, place in zip(table.rows, places, strict=True)]
         return table.with_rows(work.chosen(divided, reasons), SPLIT)
-
-
-def check_splits(name: str, given: dict[str, float] | dict[str, list[str]]) -> None:
-    """Raise InputError unless the keys are splits, at least one."""
-    if unknown := sorted(set(given) - set(SPLITS)):
-        raise InputError(f"must be one of {', '.join(SPLITS)}", key=f"{name}.{unknown[0]}")
-    if not given:
-        raise InputError(f"names at least one of {', '.join(SPLITS)}", key=name)
 
 
 def _asked(work: Work, options: SplitRows, table: Table) -> dict[str, int]:
@@ -161,34 +156,3 @@ def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dic
         for number in group:
             places[number] = best
     return places
-
-
-@dataclass
-class SplitByValue:
-    """Divide rows by the value of a column, as two domains for training and two others for testing.
-
-    Args:
-        column: the column that decides, as the domain of a review.
-        splits: by split, the values of its rows; rows with other values are dropped.
-    """
-
-    column: str
-    splits: dict[str, list[str]]
-
-    def check(self) -> None:
-        check_splits("splits", self.splits)
-        values = [value for own in self.splits.values() for value in own]
-        if twice := sorted({value for value in values if values.count(value) > 1}):
-            raise InputError(f"{twice[0]!r} is a value of two splits", key="splits")
-
-    def run(self, work: Work, table: Table) -> Table:
-        work.check_columns(table, "column", self.column, lists=False)
-        places = {value: name for name, values in self.splits.items() for value in values}
-        values = table.texts(self.column)
-        if absent := sorted(set(places) - set(values)):
-            raise work.error(f"no row of table {table.name} has {absent[0]!r} in column {self.column!r}", "splits")
-        reasons = [None if value in places else f"{self.column} is {value!r}" for value in values]
-        kept = work.chosen(table.rows, reasons)
-        rows = [row.with_values(**{SPLIT: places[row.cell(self.column)]}) for row in kept]
-        work.facts["reached"] = dict(sorted(Counter(row.cell(SPLIT) for row in rows).items()))
-        return table.with_rows(rows, SPLIT)

@@ -12,8 +12,7 @@ import yaml
 from mtl.base.errors import InputError
 from mtl.base.files import sha256, write_json, write_text
 from mtl.base.version import VERSION
-from mtl.benchmark_making.audits.sheets.draft import draft_sheet
-from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE
+from mtl.benchmark_making.audits.sheet import TO_COMPLETE, draft_sheet
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table
@@ -114,7 +113,7 @@ def write_all(
 def _by_split(recipe: TaskRecipe, id: str, table: Table) -> dict[str, list[SourceRow]]:
     """The rows of a task by split."""
     if SPLIT not in table.columns:
-        problem = f"table {table.name} has no column {SPLIT!r}; divide its rows by a step split, split_by_value or set"
+        problem = f"table {table.name} has no column {SPLIT!r}; divide its rows by a step split or set"
         raise InputError(problem, path=recipe.path, key=f"tasks.{id}.data.table")
     rows: dict[str, list[SourceRow]] = {name: [] for name in SPLITS}
     for row in table.rows:

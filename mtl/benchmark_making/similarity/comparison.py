@@ -1,11 +1,6 @@
-"""How similar two texts are: the units that both have, or the cosine of their TF-IDF vectors.
-
-All numbers that are added up are whole, so that every machine gets the same similarities: units are counted, and TF-IDF weights are
-rounded to 1/2048.
-"""
+"""How similar two texts are: the share of units that both have. Units are counted, so that every machine gets the same similarities."""
 
 import heapq
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +19,6 @@ WORD = re.compile(r"\w{1,200}")
 NGRAM = Meta(ge=1, le=100)  # all n-grams of a text take as many times its memory
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+")
 WORD_END = "▁"  # after the last character of a word
-SCALE = 2048  # of TF-IDF weights: float32 holds the products' sums exactly
 DENSE_UNITS = 128  # the most frequent units: as a sparse matrix they cost most of the time
 LARGEST_PENALTY = 1e30  # float32 holds it
 BLOCK = 2**23  # the most pairs that are compared at once
@@ -39,14 +33,14 @@ class SimilarityOptions:
     Args:
         units: what texts are made of, in lower case: bpe (byte pairs, learned from the texts of the step), words, or characters (n-grams).
         measure: of the sets of units A and B of the first and the second text: containment, |A ∩ B| / |A|; dice, 2 |A ∩ B| / (|A| + |B|);
-            jaccard, |A ∩ B| / |A ∪ B|; tfidf, the cosine of their TF-IDF vectors.
+            jaccard, |A ∩ B| / |A ∪ B|.
         penalty: the similarity is divided by it once for each sentence of the second text (KLEJ, section 3.5: 1.2).
         merges: how many byte pairs are learned.
         ngram: the characters of an n-gram.
     """
 
     units: Literal["bpe", "words", "characters"] = "bpe"
-    measure: Literal["containment", "dice", "jaccard", "tfidf"] = "containment"
+    measure: Literal["containment", "dice", "jaccard"] = "containment"
     penalty: Annotated[float, Meta(ge=1, le=10)] = 1.0
     merges: Annotated[int, Meta(ge=1, le=100_000)] = 4000
     ngram: Annotated[int, NGRAM] = 3
@@ -157,7 +151,7 @@ class TextComparison:
 
     Attributes:
         measure: see `SimilarityOptions`.
-        left, right: float32 (texts, units), whole numbers: 1 for each unit of a text, or its TF-IDF weight × SCALE.
+        left, right: float32 (texts, units), 1 for each unit of a text.
         sizes: the numbers of units of the texts of both sides.
         penalties: what the similarities to each text of the second list are divided by, float64 (second texts,).
     """
@@ -168,15 +162,11 @@ class TextComparison:
         units = units_of(texts, options)
         matrix = _sets(units, texts, title)
         self.sizes = (np.diff(matrix.indptr[: len(lefts) + 1]), np.diff(matrix.indptr[len(lefts) :]))
-        if options.measure == "tfidf":
-            _weight(matrix)
         self.left, self.right = matrix[: len(lefts)], matrix[len(lefts) :]
-        powers = [1.0]
         counts = [len(sentences(text)) if options.penalty != 1 else 0 for text in rights]
-        for _ in range(max(counts, default=0)):
-            # Products, since machines differ in the last digit of a power.
-            powers.append(min(powers[-1] * options.penalty, LARGEST_PENALTY))
-        self.penalties = np.array(powers)[counts]
+        with np.errstate(over="ignore"):  # products, since machines differ in the last digit of a power
+            powers = np.cumprod([1.0, *[options.penalty] * max(counts, default=0)])
+        self.penalties = np.minimum(powers, LARGEST_PENALTY)[counts]
 
     def values(self, shared: np.ndarray, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
         """The similarities of pairs, float64, of the shape of `shared`.
@@ -186,7 +176,6 @@ class TextComparison:
             lefts, rights: indices of the texts; broadcast against `shared`.
         """
         ours, theirs = self.sizes[0][lefts], self.sizes[1][rights]
-        size: np.ndarray | int
         match self.measure:
             case "containment":
                 size = ours
@@ -194,8 +183,6 @@ class TextComparison:
                 size = (ours + theirs) / 2
             case "jaccard":
                 size = ours + theirs - shared
-            case "tfidf":
-                size = SCALE**2
         return shared / (np.maximum(size, 1) * self.penalties[rights])
 
     def pairs(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
@@ -234,13 +221,3 @@ def _sets(units: Units, texts: Sequence[str], title: str) -> csr_matrix:
         indptr.append(indptr[-1] + len(numbers))
     flat = np.concatenate([np.zeros(0, np.int32), *indices])
     return csr_matrix((np.ones(len(flat), np.float32), flat, np.array(indptr)), shape=(len(texts), max(1, len(ids))))
-
-
-def _weight(matrix: csr_matrix) -> None:
-    """Replace 1 by TF-IDF weights in place: ln(texts / texts with the unit) + 1, rows of length SCALE, rounded. A set's unit occurs once."""
-    texts = matrix.shape[0]
-    frequency = np.bincount(matrix.indices, minlength=matrix.shape[1]).tolist()
-    weights = np.array([math.log(texts / count) + 1 if count else 0.0 for count in frequency])[matrix.indices]
-    lengths = np.sqrt(np.add.reduceat(np.append(weights**2, 0.0), matrix.indptr[:-1])) if texts else np.zeros(0)
-    lengths[np.diff(matrix.indptr) == 0] = 1
-    matrix.data[:] = np.rint(SCALE * weights / np.repeat(lengths, np.diff(matrix.indptr)))

@@ -1,21 +1,27 @@
-"""What a sweep consists of, how far it is, and how long the rest is expected to take. Nothing is locked, written or trained."""
+"""What a sweep consists of, how far it is, and how long the rest is expected to take, by the seeds that are finished. Nothing is locked, written or
+trained."""
 
 import csv
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
+from typing import TypeAlias
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.locks import STALE_AFTER, Holder, holder_of
 from mtl.base.untrusted import read_json
-from mtl.benchmark_making.sweeps.durations import DONE, expected_seconds
 from mtl.jobs.job import Job
+from mtl.methods import METHODS
 from mtl.runs.folder import TRAINING
-from mtl.runs.layout import pretrain_folder
+from mtl.runs.layout import pretrain_folder, read_stage
 from mtl.runs.summary import SeedScores
 
 CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ
+DONE = "done.json"  # the record of a stage that is finished
+
+SeedTime: TypeAlias = tuple[float, float]  # seconds of stage 1, also where another run has trained it, and of the rest
 
 
 def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
@@ -41,13 +47,13 @@ def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
     if not left:
         return "\n".join(lines)
     if not known:
-        return "\n".join([*lines, "expected: unknown, since no run like these is finished"])
+        return "\n".join([*lines, "expected: unknown, since no seed of these runs is finished"])
     expectation = f"expected: {format_duration(sum(known))} one after another"
     if at_a_time and at_a_time > 1:
         least = format_duration(max(max(known), sum(known) / at_a_time))
         expectation += f", at least {least} with {at_a_time} at a time"
     if unknown := len(left) - len(known):
-        expectation += f"; unknown for {unknown} more, since no run like theirs is finished"
+        expectation += f"; unknown for {unknown} more, since no seed of their runs is finished"
     return "\n".join([*lines, expectation])
 
 
@@ -98,3 +104,46 @@ def _validations(log: Path) -> Iterator[tuple[int, float]]:
                     yield int(row["step"]) + 1, float(row["dev/average"])
                 except (KeyError, TypeError, ValueError):
                     continue  # a line without a validation, or one that is being written
+
+
+def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
+    """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished seeds of the run.
+
+    Of seeds with the same stage 1, only the first trains it, and none if it is finished.
+    """
+    done = {run.name: {seed for seed in run.config.seeds if run.folder.scores(seed).exists()} for run in runs}
+    parts = {run.name: METHODS[run.config.method].shared(run.config) for run in runs}
+    trained = {(parts[run.name], seed) for run in runs for seed in done[run.name]}
+    expected: dict[str, dict[int, float]] = {}
+    for run in runs:
+        known, part = _expected_time(run), parts[run.name]
+        expected[run.name] = {}
+        for seed in run.config.seeds:
+            if seed in done[run.name]:
+                continue
+            takes = part is not None and (part, seed) in trained
+            takes = takes or (pretrain_folder(run.folder.seed(seed)) / DONE).exists()
+            trained.add((part, seed))
+            if known is not None:
+                expected[run.name][seed] = known[1] + (0.0 if takes else known[0])
+    return expected
+
+
+def _expected_time(job: Job) -> SeedTime | None:
+    """The time of a seed of this run that trains its own stage 1, if it can be told."""
+    times = list(_finished_times(job.folder.path))
+    return (median(stage1 for stage1, _ in times), median(rest for _, rest in times)) if times else None
+
+
+def _finished_times(run: Path) -> Iterator[SeedTime]:
+    """The times of a run's finished seeds."""
+    for path in sorted(run.glob("seed-*/scores.json")):
+        try:
+            scores, stage1_done = read_json(path, SeedScores), (pretrain_folder(path.parent) / DONE)
+            took = stage1_done.exists() and "trained_in" in read_stage(stage1_done)
+        except InputError:
+            continue
+        stage1 = scores["cost"].get("pretrain_seconds") or 0.0
+        # Of the process that finished the seed, which has trained stage 1 unless it took it from another run or continued an interrupted seed.
+        seconds = scores["seconds"] - (0.0 if took else stage1)
+        yield stage1, max(seconds, scores["cost"].get("finetune_seconds") or 0.0)

@@ -16,8 +16,6 @@ from mtl.benchmark_making.annotate.draw import _parts, draw_sample, read_wanted,
 from mtl.data.examples import Example, read_examples
 from mtl.data.sampled import scored_file
 from mtl.jobs.job import load_job
-from mtl.tasks.kinds.labels import Labels
-from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
 
 LABELS = Task(id="t", text=["a"], target="t", kind="labels", labels=["x", "y", "z"], metric="accuracy")
@@ -93,13 +91,11 @@ def test_spans_are_marked() -> None:
     ("settings", "key"),
     [
         ({}, "task"),
-        ({"task": []}, "task"),
         ({"task": "borta"}, "task"),
         ({"task": "kansla", "rows": 31}, "rows"),
         ({"task": "kansla", "rows": 1}, "rows"),
         ({"task": "kansla", "rows": "all"}, "rows"),
         ({"task": "kansla", "seed": -1}, "seed"),
-        ({"task": "kansla", "split": "test"}, "split"),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line_and_nothing_is_written(
@@ -108,18 +104,6 @@ def test_what_cannot_be_drawn_is_one_line_and_nothing_is_written(
     with raises_input_error(key=key):
         write_forms_of(tmp_path, **settings)
     assert not (tmp_path / "forms").exists()
-
-
-def test_a_derived_kind_is_asked_for_as_the_kind_that_it_is_derived_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(TARGET_KINDS, "ordered", type("Ordered", (Labels,), {"derived_from": "labels"}))
-    path = write_kinds_suite(tmp_path)
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("labels: [bad, good]", "kind: ordered\n    labels: [bad, good]"), encoding="utf-8")
-    forms = write_forms_of(tmp_path, suite="kinds.yaml", task="mood", rows=3)
-    asked = content(forms, "mood")
-    assert asked["kind"] == "labels" and asked["instructions"].endswith("Choose the label that fits: bad, good.")
 
 
 def test_words_are_not_asked_for_and_a_missing_file_is_named(tmp_path: Path) -> None:

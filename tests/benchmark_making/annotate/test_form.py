@@ -154,21 +154,3 @@ def test_candidates_are_shown_in_another_order_and_keep_their_index(driver: webd
     form.press("2", Keys.ARROW_LEFT)
     assert form.chosen() == [str(rows[0]["candidates"][1][0])]
     form.check()
-
-
-@in_browser
-def test_dark_and_light_differ_and_nothing_scrolls_sideways_on_a_phone(
-    driver: webdriver.Chrome, tmp_path: Path
-) -> None:
-    file, colours = write_forms_of(tmp_path, task="samma", rows=3) / "samma.html", set()
-    size = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    for scheme in ("light", "dark"):
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        form = Form(driver, file, tmp_path)
-        form.press("1", Keys.ARROW_LEFT)
-        colours.add(driver.execute_script("return getComputedStyle(document.body).backgroundColor"))
-        assert driver.execute_script("return document.documentElement.scrollWidth") <= 360
-    assert len(colours) == 2
-    form.check()

@@ -45,7 +45,7 @@ def positions() -> list[int]:
     return [line - 1 for line in read_key_of(Path("forms"))["tasks"]["grad"]["lines"]]
 
 
-@pytest.mark.parametrize("form", ["tsv", "lines", "ids", "sampled ids", "answers", "sampled answers"])
+@pytest.mark.parametrize("form", ["tsv", "lines", "ids", "sampled ids", "answers", "sampled answers", "rows"])
 def test_each_form_of_predictions(form: str, home: Path) -> None:
     numbers = [4.0, 3.0, 2.0, 1.0]
     words: tuple[str, ...] = ()
@@ -53,6 +53,11 @@ def test_each_form_of_predictions(form: str, home: Path) -> None:
         write("dev_pred_grad.tsv", "label", *map(str, numbers))
     elif form == "lines":
         write("dev_pred_grad.jsonl", *({"prediction": number} for number in numbers))
+    elif form == "rows":
+        lines = (home / "data/grad/dev.jsonl").read_text(encoding="utf-8").strip().split("\n")
+        write(
+            "grad/dev.jsonl", *({**json.loads(line), "prediction": n} for line, n in zip(lines, numbers, strict=True))
+        )
     elif "ids" in form:
         rows = positions() if form == "sampled ids" else range(4)
         write("dev_pred_grad.jsonl", *({"id": f"g{row}", "prediction": numbers[row]} for row in reversed(rows)))
@@ -62,12 +67,6 @@ def test_each_form_of_predictions(form: str, home: Path) -> None:
         (home / "labels.yaml").write_text("grad: {}\n", encoding="utf-8")
         words = ("labels=labels.yaml",)
     assert imported("theirs", *words) == [numbers[row] for row in positions()]
-
-
-def test_files_of_rows(home: Path) -> None:
-    rows = [json.loads(line) for line in (home / "data/grad/dev.jsonl").read_text(encoding="utf-8").split("\n") if line]
-    write("grad/dev.jsonl", *({**row, "prediction": number} for number, row in enumerate(rows)))
-    assert imported("theirs") == positions()
 
 
 def test_a_candidate_that_a_row_does_not_have(

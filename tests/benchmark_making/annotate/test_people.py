@@ -1,19 +1,40 @@
 """`mtl import` of what people answered: their runs, the run of their majority, and how far they agree."""
 
+from dataclasses import replace
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from annotate_parts import answer_lines, read_key_of, write_forms_of, write_lines
 from data_files import read_column, read_json
 
 from mtl.api.cli import main
+from mtl.benchmark_making.annotate.people import (
+    Level,
+    agreement_text,
+    alpha,
+    level_of,
+    majority,
+    majority_text,
+    pair_agreement,
+)
 from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
 from mtl.runs.predictions import FILE
+from mtl.tasks.kinds.number import Number
+from mtl.tasks.metrics import score
+from mtl.tasks.targets import TARGET_KINDS
+from mtl.tasks.task import ScoredRows, Task
 
 NUMBERS = {"Anna": ["0", "2", "8", "7"], "Bo Ek": ["1", "2", "8", "6"], "Cai": ["0", "1", "7", "7"]}
-LABELS = {"Anna": "glad glad arg arg", "Bo Ek": "glad arg arg arg", "Cai": "arg glad arg glad"}
+ANSWERED = {"Anna": "glad glad arg arg", "Bo Ek": "glad arg arg arg", "Cai": "arg glad arg glad"}
+
+LABELS = Task(id="t", text=["a"], target="t", kind="labels", labels=["x", "y", "z"], metric="alpha_nominal")
+NUMBER = Task(id="n", text=["a"], target="t", kind="number", range=[0, 9], metric="alpha_interval")
+ANSWERS = np.random.default_rng(1).integers(0, 3, size=(4, 30)).astype(np.float64)
+ANSWERS[:, :20] = ANSWERS[0, :20]
 
 
 @pytest.fixture
@@ -21,7 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the small suite, forms of two tasks, and the answers of three people."""
     monkeypatch.chdir(tmp_path)
     forms = write_forms_of(tmp_path, task=["kansla", "betyg"], rows=4)
-    for name, answers in LABELS.items():
+    for name, answers in ANSWERED.items():
         write_lines(tmp_path / f"kansla-{name}.tsv", answer_lines(forms, "kansla", name, answers.split()))
         write_lines(tmp_path / f"betyg-{name}.tsv", answer_lines(forms, "betyg", name, NUMBERS[name]))
     return tmp_path
@@ -50,7 +71,7 @@ def test_each_person_and_their_majority_is_a_run_on_the_sample(home: Path, capsy
     lines = (home / "data/dev.tsv").read_text(encoding="utf-8").splitlines()
     rows = read_key_of(home / "forms")["tasks"]["kansla"]["lines"]
     assert gold("people-Anna", "kansla") == [lines[row - 1].split("\t")[1] for row in rows]
-    for name, answers in {**LABELS, "majority": "glad glad arg arg"}.items():
+    for name, answers in {**ANSWERED, "majority": "glad glad arg arg"}.items():
         own = summary(f"people-{name.replace(' ', '-')}")
         right = sum(map(str.__eq__, answers.split(), gold("people-Anna", "kansla")))
         assert own["tasks"]["kansla"]["median"] == 100 * right / 4
@@ -115,15 +136,6 @@ def test_bad_input_is_one_line_and_no_run_is_made(
     assert not Path("runs").exists()
 
 
-def test_more_people_under_the_same_name_are_refused_before_any_run_is_made(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert imported("people", "kansla-Anna.tsv") == 0
-    assert imported("people", "kansla-Bo Ek.tsv", "kansla-Anna.tsv") == 2
-    assert "was made with another configuration (imported.notes" in capsys.readouterr().err.splitlines()[-1]
-    assert [path.name for path in Path("runs/liten").iterdir()] == ["people-Anna"]
-
-
 def test_predictions_of_another_number_of_rows_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "theirs").mkdir()
     for answers, words, problem in (
@@ -134,3 +146,52 @@ def test_predictions_of_another_number_of_rows_are_refused(home: Path, capsys: p
         write_lines(home / "theirs" / FILE.format(split="dev", task="kansla"), ["label", *answers])
         assert imported("theirs", "theirs", *words) == 2
         assert problem in capsys.readouterr().err.splitlines()[-1]
+
+
+def squared_distance(level: Level, one: float, other: float, pooled: list[float]) -> float:
+    """The distances of Krippendorff (2011), as they are written there."""
+    if level is Level.NOMINAL:
+        return float(one != other)
+    if level is Level.INTERVAL:
+        return (one - other) ** 2
+    low, high = sorted((one, other))
+    between = sum(low <= value <= high for value in pooled)
+    return (between - (pooled.count(low) + pooled.count(high)) / 2) ** 2
+
+
+@pytest.mark.parametrize("level", Level)
+def test_alpha_is_that_of_the_definition(level: Level) -> None:
+    pooled = ANSWERS.ravel().tolist()
+    within = [squared_distance(level, *pair, pooled) for row in ANSWERS.T.tolist() for pair in permutations(row, 2)]
+    every = [squared_distance(level, *pair, pooled) for pair in combinations(pooled, 2)]
+    assert alpha(ANSWERS, level) == pytest.approx(1 - np.mean(within) / np.mean(every))
+
+
+def test_alpha_of_two_people_is_that_of_the_metrics_at_the_level_of_the_metric() -> None:
+    for task, level in ((LABELS, Level.NOMINAL), (NUMBER, Level.INTERVAL)):
+        assert 100 * alpha(ANSWERS[:2], level) == pytest.approx(score(task, ANSWERS[0], ScoredRows(ANSWERS[1])))
+    for level in Level:
+        assert alpha(np.tile([0.0, 1.0, 2.0], (3, 1)), level) == alpha(np.zeros((3, 4)), level) == 1
+    levels = {metric: level_of(NUMBER.measured_by(metric)) for metric in ("spearman", "pearson", "pearson+spearman")}
+    assert levels == {"spearman": Level.ORDINAL, "pearson": Level.INTERVAL, "pearson+spearman": Level.INTERVAL}
+    assert level_of(LABELS) is Level.NOMINAL
+
+
+def test_a_kind_that_is_derived_from_numbers_has_their_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TARGET_KINDS, "stars", type("Stars", (Number,), {"derived_from": "number"}))
+    stars = replace(NUMBER, kind="stars")
+    assert level_of(stars) is Level.INTERVAL and "is the mean of the numbers" in majority_text(stars, 0, 3)
+
+
+def test_ties_go_to_the_person_who_agrees_most_and_pairs_and_alpha_in_words() -> None:
+    answers = np.array([[0.0, 0, 2, 0], [1, 0, 1, 1], [2, 0, 1, 1]])
+    chosen, tied = majority(answers, Level.NOMINAL)
+    assert chosen.tolist() == [1, 0, 1, 1] and tied == 1
+    assert "of the 1 tied rows" in majority_text(LABELS, tied, 3)
+    assert majority(answers, Level.INTERVAL)[0].tolist() == [1, 0, 4 / 3, 2 / 3]
+    two = np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]])
+    assert agreement_text(LABELS, ["Anna", "Bo"], two) == (
+        "Agreement on t (4 rows): Krippendorff's α, nominal, of Anna, Bo: 0.667; equal answers: Anna and Bo 75.0%."
+    )
+    assert pair_agreement(two[0], two[1], Level.INTERVAL) == -0.25
+    assert "mean absolute difference: Anna and Bo 0.25." in agreement_text(NUMBER, ["Anna", "Bo"], two)

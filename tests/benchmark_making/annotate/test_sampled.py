@@ -26,21 +26,6 @@ def write(folder: Path, **changes: Any) -> Path:
     return folder / "key.json"
 
 
-def test_a_dataset_has_only_the_rows_of_the_sample(suite: Suite, tmp_path: Path) -> None:
-    key = read_key(tmp_path / "forms/key.json", suite, tmp_path / "data")
-    lines = {id: own["lines"] for id, own in key["tasks"].items()}
-    dataset = load_dataset(suite, list(suite.tasks.values()), tmp_path / "data", 0.1, lines)
-    whole = load_dataset(suite, list(suite.tasks.values()), tmp_path / "data", 0.1)
-    for id, rows, of in (("kansla", 4, 30), ("samma", 4, 6), ("betyg", 30, 30)):
-        task = suite.tasks[id]
-        every = whole.scored(task).targets
-        chosen = dataset.samples[id].positions if id in dataset.samples else range(of)
-        assert dataset.scored(task).targets.tolist() == every[list(chosen)].tolist()
-        assert (len(dataset.scored(task)), len(every)) == (rows, of)
-        assert dataset.scored_rows[id].get("lines") == lines.get(id)
-        assert len(dataset.splits[id]["train"]) == len(whole.splits[id]["train"])
-
-
 def test_a_key_that_does_not_fit_and_lines_that_are_no_rows(suite: Suite, tmp_path: Path) -> None:
     changes = (
         ({"sha256": "0" * 64}, "tasks.kansla.sha256"),

@@ -1,7 +1,6 @@
 """What tasks give away: parts of rows, words, classes and splits."""
 
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from mtl.benchmark_making.audits.artefacts import (
     EVERYTHING,
     LENGTHS,
     OVERLAP,
-    SHUFFLED,
     Artefacts,
     PartScore,
     find_artefacts,
@@ -97,15 +95,14 @@ def scores_of(found: Artefacts) -> dict[str, PartScore]:
 def test_a_task_that_needs_both_texts_gives_nothing_away_but_its_overlap(tmp_path: Path) -> None:
     pair, single = find_artefacts(suite_job(tmp_path))
     parts = [score.part for score in pair.scores]
-    assert parts == [EVERYTHING, "first text alone", "second text alone", SHUFFLED, LENGTHS, OVERLAP, CONSTANT]
-    assert [score.part for score in single.scores] == [EVERYTHING, SHUFFLED, LENGTHS, CONSTANT]
+    assert parts == [EVERYTHING, "first text alone", "second text alone", LENGTHS, OVERLAP, CONSTANT]
+    assert [score.part for score in single.scores] == [EVERYTHING, LENGTHS, CONSTANT]
     scores = scores_of(pair)
     assert scores[CONSTANT].score == 50 and scores[OVERLAP].score > 90
     assert all(score.interval[0] <= score.score <= score.interval[1] for score in pair.scores)
     assert scores[CONSTANT].gain == (0, 0) and scores[EVERYTHING].gain[0] > 30
     assert kinds(pair) == ["artefact: overlap alone"] and kinds(single) == []
     assert pair.words is not None and not pair.words.telling
-    assert pair.gap is None  # no test rows with targets
     (shift,) = pair.shifts
     assert shift.interval[0] < 0.5 < shift.interval[1] or abs(shift.area - 0.5) < 0.1
 
@@ -126,26 +123,13 @@ def test_classes_and_splits_that_differ(tmp_path: Path) -> None:
     dev = [row for number, row in enumerate(dev) if row[2] == "yes" or number % 8 == 1]
     pair, _ = find_artefacts(suite_job(tmp_path, dev=dev))
     assert pair.classes is not None and pair.classes.rows["train"].tolist() == [150, 150]
-    assert pair.classes.rows["dev"].tolist() == [25, 100] and pair.classes.tokens["train"].tolist() == [12, 12]
+    assert pair.classes.rows["dev"].tolist() == [25, 100]
     # Pearson's test of a table of two by two, with Yates's correction.
     square = 425 * (abs(150 * 100 - 150 * 25) - 425 / 2) ** 2 / (300 * 125 * 175 * 250)
     assert pair.classes.p == pytest.approx(math.erfc(math.sqrt(square / 2)))
     (shift,) = pair.shifts
     assert (shift.split, shift.area) == ("dev", 1) and shift.interval == (1, 1)
     assert {"artefact: class shares", "artefact: shift"} <= set(kinds(pair))
-
-
-def test_dev_and_test_of_different_difficulty(tmp_path: Path) -> None:
-    suite_job(tmp_path)
-    hard = [(first, second, "no" if i % 4 else "yes") for i, (first, second, _) in enumerate(rows(200, 2, None))]
-    write_rows(tmp_path, test=hard)
-    made = change_suite(tmp_path, "test: null", "test: test.tsv")
-    pair, _ = find_artefacts(made)
-    assert pair.gap is not None and pair.gap.dev == scores_of(pair)[EVERYTHING].score
-    assert pair.gap.interval[0] <= pair.gap.dev - pair.gap.test <= pair.gap.interval[1]
-    assert ("artefact: dev and test" in kinds(pair)) == (pair.gap.interval[0] > 0)
-    assert pair.gap.dev > pair.gap.test + 15  # every other pair of the same words is called another: 25
-    assert "| difference |" in re.sub(" +", " ", render_artefacts(made.suite, [pair]))
 
 
 def test_the_words_of_candidates_and_of_too_few_rows() -> None:
@@ -176,8 +160,10 @@ def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path, capsys: pytest.
     assert shown == render_artefacts(made.suite, [pair]) + "\n"
     assert "“2: inte” no 100% of 150 rows (all: 50%)" in shown and "### Splits" in shown
     assert main(["audit", "--artefacts", "--strict", *words]) == 1
-    with pytest.raises(SystemExit, match="2"):
-        main(["audit", "--artefacts", "--sheet", "par", *words])
+    labels = 'labels: ["no", "yes"]\n    metric: '
+    made = change_suite(tmp_path, f"{labels}accuracy", f"kind: multi_label\n    {labels}micro_f1")
+    with raises_input_error(key="tasks"):  # several labels a row
+        find_artefacts(made)
 
 
 def test_a_question_with_several_answers_does_not_tell_the_split() -> None:
@@ -221,53 +207,11 @@ def test_a_rare_class_has_large_scores_by_chance() -> None:
     assert found.tested == 61 and z > found.threshold and found.telling == []
 
 
-def test_rows_that_are_in_train_are_found(tmp_path: Path) -> None:
-    train = rows(300, 0, None)
-    swapped = [(second, first, label) for first, second, label in train[:10]]
-    pair, single = find_artefacts(suite_job(tmp_path, dev=[*train[10:50], *swapped, *rows(50, 1, None)]))
-    assert [(each.split, each.count, each.rows) for each in pair.repeats] == [("dev", 50, 100)]
-    assert "artefact: repeats" in kinds(pair) and single.repeats[0].count == 40
-
-
-def test_several_floors_read_the_same_parts(tmp_path: Path) -> None:
-    made = suite_job(tmp_path, "second")
-    pair, single = find_artefacts(made, ["naive_bayes", "svm", "naive_bayes"])
-    by_floor = [(part, floor) for part in (EVERYTHING, SHUFFLED) for floor in ("naive_bayes", "svm")]
-    assert [(score.part, score.floor) for score in single.scores] == [*by_floor, (LENGTHS, ""), (CONSTANT, "")]
-    (alone,) = find_artefacts(job([*settings_of(tmp_path), "tasks=[par]"]), ["svm"])
-    assert [score for score in pair.scores if score.floor != "naive_bayes"] == alone.scores
-    shown = re.sub(" +", " ", render_artefacts(made.suite, [pair, single]))
-    assert shown.count("| par | dev | naive_bayes |") == shown.count("| par | dev | svm |") == 1
-    (finding,) = [found for found in artefact_findings([pair], PERCENT) if found.kind == "artefact: second text alone"]
-    assert finding.what.startswith("second text alone (")  # of the better floor alone
-
-
-def test_floors_that_cannot_read_parts_or_tasks(tmp_path: Path) -> None:
-    made = suite_job(tmp_path)
-    for floors, key in ((["svm", "lstm"], "floors"), (["static"], "embeddings"), ([], "floors"), ("svm", "floors")):
-        with raises_input_error(key=key):
-            find_artefacts(made, floors)
-    numbers = [(first, second, "1.5") for first, second, _ in rows(30, 0, None)]
-    write_rows(tmp_path, train=numbers, dev=numbers)
-    made = change_suite(tmp_path, 'labels: ["no", "yes"]\n    metric: accuracy', "range: [0, 2]\n    metric: spearman")
-    with raises_input_error(key="tasks"):
-        find_artefacts(made, ["naive_bayes"])
-
-
-def test_floors_are_for_artefacts_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    suite_job(tmp_path)
-    for other in ([], ["--sheet", "par"], ["--write-clean", str(tmp_path / "clean")]):
-        assert main(["audit", *settings_of(tmp_path), *other, "--floors", "svm"]) == 2
-        assert "--floors svm: is for --artefacts only" in capsys.readouterr().err
-    assert main(["audit", "--artefacts", *settings_of(tmp_path), "tasks=[en]", "--floors", "naive_bayes"]) == 0
-    assert "| en | dev | naive_bayes |" in re.sub(" +", " ", capsys.readouterr().out)
-
-
 PAIR = Task("t", kind="labels", text=["a", "b"], target="y", labels=["n", "y"], metric="accuracy")
 
 
 def score_of(part: str, score: float, gain: tuple[float, float]) -> PartScore:
-    return PartScore(part, "svm" if part != CONSTANT else "", score, (score - 5, score + 5), gain)
+    return PartScore(part, score, (score - 5, score + 5), gain)
 
 
 @pytest.mark.parametrize(
@@ -279,18 +223,11 @@ def test_a_part_is_a_finding_where_it_surely_gains_much(
     """Of the 40 points that everything gains, a quarter, and a tenth at the lower end of the interval."""
     parts = ((EVERYTHING, 90.0, (35.0, 45.0)), ("first text alone", score, gain), (CONSTANT, 50.0, (0.0, 0.0)))
     scores = [score_of(*part) for part in parts]
-    assert kinds(Artefacts(PAIR, scores, None, None, [], [])) == ["artefact: first text alone"] * is_found
+    assert kinds(Artefacts(PAIR, scores, None, None, [])) == ["artefact: first text alone"] * is_found
 
 
-def test_a_split_by_groups_is_as_meant_and_of_several_floors_the_best_one_with_a_part_decides() -> None:
+def test_a_split_by_groups_is_as_meant() -> None:
     scores = [score_of(EVERYTHING, 90, (35, 45)), score_of(CONSTANT, 50, (0, 0))]
     for group, found in ((None, ["artefact: shift"]), ("author", [])):
         shifts = [Shift("dev", 0.9, (0.85, 0.95))]
-        assert kinds(Artefacts(replace(PAIR, group=group), scores, None, None, shifts, [])) == found
-    # The first floor has more from the part, and still more from everything: what is said of the part is said of it.
-    scores = [
-        replace(score_of(part, score, (5, 50)), floor=floor)
-        for floor, everything, first in (("svm", 95, 58), ("static", 65, 55))
-        for part, score in ((EVERYTHING, everything), ("first text alone", first))
-    ]
-    assert kinds(Artefacts(PAIR, [*scores, score_of(CONSTANT, 50, (0, 0))], None, None, [], [])) == []
+        assert kinds(Artefacts(replace(PAIR, group=group), scores, None, None, shifts)) == found

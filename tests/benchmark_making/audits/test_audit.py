@@ -1,13 +1,24 @@
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from audit_parts import only
+from audit_parts import LABELS, only, part
 from command_line import job
-from kinds_suite import write_kinds_suite
+from data_files import sentences, write_table
 from small_suite import write_tsv
 
 from mtl.api.cli import main
-from mtl.benchmark_making.audits.audit import Audit, audit
+from mtl.benchmark_making.audits.audit import Audit, audit, column_findings, label_findings
+from mtl.benchmark_making.audits.findings import Part
+from mtl.data.splits import read_split
+from mtl.tasks.task import Layout, Task
+
+SETS = Task("t", kind="multi_label", text=["text"], target="label", labels=["joy", "Joy", "-"], metric="micro_f1")
+ROWS = 40
+TEXTS = sentences(ROWS)
+MOODS = ["glad", "arg", "glad", "glad", "arg"] * 8
+COLUMNS = {"text": TEXTS, "label": MOODS, "name": [f"{mood}!" for mood in MOODS], "tone": ["a", "b", "b", "c"] * 10}
 
 
 def run(settings: list[str], *more: str) -> Audit:
@@ -42,21 +53,6 @@ def test_clean_suite_has_no_finding(settings: list[str]) -> None:
     assert rows["kansla", "test"] == "10" and rows["samma", "train"] == "60" and rows["samma", "dev (held out)"] == "6"
     assert ["kansla", "train", "glad 66.7%, arg 33.3%"] in cells
     assert "- samma has no dev file: 6 of its 60 training rows are held out as dev." in done.report
-    same = "- betyg has the same texts as kansla in train, dev and test, but other targets in train and dev"
-    assert same in done.report
-
-
-def test_findings_about_texts_are_not_repeated_for_a_task_with_the_same_texts(settings: list[str], data: Path) -> None:
-    """kansla and betyg have the same texts: a blank text is one finding, a repeated row one finding per task, by its target."""
-    for folder, target in (("", "glad"), ("scores", "3")):
-        path = data / folder / "train.tsv"
-        rows = lines_of(path)
-        write_tsv(path, *rows, ("", target), ("sol", target), ("sol", target))
-    assert kinds(run(settings)) == [
-        ("blank", "kansla", "train", 1),
-        ("duplicates", "kansla", "train", 1),
-        ("duplicates", "betyg", "train", 1),
-    ]
 
 
 def test_unreadable_file_is_a_finding_and_the_audit_continues(settings: list[str], data: Path) -> None:
@@ -128,18 +124,6 @@ def test_texts_in_another_task_s_training_rows(settings: list[str], data: Path) 
     assert found == [("shared across", "kansla", "dev", 1), ("shared", "betyg", "dev", 1)]
 
 
-def test_whitespace_csv_quoting_and_targets_of_test_rows_give_notes(settings: list[str], data: Path) -> None:
-    header, *rows = lines_of(data / "test.tsv")
-    texts = (*(text for (text,) in rows), " kant", '"öppet', "nästa", 'slut"')
-    write_tsv(data / "test.tsv", (*header, "label"), *((text, "glad") for text in texts))
-    done = run(settings)
-    assert done.findings == []
-    assert "- Rows with a text that begins or ends with whitespace: 1 of kansla test." in done.report
-    # The mark at the start of a row begins a quoted cell, which ends three rows later.
-    assert "would find 12 of 14 rows of kansla test." in done.report
-    assert "- kansla: its test file also has the targets; a run does not read them." in done.report
-
-
 def test_strict_gives_exit_status_1_if_there_are_findings(
     settings: list[str], data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,6 +145,7 @@ def test_strict_gives_exit_status_1_if_there_are_findings(
     ("arguments", "message"),
     [
         (["data_dir=none"], "none: no such folder; the data of suite liten should be there"),
+        (["suite=klej-sample", "data_dir=none"], "get it with: mtl data klej-sample"),
         (["data_dir=."], ".: has no file of kansla, samma, betyg (train.tsv, …)"),
         (["embeddings=fasttext", "embeddings.path=none.bin"], "none.bin: no such vectors"),
     ],
@@ -183,14 +168,59 @@ def test_bad_input_gives_one_line_and_exit_status_2(
     assert printed.out == ""
 
 
-def test_missing_data_error_names_the_command_that_downloads_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["audit", "suite=klej"]) == 2
-    assert "data/klej: no such folder" in capsys.readouterr().err
-    assert main(["audit"]) == 2
-    assert "get it with: mtl data klej-sample" in capsys.readouterr().err
-    suite = write_kinds_suite(tmp_path)  # a task is audited without the one that answers it
-    assert main(["audit", f"suite={suite}", "data_dir=data", "embeddings.dim=12", "tasks=[mood-elsewhere]"]) == 0
-    assert "| mood-elsewhere | test" in capsys.readouterr().out
+def read(task: Task, columns: dict[str, list[str]], folder: Path) -> Part:
+    path = write_table(folder / "train.tsv", list(columns), list(zip(*columns.values(), strict=True)))
+    return Part(task, "train", "train.tsv", read_split(task, path, "train", Layout()))
+
+
+@pytest.mark.parametrize(
+    ("task", "targets", "said"),
+    [
+        (
+            replace(LABELS, labels=["glad", "Glad", "arg"]),
+            [0.0, 1.0, 2.0],
+            ['"glad" (2 rows), "Glad" (2 rows): one label'],
+        ),
+        (replace(LABELS, labels=["glad", "?"]), [0.0, 1.0, 1.0], ['"?" (4 rows) may stand for no label']),
+        (SETS, ["joy", "joy;Joy", "-"], ['"joy" (4 rows), "Joy" (2 rows): one label', '"-" (2 rows) may stand']),
+        (LABELS, [0.0, 1.0, 1.0], []),
+    ],
+)
+def test_spellings_and_placeholders(task: Task, targets: list[Any], said: list[str]) -> None:
+    parts = {split: part("a", "b", "c", targets=targets, task=task, split=split) for split in ("train", "dev")}
+    found = label_findings({**parts, "test": part("d", task=task, split="test")})
+    assert [finding.kind for finding in found] == ["label names"] * len(said)
+    assert all(finding.what.startswith(words) for finding, words in zip(found, said, strict=True))
+
+
+def test_labels_of_one_split_alone() -> None:
+    task = replace(LABELS, labels=["glad", "arg", "Arg!"])
+    parts = {
+        "train": part("a", "b", targets=[0.0, 1.0], task=task),
+        "dev": part("c", targets=[2.0], task=task, split="dev"),
+    }
+    (finding,) = label_findings(parts)
+    assert 'no training row has "Arg!", which 1 row of dev have' in finding.what
+    assert (
+        label_findings(
+            {"train": part("a", targets=[3.5], task=replace(LABELS, kind="number", labels=None, range=[0, 5]))}
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(("key", "role"), [("text", "an input"), ("group", "the group")])
+def test_a_column_that_follows_from_the_target(key: str, role: str, tmp_path: Path) -> None:
+    task = replace(LABELS, **{key: ["text", "name"] if key == "text" else "name"})
+    (finding,), notes = column_findings(read(task, COLUMNS, tmp_path), tmp_path)
+    assert finding.kind == "dependent" and f'column "name", {role}, follows from the target' in finding.what
+    assert notes == ['kansla: "tone" (3 values) could be the target, too; the task reads "label".']
+
+
+def test_columns_of_a_task_without_findings(tmp_path: Path) -> None:
+    columns = {"text": TEXTS, "label": MOODS, "source": ["a", "b"] * 20}
+    assert column_findings(read(LABELS, columns, tmp_path), tmp_path) == ([], [])
+    flags = {"text": TEXTS, "glad": ["0", "1"] * 20, "arg": ["1", "1", "0", "0"] * 10}
+    task = replace(SETS, target="glad + arg", labels=["glad", "arg"])
+    assert column_findings(read(task, flags, tmp_path), tmp_path) == ([], [])
+    assert column_findings(part("a", "b"), tmp_path) == ([], [])

@@ -10,8 +10,7 @@ from small_suite import write_tsv
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.benchmark_making.audits.clean import copy_rows, write_clean
-from mtl.benchmark_making.audits.near import Near, find_near, near_findings
+from mtl.benchmark_making.audits.near import Near, copy_rows, find_near, near_findings, write_clean
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.similarity.comparison import ngrams
 from mtl.jobs.job import Job
@@ -60,7 +59,7 @@ def lines(near: list[Near], split: str, source: str) -> list[tuple[int, int]]:
     return [(each.row.line, each.match.line) for each in hits]
 
 
-def test_rows_that_are_nearly_the_same(tmp_path: Path) -> None:
+def test_rows_that_are_nearly_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ((_, near),) = find_near(suite_job(tmp_path), 0.8)
     assert lines(near, "dev", "train") == [(2, 2)]
     assert lines(near, "train", "train") == [(3, 2), (6, 5)]
@@ -72,6 +71,9 @@ def test_rows_that_are_nearly_the_same(tmp_path: Path) -> None:
     found = {(finding.split, finding.count): finding.what for finding in near_findings(near)}
     assert set(found) == {("train", 2), ("dev", 1), ("test", 1)}
     assert "1 of them with the same target" in found["train", 2]
+    assert main(["audit", *settings_of(tmp_path), "--near", "--strict"]) == 1
+    printed = capsys.readouterr().out
+    assert "| ton  | dev   |    2 |                   1 |                 0 |" in printed and "3 findings" in printed
     ((_, equal),) = find_near(suite_job(tmp_path), 1)
     assert lines(equal, "dev", "train") == [] and lines(equal, "test", "dev") == [(2, 3)]
 
@@ -89,9 +91,10 @@ def test_marked_words_tell_equal_texts_apart(tmp_path: Path) -> None:
 
 
 def test_a_copy_without_leaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = suite_job(tmp_path)
+    suite_job(tmp_path)
     out = tmp_path / "clean"
-    assert "2 of 5 rows of ton train, 1 of 2 rows of ton dev left out" in write_clean(made, 0.8, out)
+    assert main(["audit", *settings_of(tmp_path), "--write-clean", str(out)]) == 0
+    assert "2 of 5 rows of ton train, 1 of 2 rows of ton dev left out" in capsys.readouterr().out
     kept = (out / "data/train.tsv").read_text(encoding="utf-8").splitlines()
     assert kept == ["text\tlabel", *("\t".join(row) for row in ROWS["train"][2:])]
     assert (out / "data/test.tsv").read_bytes() == (tmp_path / "data/test.tsv").read_bytes()
@@ -142,16 +145,6 @@ def test_what_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         assert not (tmp_path / "clean").exists()
     assert main(["audit", *settings_of(tmp_path), "--share", "0.9"]) == 2
     assert "--share 0.9: is for --near and --write-clean only" in capsys.readouterr().err
-
-
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    suite_job(tmp_path)
-    settings = settings_of(tmp_path)
-    assert main(["audit", *settings, "--near", "--strict"]) == 1
-    printed = capsys.readouterr().out
-    assert "| ton  | dev   |    2 |                   1 |                 0 |" in printed and "3 findings" in printed
-    assert main(["audit", *settings, "--write-clean", str(tmp_path / "clean")]) == 0
-    assert "removed.jsonl" in capsys.readouterr().out
 
 
 def test_only_plain_files_with_a_row_a_line_are_copied_without_rows(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ LISTS = table_of(**{"id": ["a", "b", "c"], "parts[]": [["p", "q"], [], ["p"]]})
         ({"column": "label", "without": ["x", "z"]}, [1]),
         ({"column": "text", "words": [2, 3]}, [1, 2]),
         ({"column": "text", "words": [3, None]}, [2]),
-        ({"column": "text", "characters": [None, 4]}, [0, 3]),
         ({"column": "size", "number": [0, 2.5]}, [0, 1]),
     ],
 )
@@ -64,7 +63,6 @@ def test_sample_draws_rows_of_a_class_and_top_keeps_the_first_of_equal_rows() ->
     assert len(work.dropped) == 40
     assert column(do("sample", numbered(100), column="label", values=["x"], number=10), "id") == column(table, "id")
     assert column(table, "id") == sorted(column(table, "id"), key=int)
-    assert len(do("sample", numbered(100), share=0.25).rows) == 25
     table = table_of(group=["a", "a", "a", "b", "b"], value=["1", "2", "2", "0.1", "0.5"])
     assert column(do("top", table, group="group", by="value", most=1), "value") == ["2", "0.5"]
     kept = do("top", table, group="group", by="value", most=2, order="lowest", at_least=0.2)

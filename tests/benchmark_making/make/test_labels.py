@@ -28,15 +28,13 @@ def test_only_item_drops_rows_with_several() -> None:
     assert column(do("only_item", table), "label") == ["per", "org"]
 
 
-def test_map_set_rename_and_number_make_columns() -> None:
+def test_map_set_and_number_make_columns() -> None:
     table = table_of(label=["date", "time", "per"])
     kept = do("map", table, column="label", values={"date": "time"}, others="keep")
     assert column(kept, "label") == ["time", "time", "per"]
     dropped, work = work_of("map", table, column="label", values={"per": "1"}, others="drop", into="target")
     assert column(dropped, "target") == ["1"] and len(work.dropped) == 2
     assert column(do("set", table_of(a=["1", "2"]), values={"split": "dev"}), "split") == ["dev", "dev"]
-    table = do("rename", table_of(a=["1"], b=["2"]), columns={"a": "b", "b": "c"})
-    assert table.columns == ["b", "c"] and (column(table, "b"), column(table, "c")) == (["1"], ["2"])
     # A number is an exact mean.
     table = table_of(a=["1", "0.1", "2"], b=["2", "0.2", "3"], c=["2", "0.3", "2.5"])
     assert column(do("number", table, columns=["a", "b", "c"], into="mean", decimals=2), "mean") == [1.67, 0.2, 2.5]

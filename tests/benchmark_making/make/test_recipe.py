@@ -54,7 +54,6 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         (step("keep", table="none", column="label", values=["x"]), "steps.1.keep.table"),
         (step("map", column="label", values={"x": True}), "steps.1.map.values.x"),
         (step("map", column="label", values={"x": "y"}, others="skip"), "steps.1.map.others"),
-        (step("sample"), "steps.1.sample.number"),
         (step("sample", number=0), "steps.1.sample.number"),
         (step("sample", column="label", number=1), "steps.1.sample.column"),
         (step("duplicates", columns=["label"], near=1.5), "steps.1.duplicates.near"),
@@ -75,8 +74,6 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "dev": 0.2}}]}, "steps.1.split.shares"),
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "valid": 0.1}}]}, "steps.1.split.shares.valid"),
         ({"steps": [{"step": "split", "numbers": {"train": 5, "dev": 0}}]}, "steps.1.split.numbers"),
-        ({"steps": [{"step": "split_by_value", "column": "label", "splits": {"train": ["x"], "test": ["x"]}}]}, "steps.1.split_by_value.splits"),
-        ({"steps": [{"step": "split_by_value", "column": "label", "splits": {}}]}, "steps.1.split_by_value.splits"),
     ],
 )  # fmt: skip
 def test_a_bad_recipe_is_an_error_at_its_key(keys: dict[str, Any], key: str, tmp_path: Path) -> None:

@@ -49,17 +49,6 @@ def test_lists_nested_keys_and_the_recipe_s_names_are_columns(tmp_path: Path) ->
     assert column(read(tmp_path, "a.tsv", "x\ty\nz\tw\n", header=["one", "two"]), "two") == ["y", "w"]
 
 
-def test_signs_of_comments_and_words_that_stand_for_others(tmp_path: Path) -> None:
-    tabs = read(tmp_path, "a.tsv", "# a remark\n#sun\tO\nshines\tO\n\n#\tO\n1\tO\n", tokens=TokenColumns(1, 2))
-    assert column(tabs, "tokens[]") == [["#sun", "shines"], ["#", "1"]]
-    spaces = read(tmp_path, "a.txt", "# text = #sun shines\n#sun O\nshines O\n\n# O\n1 O\n", tokens=TokenColumns(1, 2))
-    assert column(spaces, "tokens[]") == [["#sun", "shines"], ["#", "1"]] and column(spaces, "text")[0] == "#sun shines"
-    content = "1-2\tzum\t_\n1\tzu\tO\n2\tdem\tO\n2.1\tgehen\t_\n3\tSee\tB-place\n"
-    assert column(read(tmp_path, "a.conllu", content, tokens=TokenColumns(2, 3)), "tokens[]") == [["zu", "dem", "See"]]
-    (row,) = read(tmp_path, "a.txt", "1-2\tO\nwon\tO\n", tokens=TokenColumns(1, 2)).rows
-    assert row.items("tokens[]") == ["1-2", "won"]
-
-
 def test_a_source_is_no_link_out_of_the_recipe_s_folder(tmp_path: Path) -> None:
     (tmp_path / "secret.tsv").write_text("text\nSECRET\n", encoding="utf-8")
     (tmp_path / "r").mkdir()
@@ -71,11 +60,8 @@ def test_a_source_is_no_link_out_of_the_recipe_s_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "keys", "line"),
     [
-        (b"a\tO\nb\n", {"tokens": TokenColumns(1, 2)}, 2),  # too few cells
-        (b"# text = nothing\n\n", {"tokens": TokenColumns(1, 2)}, None),
         (b"a\t\xff\n", {"tokens": TokenColumns(1, 2)}, 1),
         (b"a\tO\n", {"tokens": TokenColumns(1, 3)}, 1),
-        (None, {}, None),
         (None, {"tokens": TokenColumns(1, 2)}, None),
     ],
 )

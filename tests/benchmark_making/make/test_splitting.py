@@ -19,7 +19,7 @@ def corpus(rows: int, keys: int) -> Table:
     return table_of(id=[str(row) for row in range(rows)], author=names, label=labels)
 
 
-def test_shares_numbers_and_values_make_splits_that_are_exact_and_stratified() -> None:
+def test_shares_and_numbers_make_splits_that_are_exact_and_stratified() -> None:
     table, work = work_of("split", corpus(1000, 10), shares=SHARES, stratify="label")
     assert Counter(column(table, "split")) == {"train": 800, "dev": 100, "test": 100} == work.facts["reached"]
     counts = Counter(column(table, "label"))
@@ -28,9 +28,6 @@ def test_shares_numbers_and_values_make_splits_that_are_exact_and_stratified() -
             assert abs(work.facts["strata"][name][label] - share * rows) <= 1.5
     table, work = work_of("split", corpus(1000, 10), numbers={"train": 300, "test": 37}, stratify="label")
     assert Counter(column(table, "split")) == {"train": 300, "test": 37} and len(work.dropped) == 663
-    table = table_of(domain=["a", "b", "c", "d"])
-    done, work = work_of("split_by_value", table, column="domain", splits={"train": ["a", "b"], "test": ["d"]})
-    assert column(done, "split") == ["train", "train", "test"] and work.dropped[0].reason == "domain is 'c'"
 
 
 @pytest.mark.parametrize("keys", [20, 300])

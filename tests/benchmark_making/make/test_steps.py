@@ -23,18 +23,13 @@ THIRDS = {"train": 0.8, "dev": 0.1, "test": 0.1}
         ("explode", [LISTS], {"column": "id", "item": "x"}, "column"),
         ("map", [table_of(label=["a"])], {"column": "label", "values": {"a": "x", "b": "y"}}, "values"),
         ("set", [TEXTS], {"values": {"split": "valid"}}, "values.split"),
-        ("rename", [TEXTS], {"columns": {"text": "label"}}, "columns"),
-        ("rename", [TEXTS], {"columns": {"none": "y"}}, "columns"),
-        ("rename", [TEXTS], {"columns": {"text": "text[]"}}, "columns"),
-        ("rename", [TEXTS], {"columns": {"text": ""}}, "columns.text"),
-        ("rename", [TEXTS], {"columns": {"text": ["b"]}}, "columns.text"),
         ("split", [table_of(author=["a"] * 10)], {"shares": THIRDS, "keys": ["author"]}, "keys"),
         ("split", [table_of(author=["", ""])], {"shares": THIRDS, "keys": ["author"]}, "keys"),
         ("split", [table_of(id=[*"0123456789"])], {"numbers": {"train": 8, "dev": 3}}, "numbers"),
         ("split", [table_of(id=["0", "1", "2"])], {"shares": THIRDS}, "shares.test"),
-        ("split_by_value", [TEXTS], {"column": "label", "splits": {"train": ["x", "y"], "test": ["z"]}}, "splits"),
         ("pairs", [TEXTS, table_of(label=["x"])], PAIRED, "texts"),
         ("pairs", [TEXTS, TEXTS], {**PAIRED, "same": "split"}, "same"),
+        ("pairs", [table_of(text=["a"], label=["x"], similarity=["1"])] * 2, PAIRED, "into"),
     ],
 )
 def test_an_option_that_the_table_does_not_fit(
@@ -82,12 +77,6 @@ def test_a_step_counts_before_it_makes_too_much(
     monkeypatch.setattr("mtl.benchmark_making.make.table.MOST_VALUES", 12)
     with raises_input_error(file="recipe.yaml", key=f"steps.1.{option}"):
         do(step, *tables, **options)
-
-
-def test_a_pair_has_no_column_twice() -> None:
-    once = do("pairs", THREE, THREE, **PAIRED)
-    with raises_input_error(key="steps.1.pairs.into"):
-        do("pairs", once, once, **PAIRED)
 
 
 @pytest.mark.parametrize(

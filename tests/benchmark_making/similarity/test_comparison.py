@@ -6,7 +6,6 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from mtl.benchmark_making.similarity.comparison import (
     BytePairs,
@@ -68,14 +67,3 @@ def test_overlaps_are_those_of_sets(measure: str, units: str) -> None:
         sizes = {"containment": len(ours), "dice": (len(ours) + len(theirs)) / 2, "jaccard": len(ours | theirs)}
         expected = len(ours & theirs) / max(1, sizes[measure]) / 1.2 ** len(sentences(TEXTS[right]))
         assert comparison.pairs(np.array([left]), np.array([right])).tolist() == [pytest.approx(expected)]
-
-
-def test_tfidf_is_that_of_scikit_learn() -> None:
-    options = SimilarityOptions(units="words", measure="tfidf")
-    texts = [*TEXTS[:2], "cat mat", "the the dog sat"]
-    comparison = TextComparison(texts[:2], texts[2:], options, "")
-    reference = TfidfVectorizer(analyzer=words, smooth_idf=False, binary=True).fit_transform(texts)
-    expected = (reference[:2] @ reference[2:].T).toarray()
-    for left in range(2):
-        values = comparison.pairs(np.array([left, left]), np.array([0, 1]))
-        assert values == pytest.approx(expected[left], abs=1e-3)

@@ -1,4 +1,4 @@
-"""What a sweep consists of and how far it is."""
+"""What a sweep consists of, how far it is, and how long unfinished seeds are expected to take."""
 
 import os
 import time
@@ -12,12 +12,13 @@ from finished_seeds import finish
 from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.base.locks import STALE_AFTER
-from mtl.benchmark_making.sweeps.plan import CLOCKS, plan_text
+from mtl.benchmark_making.sweeps.plan import CLOCKS, expected_seconds, plan_text
 from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING as LOCK
 from mtl.runs.folder import seed_lock
 
-UNKNOWN = "expected: unknown, since no run like these is finished"
+STAGE = {"seconds": 60.0, "peak_memory": 1, "curve": [{"step": 1.0, "dev/average": 2.0}]}
+UNKNOWN = "expected: unknown, since no seed of these runs is finished"
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def run(settings: list[str], tmp_path: Path) -> Job:
     return named
 
 
-def test_how_far_each_seed_is(run: Job) -> None:
+def test_how_far_each_seed_is(run: Job, settings: list[str], tmp_path: Path) -> None:
     steps = run.config.pretrain.max_steps
     with seed_lock(run.folder.seed(2)):
         lines = plan_text([run], 2).splitlines()
@@ -48,6 +49,9 @@ def test_how_far_each_seed_is(run: Job) -> None:
         "4 seeds in all, 1 finished",
         "expected: 6 min 00 s one after another, at least 3 min 00 s with 2 at a time",
     ]
+    other = job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"], "other")
+    text = plan_text([run, other], None).splitlines()[-1]
+    assert text.endswith("one after another; unknown for 2 more, since no seed of their runs is finished")
 
 
 @pytest.mark.parametrize(("age", "state"), [(0.0, "running"), (STALE_AFTER + CLOCKS + 60.0, "interrupted")])
@@ -62,14 +66,7 @@ def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(run
 def test_a_finished_seed_whose_time_is_not_known(run: Job, content: Any) -> None:
     write_json(run.folder.scores(1), content)
     lines = plan_text([run], None).splitlines()
-    assert lines[0] == "random-frozen, seed 1 · finished"
-    assert lines[-1] == UNKNOWN
-
-
-def test_a_plan_says_what_is_not_known(run: Job, settings: list[str], tmp_path: Path) -> None:
-    other = job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"], "other")
-    text = plan_text([run, other], None).splitlines()[-1]
-    assert text == "expected: 6 min 00 s one after another; unknown for 2 more, since no run like theirs is finished"
+    assert lines[0] == "random-frozen, seed 1 · finished" and lines[-1] == UNKNOWN
 
 
 def test_the_command_runs_nothing(
@@ -88,3 +85,33 @@ def test_the_command_runs_nothing(
         finish(tmp_path / "runs/liten" / name / "seed-1", 3.0)
     assert main([*command, "--plan"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "2 seeds in all, 2 finished"
+
+
+def test_a_stage_1_that_several_runs_share_counts_once(
+    settings: list[str], floor_settings: list[str], tmp_path: Path
+) -> None:
+    settings = [*settings, "seeds=[1,2]"]
+    frozen = job([*settings, f"run_dir={tmp_path / 'runs/frozen'}"], "frozen")
+    finetune = job([*settings, "variant=finetune", f"run_dir={tmp_path / 'runs/finetune'}"], "finetune")
+    other = job([*settings, "encoder.dropout=0.3", f"run_dir={tmp_path / 'runs/other'}"], "other")
+    for run, stage2 in ((frozen, 5.0), (finetune, 20.0), (other, 5.0)):
+        finish(run.folder.seed(1), 60.0 + stage2, 60.0)
+    runs = [frozen, finetune, other]
+    assert expected_seconds(runs) == {"frozen": {2: 65.0}, "finetune": {2: 20.0}, "other": {2: 65.0}}
+    # A finished seed has trained it, wherever it stands in the list.
+    finish(finetune.folder.seed(2), 80.0, 60.0)
+    assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 65.0}}
+    # A finished stage 1 of an unfinished seed is not counted again.
+    write_json(other.folder.seed(2) / "pretrain/done.json", STAGE)
+    assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 5.0}}
+    floor = job([*floor_settings, "seeds=[1,2]", "method=constant"])
+    finish(floor.folder.seed(1), 3.0)
+    assert expected_seconds([floor]) == {"": {2: 3.0}}
+    # Seconds of a seed that took stage 1 from another run, or continued after it, do not contain it.
+    write_json(other.folder.seed(1) / "pretrain/done.json", {**STAGE, "trained_in": "elsewhere"})
+    finish(other.folder.seed(1), 10.0, 60.0)
+    (other.folder.seed(2) / "pretrain/done.json").unlink()
+    assert expected_seconds([other]) == {"other": {2: 70.0}}
+    write_json(other.folder.seed(1) / "pretrain/done.json", STAGE)
+    finish(other.folder.seed(1), 10.0, 60.0, 12.0)
+    assert expected_seconds([other]) == {"other": {2: 72.0}}

@@ -1,7 +1,6 @@
 """Units on Ray: the same results as in processes, and units that go on when what runs them is lost."""
 
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -81,6 +80,9 @@ def test_a_node_that_does_not_see_the_folder_is_named(
     with raises_input_error():
         run([Unit("a", who, (tmp_path, "a"), folder=Path("runs"))])
     assert list(tmp_path.iterdir()) == [tmp_path / "runs"] and list((tmp_path / "runs").iterdir()) == []
+    here = {"folder": "x", "mtl": "0.1.0", "torch": "2.13.0"}
+    other = node_difference("n7", Path("/shared/runs"), here, {**here, "torch": "2.9.0"})
+    assert other == "node n7: has torch 2.9.0, and this machine 2.13.0; install the same versions on all nodes"
 
 
 def test_errors_are_raised_here_and_a_unit_whose_process_is_killed_begins_again(cluster: Any, tmp_path: Path) -> None:
@@ -169,18 +171,6 @@ def test_a_killed_command_is_continued(cluster: Any, tmp_path: Path) -> None:
     assert content(tmp_path / "one/run") == content(tmp_path / "ray/run") != {}
 
 
-def test_log_lines_have_one_prefix_and_no_colour_in_a_file(cluster: Any) -> None:
-    code = (
-        "import time; from mtl.jobs.engines.engine import Unit; from mtl.benchmark_making.sweeps.ray_cluster import RayCluster;"
-        " from ray_units import warn;"
-        " RayCluster().run([Unit('wild, seed 2', warn, (), 'wild · ')], 1, lambda *_: time.sleep(3))"
-    )
-    environment = {**os.environ, "RAY_ADDRESS": cluster.address}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    (line,) = [line for line in (done.stdout + done.stderr).splitlines() if "seed 2 · loss" in line]
-    assert re.fullmatch(r"\(wild, seed 2 pid=\d+(, ip=[\d.]+)?\) seed 2 · loss", line)
-
-
 def test_an_address_where_nothing_listens_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_cluster, "CONNECT_TIMEOUT", 0.2)
     monkeypatch.setattr(ray_cluster, "CONNECT_EVERY", 0.1)
@@ -197,16 +187,6 @@ def test_an_address_where_nothing_listens_is_one_line(monkeypatch: pytest.Monkey
         ray_cluster.check_listens(address)
     for other in ("", "auto", "local", "ray://127.0.0.1:1"):
         ray_cluster.check_listens(other)
-
-
-def test_what_a_node_lacks_is_said() -> None:
-    here = {"folder": "x", "mtl": "0.1.0", "torch": "2.13.0"}
-    unseen = node_difference("n7", Path("/shared/runs"), here, {**here, "folder": None})
-    assert unseen == (
-        "node n7: does not see /shared/runs; results, data and caches must be in a file system that all nodes share"
-    )
-    other = node_difference("n7", Path("/shared/runs"), here, {**here, "torch": "2.9.0"})
-    assert other == "node n7: has torch 2.9.0, and this machine 2.13.0; install the same versions on all nodes"
 
 
 ALONE = """

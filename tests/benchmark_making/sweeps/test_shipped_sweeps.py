@@ -1,7 +1,6 @@
 """The sweeps in configs/sweep: their runs, and in what these differ."""
 
 import re
-from pathlib import Path
 
 import pytest
 from command_line import job
@@ -9,7 +8,6 @@ from command_line import job
 from mtl.base.settings.layers import flatten_config
 from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.benchmark_making.sweeps.sweep import load_sweep
-from mtl.data.sample import write_sample
 from mtl.methods import METHODS
 
 SAMPLE = {"suite": "klej-sample"}
@@ -33,13 +31,6 @@ def test_the_rows_of_table_3_are_in_the_folders_of_mtl_baseline() -> None:
         alone = job(["suite=klej-sample", f"embeddings={embeddings}", f"variant={variant}"])
         assert run.folder.path == alone.folder.path
         assert differing(run.config, alone.config) == []
-
-
-def test_a_task_is_trained_alone_with_those_that_its_head_answers() -> None:
-    runs = load_sweep("glue-single", {"suite": "glue-sample"}).runs
-    tasks = ["cola", "sst-2", "mrpc", "sts-b", "mnli-m+mnli-mm+ax"]
-    trained = [run.name.partition(",tasks=")[2] for run in runs]
-    assert trained[0] == "" and set(tasks) <= set(trained)
 
 
 @pytest.mark.slow
@@ -76,13 +67,3 @@ def test_both_readings_and_each_part_alone() -> None:
             assert sorted(alone) == sorted([part] for part in others)
     attention = [name for name in runs if "attention" in name]
     assert attention == ["fasttext-attention", "fasttext-attention-jiant"]
-
-
-@pytest.mark.slow
-def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
-    write_sample("superlim-sample", tmp_path)
-    given = {"suite": "superlim-sample", "data_dir": str(tmp_path), "transformer.path": "kb/bert"}
-    runs = load_sweep("transformer-superlim", given).runs
-    assert len(runs) == 8 and all(run.name.startswith("transformer-bert-finetune,transformer.") for run in runs)
-    assert {run.config.transformer.batch_size for run in runs} == {16, 32}
-    assert {run.config.transformer.learning_rate for run in runs} == {1e-5, 2e-5, 3e-5, 4e-5}

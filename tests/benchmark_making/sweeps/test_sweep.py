@@ -1,19 +1,14 @@
 """Several runs from one file."""
 
-import json
 import re
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
 import torch
 from command_line import content, job
-from file_limit import file_limit
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
-from mutations import message_of, mutated_bytes, mutated_json
-from processes import interrupted, start, wait_for
 
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError, InputError
@@ -136,25 +131,19 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
     ("text", "complaint"),
     [
         ("runs: [", "not YAML"),
-        ("- 1", "must hold keys and values"),
         ("{}", "has no runs; list them under runs:"),
         ("gird: {seeds: [[1]]}", "unknown key 'gird'; a sweep has title, settings, grid, runs"),
-        ("grid: [1]", "grid: must hold keys and values"),
         ("grid: {embeddings: random}", "grid: embeddings=random: must be a list of values"),
-        ("grid: {embeddings: []}", r"grid: embeddings=\[\]: must be a list of values"),
         ("runs: {embeddings: random}", "runs: must be a list"),
         ("runs: [random]", "runs: 1: must hold keys and values"),
-        ("{settings: 3, runs: [{}]}", "settings: must hold keys and values"),
         ("runs: [{name: ..}]", "runs: 1: name=..: must be fit for a folder"),
         ("runs: [{}, {encoder.hiden_size: 3}]", r"run 2 \(encoder.hiden_size=3\): unknown key 'encoder.hiden_size'"),
         ("runs: [{name: a, max_length: 0}]", "run a: max_length=0: must be greater than 0"),
         ("runs: [{run_dir: x}]", "run 1 .*run_dir: each run has its own folder"),
         ("runs: [{}, {embeddings: random}]", "runs 1 and 2 would share the folder .*random-frozen; give one another name"),
-        ("runs: [{name: a}, {name: A}]", "runs 1 and 2 would share the folder"),
         ("{grid: {runs_dir: [a, b]}, settings: {max_length: 3}}", "runs 1 and 2 would|runs_dir must be the same"),
         ("runs: [{}, {seeds_in_parallel: 3, name: b}]", "seeds_in_parallel must be the same for all runs"),
         ("runs: [{}, {tasks: [" + "cbd, " * 60 + "]}]", "too long for a folder's name; list it under runs: with a name"),
-        ("runs: [{max_length: 2024-01-01}]", "max_length=2024-01-01|not YAML"),
         ("runs: [{max_length: '${x}'}]", r"runs\.0\.max_length: holds"),
     ],
 )  # fmt: skip
@@ -266,25 +255,6 @@ def test_a_folder_of_another_configuration_is_refused_first(floors: list[str], t
     assert not (tmp_path / "runs/liten/other").exists()
 
 
-@pytest.mark.slow
-def test_an_interrupted_sweep_continues(small: list[str], tmp_path: Path) -> None:
-    # The run that is interrupted is longer than the others. The command line has the last word, so it names no steps.
-    small = [setting for setting in small if not setting.startswith("pretrain.max_steps=")]
-    long = ["pretrain.checkpoint=last", "pretrain.max_steps=80", "pretrain.patience=1000"]
-    runs = [["name=first", "pretrain.max_steps=4"], ["name=last", *long], ["name=third", "pretrain.max_steps=8"]]
-    file = written(tmp_path, json.dumps({"runs": [parse_settings(run) for run in runs]}))
-    command = ["sweep", file, *small, "--out", str(tmp_path / "out")]
-    process = start(command, tmp_path / "errors")
-    folder = tmp_path / "runs/liten"
-    wait_for(folder / "last/seed-1/pretrain/last.ckpt", process)
-    interrupted(process, signal.SIGINT, tmp_path / "errors")
-    finished = [run.is_finished for run in load_sweep(file, parse_settings(small)).runs]
-    assert finished == [True, False, False]
-    assert main(command) == 0
-    run_baseline(job([*small, *long, f"run_dir={tmp_path / 'undisturbed'}"]))
-    assert content(folder / "last") == content(tmp_path / "undisturbed")
-
-
 @pytest.mark.parametrize(
     ("errors", "kind", "message"),
     [
@@ -351,41 +321,9 @@ def test_a_run_that_another_process_uses_is_left_to_it(
     assert [run.is_finished for run in sweep.runs] == [False, True]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("further", [[], ["seeds_in_parallel=2"]])
-def test_a_run_that_meets_a_full_disk_leaves_the_others(
-    small: list[str], tmp_path: Path, further: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    """The report, of 1 MB, is still written."""
-    runs = "runs: [{name: large, encoder.hidden_size: 400}, {name: small, encoder.hidden_size: 8}]"
-    settings = [setting for setting in small if not setting.startswith("encoder.hidden_size")]
-    arguments = ["sweep", written(tmp_path, runs), *settings, *further, "--out", str(tmp_path / "report")]
-    with file_limit(4 * 10**6):
-        assert main(arguments) == 2
-    (last,) = (line for line in capfd.readouterr().err.splitlines() if line.startswith("mtl: error"))
-    assert re.search(r"sweep.yaml: run large|sweep.yaml: large", last)
-    assert re.search(r"seed-1/pretrain/\w+\.ckpt: File too large; raise .*; the same command continues$", last)
-    (folder,) = tmp_path.glob("runs/*/small")
-    assert (folder / "summary.json").exists() and (tmp_path / "report/index.html").exists()
-    assert "Traceback" not in last
-
-
 def test_a_grid_is_counted_before_it_is_made(tmp_path: Path) -> None:
     keys = ("max_length", "held_out", "encoder.hidden_size", "head.hidden_size")
     values = list(range(1, 1001))
     text = "grid:\n" + "".join(f"  {key}: {values}\n" for key in keys)
     with raises_input_error(file="sweep.yaml", key="grid"):
         names(text, tmp_path)
-
-
-@pytest.mark.slow
-def test_a_damaged_sweep_file_is_one_line(suite_file: Path, tmp_path: Path) -> None:
-    sweep = {
-        "title": "Small",
-        "settings": {"suite": str(suite_file), "data_dir": str(tmp_path / "data"), "seeds": [1]},
-        "runs": [{"name": "a", "method": "majority"}],
-    }
-    path = tmp_path / "sweep.yaml"
-    for what, damaged in [*mutated_json(sweep, 6), *mutated_bytes(json.dumps(sweep).encode(), 6)]:
-        path.write_bytes(damaged)
-        message_of(lambda: load_sweep(str(path), {"runs_dir": str(tmp_path / "runs")}), what)

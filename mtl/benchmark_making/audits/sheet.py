@@ -1,6 +1,9 @@
-"""Draft a documentation sheet from what a suite file, its data and the READMEs beside the data say."""
+"""Draft a documentation sheet from what a suite file and its data say, in the form of Superlim's sheets (template v1.1).
 
-import re
+A sheet is a UTF-8 file with two cells a line, set apart by a tab: a field and its value. A value continues in lines with an empty
+first cell. Fields with a star are obligatory.
+"""
+
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,8 +14,6 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.benchmark_making.audits.audit import read_files
 from mtl.benchmark_making.audits.findings import Part
-from mtl.benchmark_making.audits.sheets.form import TO_COMPLETE, VERSION, write_sheet
-from mtl.data.files import read_lines
 from mtl.data.records import column_names
 from mtl.data.text import TokenizedTexts
 from mtl.jobs.job import Job
@@ -20,41 +21,35 @@ from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
 
-_NAMED = re.compile(r"licen[cs]e", re.IGNORECASE)
-_LINE = re.compile(r"^\W*licen[cs]e(?:\(s\)|s)?\W*:\W*(?P<license>.+?)\W*$", re.IGNORECASE)
+VERSION = "v1.1"
+TO_COMPLETE = "[to be completed]"
 FUNCTIONS = {"train": "Training", "dev": "Development", "test": "Testing"}
 
+# The fields of the template by heading.
+TEMPLATE: dict[str, tuple[str, ...]] = {
+    "I. IDENTIFYING INFORMATION": (
+        *("Title*", "Subtitle", "Created by*", "Publisher(s)*", "Link(s) / permanent identifier(s)*", "License(s)*"),
+        *("Abstract*", "Funded by*", "Cite as", "Related datasets"),
+    ),
+    "II. USAGE": (
+        *("Key applications", "Intended task(s)/usage(s)", "Recommended evaluation measures", "Dataset function(s)"),
+        "Recommended split(s)",
+    ),
+    "III. DATA": (
+        *("Primary data*", "Language*", "Dataset in numbers*", "Nature of the content*", "Format*", "Data source(s)*"),
+        *("Data collection method(s)*", "Data selection and filtering*", "Data preprocessing*", "Data labeling*"),
+        "Annotator characteristics",
+    ),
+    "IV. ETHICS AND CAVEATS": ("Ethical considerations", "Things to watch out for"),
+    "V. ABOUT DOCUMENTATION": (
+        *("Data last updated*", "Which changes have been made, compared to the previous version*"),
+        *("Access to previous versions", "This document created*", "This document last updated*"),
+        *("Where to look for further details", "Documentation template version*"),
+    ),
+    "VI. OTHER": ("Related projects", "References"),
+}
 
-def find_license(task: Task, data_dir: Path) -> str | None:
-    """What the suite file says, else a README.md in the task's folder or in the data folder; None if none of them says it.
-
-    A README says it in a line `License: …`, which holds for all tasks, or in a Markdown table with a row for the task's id or folder
-    and a column whose title speaks of a licence.
-    """
-    if task.license is not None:
-        return task.license
-    for folder in dict.fromkeys((data_dir / task.folder, data_dir)):
-        try:
-            lines = read_lines(folder / "README.md")
-        except InputError:
-            continue
-        in_line = next((match["license"] for line in lines if (match := _LINE.match(line))), None)
-        if license := _in_table(lines, {task.id, task.folder}) or in_line:
-            return license
-    return None
-
-
-def _in_table(lines: list[str], names: set[str]) -> str | None:
-    column = None
-    for line in lines:
-        cells = [cell.strip(" `*") for cell in line.strip().strip("|").split("|")]
-        if not line.lstrip().startswith("|"):
-            column = None
-        elif column is None:
-            column = next((number for number, cell in enumerate(cells) if _NAMED.search(cell)), None)
-        elif cells[0] in names and column < len(cells):
-            return cells[column] or None
-    return None
+FIELDS = [name for fields in TEMPLATE.values() for name in fields]
 
 
 def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | None = None) -> str:
@@ -67,14 +62,13 @@ def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | No
     if not read.files:
         problems = "; ".join(finding.what for finding in read.findings)
         raise InputError(f"no file of the task can be read in {folder}: {problems}", key=key)
-    license = find_license(task, folder)
     addresses = _addresses(task)
     inputs = " and ".join(f"'{column}'" for column in task.text_columns)
     splits = [split for split in SPLITS if split in read.files and _is_official(task, split)]
     values = {
         "Title*": [task.title],
         "Link(s) / permanent identifier(s)*": addresses,
-        "License(s)*": [license] if license else [],
+        "License(s)*": [task.license] if task.license else [],
         "Related datasets": [f"Part of {suite.title}"],
         "Intended task(s)/usage(s)": [f"Predict '{task.target}' from {inputs}"],
         "Recommended evaluation measures": [metric_named(task.metric).title],
@@ -88,6 +82,17 @@ def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | No
         "Documentation template version*": [VERSION],
     }
     return write_sheet({**values, **(fields or {})})
+
+
+def write_sheet(values: Mapping[str, Sequence[str]]) -> str:
+    """A sheet with these values, each with its lines, by field. Obligatory fields without a value are marked as to be completed."""
+    lines: list[str] = []
+    for heading, fields in TEMPLATE.items():
+        lines += [*(["\t"] if lines else []), f"{heading}\t"]
+        for name in fields:
+            cells = values.get(name) or [TO_COMPLETE if name.endswith("*") else ""]
+            lines += [f"{'' if number else name}\t{' '.join(cell.split())}" for number, cell in enumerate(cells)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _addresses(task: Task) -> list[str]:
