@@ -301,6 +301,8 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
         raise
     except Exception as error:  # a damaged pickle raises errors of many kinds
         reason = str(error).partition("\n")[0] or "it ends too early"
+        if reason.startswith("Weights only load failed"):  # and advice to run whatever code is in the file
+            reason = "it holds other values than tensors and plain ones"
         raise InputError(f"not a checkpoint that can be read: {reason}{remedy}", path=path) from None
     _check_form(path, content, form, remedy)
     return cast(Content, content)

@@ -18,6 +18,7 @@ MOST_LAYERS = 512  # also of blocks, groups and experts
 MOST_POSITIONS = 2**21
 FURTHER_WEIGHTS = 2**24  # that a body may have beside those in its files: a pooler
 MOST_RULES = 100  # of a tokenizer
+MOST_TOKENS = 2**24  # of a tokenizer
 MOST_GROWTH = 1000  # characters or tokens that a tokenizer's rules may make of one
 
 
@@ -71,8 +72,13 @@ def _most(key: str) -> int:
 
 
 def check_tokenizer(path: Path) -> None:
-    """Raise InputError for a `tokenizer.json` whose rules make far more of a text than it is."""
+    """Raise InputError for a `tokenizer.json` with ids of tokens that no table holds, or rules that make far more of a text than it is."""
     content = read_json(path, dict[str, Any], AGAIN)
+    model, added = content.get("model"), content.get("added_tokens")
+    ids = _values(model.get("vocab") if isinstance(model, dict) else None)
+    ids += [token.get("id") for token in _values(added) if isinstance(token, dict)]
+    if (last := max((number for number in ids if isinstance(number, int)), default=0)) >= MOST_TOKENS:
+        raise InputError(f"names a token {last}, and no tokenizer has {MOST_TOKENS:,}; {AGAIN}", path=path)
     rules = [rule for part in ("normalizer", "pre_tokenizer", "post_processor") for rule in _rules(content.get(part))]
     if len(rules) > MOST_RULES:
         raise InputError(f"has {len(rules):,} rules for texts ({MOST_RULES} at most); {AGAIN}", path=path)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from mtl.base.errors import InputError
 from mtl.base.extras import import_transformers, library_versions
+from mtl.base.files import counted
 from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.methods.transformer.model_files import (
@@ -165,37 +166,50 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     check_place("transformer.path", path)
     if tokenizer is not None:
         check_place("transformer.tokenizer", tokenizer)
+    body, read = open_parts(path, tokenizer or path, torch.float32)
+    if body.config.is_encoder_decoder:
+        raise InputError("is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT", path=path)
+    pretrained = Pretrained(path, body, read)
+    check_runs(pretrained, body)
+    return pretrained
+
+
+def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any, Any]:
+    """The body in a folder, or with a name on the Hub, in a precision ("auto": that of its files), and the tokenizer in another.
+
+    Raises InputError for a body whose files lack weights, other than those of a pooler or a decoder, or hold some of other sizes or not
+    finite, and for a tokenizer with tokens that the body does not have.
+    """
     from transformers import AutoModel
 
     check_sizes(path)
-    read = _open_tokenizer(tokenizer or path)
+    read = _open_tokenizer(tokenizer)
     # With weights of other sizes, transformers would name none of them: the report does.
     options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # for weights that the files lack
         weights = "the model (config.json and its weights)"
-        body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=torch.float32, **options)
-    if body.config.is_encoder_decoder:
-        raise InputError("is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT", path=path)
+        body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=dtype, **options)
     if mismatched := sorted(report["mismatched_keys"]):
         name, theirs, here = mismatched[0]
         raise InputError(
             f"its weights are not of the sizes in config.json: {name} is {tuple(theirs)}, and config.json says {tuple(here)}; {AGAIN}",
             path=path,
         )
-    if lacking := sorted(name for name in report["missing_keys"] if "pooler" not in name):
-        raise InputError(f"has no weights for {len(lacking)} parts of its body, such as {lacking[0]}", path=path)
+    unread = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
+    if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in unread)):
+        parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
+        raise InputError(f"{parts}; {AGAIN}", path=path)
     for name, weight in body.named_parameters():
         if not weight.isfinite().all():
             raise InputError(f"its weights hold values that are not finite, in {name}; {AGAIN}", path=path)
-    entries = body.get_input_embeddings().num_embeddings
-    if len(read) > entries:
+    # Not their number: a token's id may be any.
+    tokens, entries = max(read.get_vocab().values()) + 1, body.get_input_embeddings().num_embeddings
+    if tokens > entries:
         raise InputError(
-            f"{tokenizer or path}: its tokenizer has {len(read)} tokens, but the model {path} has {entries}; set transformer.tokenizer="
+            f"{tokenizer}: its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
         )
-    pretrained = Pretrained(path, body, read)
-    check_runs(pretrained, body)
-    return pretrained
+    return body, read
 
 
 def check_sizes(path: str) -> None:
