@@ -6,13 +6,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from errno import EDQUOT, EFBIG, ENOMEM, ENOSPC
+from errno import EACCES, EDQUOT, EFBIG, ENOMEM, ENOSPC, EPERM, EROFS
 from os import PathLike, fspath
 from typing import Any, Self
 
 from mtl.base.terminal import one_line
 
+OTHER_PLACE = "; change its permissions, or name another place"
 REMEDIES = {
+    **dict.fromkeys((EACCES, EPERM), OTHER_PLACE),
+    EROFS: "; name another place",
     ENOSPC: "; free some space; the same command continues",
     EDQUOT: "; free some space; the same command continues",
     EFBIG: "; raise the limit of a file's size (ulimit -f); the same command continues",

@@ -21,7 +21,9 @@ def raising(error: Exception) -> str:
     [
         (errno.ENOSPC, "No space left on device; free some space; the same command continues"),
         (errno.EFBIG, "File too large; raise the limit of a file's size (ulimit -f); the same command continues"),
-        (errno.EACCES, "Permission denied"),
+        (errno.EACCES, "Permission denied; change its permissions, or name another place"),
+        (errno.EROFS, "Read-only file system; name another place"),
+        (errno.ENOTDIR, "Not a directory"),
     ],
 )
 def test_an_error_of_a_file_names_it_and_what_to_do(number: int, remedy: str) -> None:

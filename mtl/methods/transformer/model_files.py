@@ -40,6 +40,8 @@ def check_folder(folder: Path, rules_known: Callable[[Mapping[str, Any]], bool] 
             named = read_json(path, Index, AGAIN)["weight_map"].values()
             if outside := [name for name in named if Path(name).name != name]:
                 raise InputError(f"{outside[0]!r} is no file of this folder; {AGAIN}", path=path, key="weight_map")
+    if (adapter := folder / "adapter_config.json").exists():
+        raise InputError("is an adapter, which is not read; merge it into its model, and save that", path=adapter)
     if (folder / "config.json").is_file():
         check_config(folder / "config.json")
     rules = folder / "tokenizer.json"
@@ -59,9 +61,19 @@ def check_config(path: Path) -> None:
         inner = pending.pop()
         pending += [value for value in _values(inner) if isinstance(value, dict | list)]
         for key, value in inner.items() if isinstance(inner, dict) else ():
+            if (key == "chunk_size_feed_forward" and value) or (
+                key.endswith("_implementation") and not _is_plain(value)
+            ):
+                message = f"such a setting is not supported; set it to null where you trust the folder, or {AGAIN}"
+                raise InputError(message, path=path, key=key)
             if isinstance(value, int) and value > (most := _most(key.lower())):
                 message = f"{value} is more than any transformer has ({most:,} at most); {AGAIN}"
                 raise InputError(message, path=path, key=key)
+
+
+def _is_plain(implementation: Any) -> bool:
+    """Whether the name of an implementation is one of transformers' own. A name with a slash is a repository of code on the Hub."""
+    return implementation is None or (isinstance(implementation, str) and "/" not in implementation)
 
 
 def _most(key: str) -> int:

@@ -20,6 +20,7 @@ from mtl.base.extras import import_transformers, library_versions
 from mtl.base.files import counted
 from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
+from mtl.base.untrusted import without_advice
 from mtl.methods.transformer.model_files import (
     AGAIN,
     FURTHER_WEIGHTS,
@@ -200,6 +201,11 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
     if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in unread)):
         parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
         raise InputError(f"{parts}; {AGAIN}", path=path)
+    if further := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
+        message = (
+            f"config.json describes {body.config.num_hidden_layers} layers, and the files hold {further[0]}; {AGAIN}"
+        )
+        raise InputError(message, path=path)
     for name, weight in body.named_parameters():
         if not weight.isfinite().all():
             raise InputError(f"its weights hold values that are not finite, in {name}; {AGAIN}", path=path)
@@ -210,6 +216,13 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
             f"{tokenizer}: its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
         )
     return body, read
+
+
+def _is_further_layer(body: Any, name: str) -> bool:
+    """Whether a weight of the files is of a layer that the body does not have. Heads, and what old files keep, are none."""
+    part, *inner = name.removeprefix(f"{body.base_model_prefix}.").split(".")
+    layer = next((int(number) for number in inner if number.isdecimal()), None)
+    return layer is not None and layer >= body.config.num_hidden_layers and hasattr(body, part)
 
 
 def check_sizes(path: str) -> None:
@@ -332,7 +345,8 @@ def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, *
 
 def _begin(error: BaseException) -> str:
     """The beginning of an error's message, as one line."""
-    return textwrap.shorten(str(error) or type(error).__name__, 200, placeholder=" …").rstrip(".")
+    text = without_advice(str(error)) or type(error).__name__
+    return textwrap.shorten(text, 200, placeholder=" …").rstrip(".")
 
 
 def _open_tokenizer(name: str) -> Any:
