@@ -127,7 +127,7 @@ def resource_problem(error: Exception) -> str | None:
     if isinstance(error, ValueError) and "embedded null" in text:  # as Python says of a path
         return "a path holds the character NUL, which no file's name has; leave it out"
     if isinstance(error, OSError):
-        return f"{error.filename or 'input or output'}: {error.strerror or text}{REMEDIES.get(error.errno or 0, '')}"
+        return f"{error.filename2 or error.filename or 'input or output'}: {error.strerror or text}{REMEDIES.get(error.errno or 0, '')}"
     return None
 
 

@@ -31,6 +31,11 @@ def test_an_error_of_a_file_names_it_and_what_to_do(number: int, remedy: str) ->
     assert raising(OSError(number, reason, "a/b.ckpt")) == f"a/b.ckpt: {remedy}"
 
 
+def test_of_two_files_the_one_that_is_written_is_named() -> None:
+    error = OSError(errno.ENOSPC, "No space left on device", "from.yaml", None, "to.yaml")
+    assert raising(error).startswith("to.yaml: No space")
+
+
 @pytest.mark.parametrize(
     "error",
     [
