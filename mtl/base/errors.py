@@ -6,15 +6,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from errno import EACCES, EDQUOT, EFBIG, ENOMEM, ENOSPC, EPERM, EROFS
+from errno import EACCES, EDQUOT, EEXIST, EFBIG, EISDIR, ENOMEM, ENOSPC, ENOTDIR, EPERM, EROFS
 from os import PathLike, fspath
 from typing import Any, Self
 
 from mtl.base.terminal import one_line
 
-OTHER_PLACE = "; change its permissions, or name another place"
 REMEDIES = {
-    **dict.fromkeys((EACCES, EPERM), OTHER_PLACE),
+    **dict.fromkeys((EACCES, EPERM), "; change its permissions, or name another place"),
+    **dict.fromkeys((EEXIST, EISDIR, ENOTDIR), "; move away what stands there, or name another place"),
     EROFS: "; name another place",
     ENOSPC: "; free some space; the same command continues",
     EDQUOT: "; free some space; the same command continues",

@@ -23,7 +23,8 @@ def raising(error: Exception) -> str:
         (errno.EFBIG, "File too large; raise the limit of a file's size (ulimit -f); the same command continues"),
         (errno.EACCES, "Permission denied; change its permissions, or name another place"),
         (errno.EROFS, "Read-only file system; name another place"),
-        (errno.ENOTDIR, "Not a directory"),
+        (errno.ENOTDIR, "Not a directory; move away what stands there, or name another place"),
+        (errno.EINVAL, "Invalid argument"),
     ],
 )
 def test_an_error_of_a_file_names_it_and_what_to_do(number: int, remedy: str) -> None:
