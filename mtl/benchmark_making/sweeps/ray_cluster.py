@@ -123,6 +123,9 @@ class RayCluster:
                 f"{unit.name}: its process was lost {RETRIES + 1} times: {_line(error)}; if memory ran out, set resources.memory=;"
                 " run the same command again to continue"
             ) from None
+        except errors.RayError as error:  # such as that of a lost node of this process
+            problem = f"the cluster was lost: {_line(error)}; run the same command again to continue"
+            raise InputError(f"engine=ray: {unit.name}: {problem}") from None
 
     def _check_needs(self, units: Sequence[Unit], nodes: Sequence[Any]) -> None:
         """Raise InputError if no node has what a unit needs."""
