@@ -308,7 +308,7 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
 
 def without_advice(reason: str) -> str:
     """What torch says of a file that it does not read, without its advice to run the code in the file."""
-    return "it holds other values than tensors and plain ones" if "Weights only load failed" in reason else reason
+    return "it is damaged, or holds other values than tensors" if "Weights only load failed" in reason else reason
 
 
 def _check_tensors(content: object, device: "torch.device") -> None:
