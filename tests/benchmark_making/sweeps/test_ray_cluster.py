@@ -251,3 +251,13 @@ def test_a_lost_cluster_is_one_line(lost: Any, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(cluster.ray, "get", get)
     with raises_input_error():
         cluster._result(object(), Unit("seed 1", who, (tmp_path, "1")))
+
+
+def test_units_do_not_wait_for_a_cluster_without_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster, waits = RayCluster(), iter([([], ["one"]), (["one"], []), ([], ["one"])])
+    monkeypatch.setattr(cluster.ray, "wait", lambda *_, **__: next(waits))
+    monkeypatch.setattr(cluster.ray, "nodes", lambda: [{"Alive": False}, {"Alive": True}])
+    assert cluster._next_ended(["one"]) == "one"
+    monkeypatch.setattr(cluster.ray, "nodes", lambda: [{"Alive": False}])
+    with raises_input_error():
+        cluster._next_ended(["one"])
