@@ -6,13 +6,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from errno import EDQUOT, EFBIG, ENOMEM, ENOSPC
+from errno import EACCES, EDQUOT, EEXIST, EFBIG, EISDIR, ENOMEM, ENOSPC, ENOTDIR, EPERM, EROFS
 from os import PathLike, fspath
 from typing import Any, Self
 
 from mtl.base.terminal import one_line
 
 REMEDIES = {
+    **dict.fromkeys((EACCES, EPERM), "; change its permissions, or name another place"),
+    **dict.fromkeys((EEXIST, EISDIR, ENOTDIR), "; move away what stands there, or name another place"),
+    EROFS: "; name another place",
     ENOSPC: "; free some space; the same command continues",
     EDQUOT: "; free some space; the same command continues",
     EFBIG: "; raise the limit of a file's size (ulimit -f); the same command continues",
@@ -124,7 +127,7 @@ def resource_problem(error: Exception) -> str | None:
     if isinstance(error, ValueError) and "embedded null" in text:  # as Python says of a path
         return "a path holds the character NUL, which no file's name has; leave it out"
     if isinstance(error, OSError):
-        return f"{error.filename or 'input or output'}: {error.strerror or text}{REMEDIES.get(error.errno or 0, '')}"
+        return f"{error.filename2 or error.filename or 'input or output'}: {error.strerror or text}{REMEDIES.get(error.errno or 0, '')}"
     return None
 
 

@@ -135,7 +135,7 @@ def check_space(folder: Path, size: int, remedy: str) -> None:
     """Raise InputError, with another remedy, if the folder's disk has less than `size` bytes free."""
     free = shutil.disk_usage(folder).free
     if free < size:
-        problem = f"needs {format_bytes(size)} of disk space, but {format_bytes(free)} are free"
+        problem = f"needs {format_bytes(size)} of disk space, but {format_bytes(free - free % 10**6)} are free"  # rounded down
         raise InputError(f"{problem}; free some space, or {remedy}", path=folder)
 
 

@@ -300,10 +300,15 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
     except InputError:
         raise
     except Exception as error:  # a damaged pickle raises errors of many kinds
-        reason = str(error).partition("\n")[0] or "it ends too early"
+        reason = without_advice(str(error)).partition("\n")[0] or "it ends too early"
         raise InputError(f"not a checkpoint that can be read: {reason}{remedy}", path=path) from None
     _check_form(path, content, form, remedy)
     return cast(Content, content)
+
+
+def without_advice(reason: str) -> str:
+    """What torch says of a file that it does not read, without its advice to run the code in the file."""
+    return "it is damaged, or holds other values than tensors" if "Weights only load failed" in reason else reason
 
 
 def _check_tensors(content: object, device: "torch.device") -> None:

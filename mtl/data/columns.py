@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
+from mtl.base.files import WRITE_ERRORS
 from mtl.base.untrusted import open_regular
 
 Value = str | int | float | bool | list[str]  # of a column in a row; a cell of a tsv or csv file is a text
@@ -218,5 +219,7 @@ def parquet_errors(path: Path, what: str, remedy: str) -> Iterator[tuple[Any, An
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except (pyarrow.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in WRITE_ERRORS:  # its remedy is another one
+            raise
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{what}: {reason}; {remedy}", path=path) from None

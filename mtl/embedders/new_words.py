@@ -35,6 +35,8 @@ def run_words(
     if weight is None or weight.dim() != 2:
         message = "the weights of stage 1 have no word vectors; restore them, or make the run again"
         raise InputError(message, path=request.folder)
+    if not (request.folder / VOCABULARY).is_file():
+        raise InputError("no such file; restore it, or make the run again", path=request.folder / VOCABULARY)
     vocabulary = Vocabulary(read_lines(request.folder / VOCABULARY))
     if len(vocabulary) != len(weight):
         words, vectors = len(vocabulary) - Vocabulary.FIRST, len(weight) - Vocabulary.FIRST

@@ -21,12 +21,20 @@ def raising(error: Exception) -> str:
     [
         (errno.ENOSPC, "No space left on device; free some space; the same command continues"),
         (errno.EFBIG, "File too large; raise the limit of a file's size (ulimit -f); the same command continues"),
-        (errno.EACCES, "Permission denied"),
+        (errno.EACCES, "Permission denied; change its permissions, or name another place"),
+        (errno.EROFS, "Read-only file system; name another place"),
+        (errno.ENOTDIR, "Not a directory; move away what stands there, or name another place"),
+        (errno.EINVAL, "Invalid argument"),
     ],
 )
 def test_an_error_of_a_file_names_it_and_what_to_do(number: int, remedy: str) -> None:
     reason = remedy.partition(";")[0]
     assert raising(OSError(number, reason, "a/b.ckpt")) == f"a/b.ckpt: {remedy}"
+
+
+def test_of_two_files_the_one_that_is_written_is_named() -> None:
+    error = OSError(errno.ENOSPC, "No space left on device", "from.yaml", None, "to.yaml")
+    assert raising(error).startswith("to.yaml: No space")
 
 
 @pytest.mark.parametrize(

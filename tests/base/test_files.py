@@ -12,6 +12,7 @@ import torch
 from file_limit import file_limit
 from input_errors import raises_input_error
 
+from mtl.base.errors import InputError
 from mtl.base.files import (
     OTHER_FILES,
     allow_open_files,
@@ -126,6 +127,8 @@ def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pyte
     check_space(tmp_path, 2_500_000, "x")
     with raises_input_error(file="TMP"):
         check_space(tmp_path, 7_500_000_000, "set a=1")
+    with pytest.raises(InputError, match="needs 3 MB of disk space, but 2 MB are free"):
+        check_space(tmp_path, 2_500_001, "x")
 
 
 def test_the_id_of_a_git_blob(tmp_path: Path) -> None:

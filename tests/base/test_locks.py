@@ -103,6 +103,18 @@ def test_one_that_waits_takes_over_the_lock_of_a_lost_machine(
         pass
 
 
+def test_a_folder_that_cannot_hold_a_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the lock in it, of which its user knows nothing."""
+
+    def denied(path: Path, **_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(locks, "FileLock", denied)
+    with pytest.raises(PermissionError) as error, lock(tmp_path / ".site.lock"):
+        pass
+    assert error.value.filename == str(tmp_path)
+
+
 def test_a_named_lock_says_who_holds_it(tmp_path: Path) -> None:
     path = tmp_path / "folder/x"
     with named_lock(path, "busy"):

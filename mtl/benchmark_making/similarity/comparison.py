@@ -12,11 +12,13 @@ import numpy as np
 from msgspec import Meta
 from scipy.sparse import csr_matrix
 
+from mtl.base.errors import InputError
 from mtl.base.progress import progress
 
 # Finding the byte pairs of a longer word, such as a text without spaces, would take time that grows with its square.
 WORD = re.compile(r"\w{1,200}")
 NGRAM = Meta(ge=1, le=100)  # all n-grams of a text take as many times its memory
+MOST_REWRITTEN = 2 * 10**9  # letters that merges may rewrite: about five minutes
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+")
 WORD_END = "▁"  # after the last character of a word
 DENSE_UNITS = 128  # the most frequent units: as a sparse matrix they cost most of the time
@@ -57,12 +59,20 @@ def sentences(text: str) -> list[str]:
 
 
 def units_of(texts: Sequence[str], options: SimilarityOptions) -> Units:
-    """The function that divides a text into units. Byte pairs are learned from these texts."""
+    """The function that divides a text into units. Byte pairs are learned from these texts. Raises InputError if that would take too
+    long."""
     if options.units == "words":
         return words
     if options.units == "characters":
         return lambda text: ngrams(text, options.ngram)
-    return BytePairs(Counter(word for text in texts for word in words(text)), options.merges)
+    counts = Counter(word for text in texts for word in words(text))
+    # Each merge of a word rewrites the whole word, and makes it shorter by a symbol at least.
+    if sum(len(word) * min(len(word), options.merges) for word in counts) > MOST_REWRITTEN:
+        problem = (
+            f"{len(counts):,} different words of up to {max(map(len, counts))} letters are too many for byte pairs"
+        )
+        raise InputError(f"{problem}; set units: characters or words, or sample the rows first")
+    return BytePairs(counts, options.merges)
 
 
 def ngrams(text: str, size: int) -> list[str]:

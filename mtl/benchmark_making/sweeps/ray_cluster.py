@@ -22,6 +22,7 @@ from mtl.jobs.engines.engine import Done, Unit, ready
 RETRIES = 3  # of a unit whose process or node is lost
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
 CONNECT_TIMEOUT = 10.0  # seconds within which something must listen at the cluster's address
+LOOK_EVERY = 30.0  # seconds between two looks whether any node is left
 CONNECT_EVERY = 1.0  # seconds between two attempts
 ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
     "RAY_AUTH_MODE": "token",  # Ray's own default only since 2.60
@@ -68,7 +69,7 @@ class RayCluster:
                     waiting.remove(unit)
                     running[self._submit(unit)] = unit
                 assert running, "units wait for each other"
-                (reference,), _ = self.ray.wait(list(running), num_returns=1)
+                reference = self._next_ended(list(running))
                 unit = running.pop(reference)
                 value = self._result(reference, unit)
                 ended.add(unit.name)
@@ -109,6 +110,16 @@ class RayCluster:
         """The share of a GPU that a unit gets; None: a whole one, if the cluster has any."""
         return share if share is not None else float("GPU" in self.ray.cluster_resources())
 
+    def _next_ended(self, running: list[Any]) -> Any:
+        """The first of these references whose unit ends. Raises InputError if no node is left, where Ray would wait for ever."""
+        while not (ended := self.ray.wait(running, num_returns=1, timeout=LOOK_EVERY)[0]):
+            if not any(node["Alive"] for node in self.ray.nodes()):
+                problem = (
+                    "every node of the cluster is lost; start it again, and run the same command again to continue"
+                )
+                raise InputError(f"engine=ray: {problem}")
+        return ended[0]
+
     def _result(self, reference: Any, unit: Unit) -> Any:
         """A unit's result. Raises the UserError that it raised, and InputError if its process was lost."""
         errors = self.ray.exceptions
@@ -123,6 +134,9 @@ class RayCluster:
                 f"{unit.name}: its process was lost {RETRIES + 1} times: {_line(error)}; if memory ran out, set resources.memory=;"
                 " run the same command again to continue"
             ) from None
+        except errors.RayError as error:  # such as that of a lost node of this process
+            problem = f"the cluster was lost: {_line(error)}; run the same command again to continue"
+            raise InputError(f"engine=ray: {unit.name}: {problem}") from None
 
     def _check_needs(self, units: Sequence[Unit], nodes: Sequence[Any]) -> None:
         """Raise InputError if no node has what a unit needs."""

@@ -18,6 +18,7 @@ MOST_LAYERS = 512  # also of blocks, groups and experts
 MOST_POSITIONS = 2**21
 FURTHER_WEIGHTS = 2**24  # that a body may have beside those in its files: a pooler
 MOST_RULES = 100  # of a tokenizer
+MOST_TOKENS = 2**24  # of a tokenizer
 MOST_GROWTH = 1000  # characters or tokens that a tokenizer's rules may make of one
 
 
@@ -39,6 +40,8 @@ def check_folder(folder: Path, rules_known: Callable[[Mapping[str, Any]], bool] 
             named = read_json(path, Index, AGAIN)["weight_map"].values()
             if outside := [name for name in named if Path(name).name != name]:
                 raise InputError(f"{outside[0]!r} is no file of this folder; {AGAIN}", path=path, key="weight_map")
+    if (adapter := folder / "adapter_config.json").exists():
+        raise InputError("is an adapter, which is not read; merge it into its model, and save that", path=adapter)
     if (folder / "config.json").is_file():
         check_config(folder / "config.json")
     rules = folder / "tokenizer.json"
@@ -58,9 +61,19 @@ def check_config(path: Path) -> None:
         inner = pending.pop()
         pending += [value for value in _values(inner) if isinstance(value, dict | list)]
         for key, value in inner.items() if isinstance(inner, dict) else ():
+            if (key == "chunk_size_feed_forward" and value) or (
+                key.endswith("_implementation") and not _is_plain(value)
+            ):
+                message = f"such a setting is not supported; set it to null where you trust the folder, or {AGAIN}"
+                raise InputError(message, path=path, key=key)
             if isinstance(value, int) and value > (most := _most(key.lower())):
                 message = f"{value} is more than any transformer has ({most:,} at most); {AGAIN}"
                 raise InputError(message, path=path, key=key)
+
+
+def _is_plain(implementation: Any) -> bool:
+    """Whether the name of an implementation is one of transformers' own. A name with a slash is a repository of code on the Hub."""
+    return implementation is None or (isinstance(implementation, str) and "/" not in implementation)
 
 
 def _most(key: str) -> int:
@@ -71,8 +84,13 @@ def _most(key: str) -> int:
 
 
 def check_tokenizer(path: Path) -> None:
-    """Raise InputError for a `tokenizer.json` whose rules make far more of a text than it is."""
+    """Raise InputError for a `tokenizer.json` with ids of tokens that no table holds, or rules that make far more of a text than it is."""
     content = read_json(path, dict[str, Any], AGAIN)
+    model, added = content.get("model"), content.get("added_tokens")
+    ids = _values(model.get("vocab") if isinstance(model, dict) else None)
+    ids += [token.get("id") for token in _values(added) if isinstance(token, dict)]
+    if (last := max((number for number in ids if isinstance(number, int)), default=0)) >= MOST_TOKENS:
+        raise InputError(f"names a token {last}, and no tokenizer has {MOST_TOKENS:,}; {AGAIN}", path=path)
     rules = [rule for part in ("normalizer", "pre_tokenizer", "post_processor") for rule in _rules(content.get(part))]
     if len(rules) > MOST_RULES:
         raise InputError(f"has {len(rules):,} rules for texts ({MOST_RULES} at most); {AGAIN}", path=path)

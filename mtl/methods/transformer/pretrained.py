@@ -17,8 +17,10 @@ from torch import Tensor, nn
 
 from mtl.base.errors import InputError
 from mtl.base.extras import import_transformers, library_versions
+from mtl.base.files import counted
 from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
+from mtl.base.untrusted import without_advice
 from mtl.methods.transformer.model_files import (
     AGAIN,
     FURTHER_WEIGHTS,
@@ -165,37 +167,62 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     check_place("transformer.path", path)
     if tokenizer is not None:
         check_place("transformer.tokenizer", tokenizer)
+    body, read = open_parts(path, tokenizer or path, torch.float32)
+    if body.config.is_encoder_decoder:
+        raise InputError("is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT", path=path)
+    pretrained = Pretrained(path, body, read)
+    check_runs(pretrained, body)
+    return pretrained
+
+
+def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any, Any]:
+    """The body in a folder, or with a name on the Hub, in a precision ("auto": that of its files), and the tokenizer in another.
+
+    Raises InputError for a body whose files lack weights, other than those of a pooler or a decoder, or hold some of other sizes or not
+    finite, and for a tokenizer with tokens that the body does not have.
+    """
     from transformers import AutoModel
 
     check_sizes(path)
-    read = _open_tokenizer(tokenizer or path)
+    read = _open_tokenizer(tokenizer)
     # With weights of other sizes, transformers would name none of them: the report does.
     options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # for weights that the files lack
         weights = "the model (config.json and its weights)"
-        body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=torch.float32, **options)
-    if body.config.is_encoder_decoder:
-        raise InputError("is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT", path=path)
+        body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=dtype, **options)
     if mismatched := sorted(report["mismatched_keys"]):
         name, theirs, here = mismatched[0]
         raise InputError(
             f"its weights are not of the sizes in config.json: {name} is {tuple(theirs)}, and config.json says {tuple(here)}; {AGAIN}",
             path=path,
         )
-    if lacking := sorted(name for name in report["missing_keys"] if "pooler" not in name):
-        raise InputError(f"has no weights for {len(lacking)} parts of its body, such as {lacking[0]}", path=path)
+    unread = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
+    if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in unread)):
+        parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
+        raise InputError(f"{parts}; {AGAIN}", path=path)
+    if further := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
+        message = (
+            f"config.json describes {body.config.num_hidden_layers} layers, and the files hold {further[0]}; {AGAIN}"
+        )
+        raise InputError(message, path=path)
     for name, weight in body.named_parameters():
         if not weight.isfinite().all():
             raise InputError(f"its weights hold values that are not finite, in {name}; {AGAIN}", path=path)
-    entries = body.get_input_embeddings().num_embeddings
-    if len(read) > entries:
+    # Not their number: a token's id may be any.
+    tokens, entries = max(read.get_vocab().values()) + 1, body.get_input_embeddings().num_embeddings
+    if tokens > entries:
         raise InputError(
-            f"{tokenizer or path}: its tokenizer has {len(read)} tokens, but the model {path} has {entries}; set transformer.tokenizer="
+            f"{tokenizer}: its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
         )
-    pretrained = Pretrained(path, body, read)
-    check_runs(pretrained, body)
-    return pretrained
+    return body, read
+
+
+def _is_further_layer(body: Any, name: str) -> bool:
+    """Whether a weight of the files is of a layer that the body does not have. Heads, and what old files keep, are none."""
+    part, *inner = name.removeprefix(f"{body.base_model_prefix}.").split(".")
+    layer = next((int(number) for number in inner if number.isdecimal()), None)
+    return layer is not None and layer >= body.config.num_hidden_layers and hasattr(body, part)
 
 
 def check_sizes(path: str) -> None:
@@ -318,7 +345,8 @@ def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, *
 
 def _begin(error: BaseException) -> str:
     """The beginning of an error's message, as one line."""
-    return textwrap.shorten(str(error) or type(error).__name__, 200, placeholder=" …").rstrip(".")
+    text = without_advice(str(error)) or type(error).__name__
+    return textwrap.shorten(text, 200, placeholder=" …").rstrip(".")
 
 
 def _open_tokenizer(name: str) -> Any:

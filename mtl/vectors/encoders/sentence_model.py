@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.extras import import_transformers
 from mtl.base.untrusted import read_json
 from mtl.methods.transformer.model_files import AGAIN, check_folder, stored_weights
-from mtl.methods.transformer.pretrained import check_place, check_sizes, opened
+from mtl.methods.transformer.pretrained import check_place, open_parts, opened
 from mtl.vectors.export.tokenizer import is_moses
 
 READ = (".json", ".safetensors", ".txt", ".model", ".jinja")  # ends of the names of files that a model consists of
@@ -114,7 +114,7 @@ def _check_module(name: str, folder: Path) -> None:
         remedy = "load and save the model with sentence-transformers where you trust it"
         raise InputError(f"has no weights in safetensors, and pickles are not read; {remedy}", path=folder)
     if name == "Transformer":
-        check_sizes(str(folder))
+        open_parts(str(folder), str(folder), "auto")  # sentence-transformers would draw weights that the files lack
     for path in folder.glob(WEIGHTED[name]) if WEIGHTED[name] else ():
         config = read_json(path, dict[str, Any], AGAIN)
         if name == "Transformer":

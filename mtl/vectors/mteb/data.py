@@ -12,11 +12,14 @@ from typing import Any
 
 import datasets
 import mteb
+import yaml
 from datasets import Dataset
 from mteb.abstasks import AbsTask
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
+from mtl.base.untrusted import inside, is_inside, read_bytes
+from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.blocks import BLOCK
 from mtl.data.json_rows import parse_row
 from mtl.vectors.lines import line_blocks
@@ -71,10 +74,11 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
     if task.metadata.type == "STS":
-        columns = [*task.column_names, "score"]
+        columns = [*(texts := list(task.column_names)), "score"]
     else:  # the targets last; none for tasks of other forms
         names = ("input_column_name", "input1_column_name", "input2_column_name", "label_column_name")
         columns = [column for name in names if isinstance(column := getattr(task, name, None), str)]
+        texts = [column for column in columns if column != getattr(task, names[-1], None)]
     for column in columns:
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
@@ -82,6 +86,8 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
         for number, value in enumerate(rows[column], 1):
             if value is None:
                 raise InputError(f"row {number}: column {column} has no value; write one, or drop the row", path=path)
+            if column in texts and not isinstance(value, str | list):
+                raise InputError(f"row {number}: column {column}: {value!r} is not a text; write a text", path=path)
             if numeric and isinstance(value, str):
                 try:
                     float(value)
@@ -144,7 +150,33 @@ def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRow
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    """The files of a folder of rows. Raises InputError for a link that leads out of the folder, and for a card that names other files."""
+    files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())
+    for path in files:
+        if path.name in ("README.md", ".huggingface.yaml"):
+            for name in _named_files(path):
+                if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
+                    raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
+    return files
+
+
+def _named_files(card: Path) -> Iterator[str]:
+    """The texts below `configs` in the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
+    text = read_bytes(card, YAML_LIMIT).decode(errors="replace")
+    if card.suffix == ".md":
+        text = text.split("---")[1] if text.startswith("---") else ""
+    try:
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):  # datasets raises its own error
+        return
+    pending, known = [content.get("configs") if isinstance(content, dict) else None], set[int]()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list) and id(value) not in known:  # references may repeat it
+            known.add(id(value))
+            pending += value.values() if isinstance(value, dict) else value
 
 
 def _linked_folder(folder: Path, revision: str) -> Path:

@@ -6,7 +6,6 @@ mteb is an optional package, and importing it takes seconds: only what evaluates
 import itertools
 import logging
 import os
-import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -173,7 +172,7 @@ def run_mteb(
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
     final = evaluator(encoder)
     with final.folder.locked():
-        shutil.copyfile(path, final.folder.benchmark)
+        write_text(final.folder.benchmark, path.read_text(encoding="utf-8"))
         if choice is not None:
             write_json(final.folder.choice, choice)
         records = final.evaluate(tasks, finished=lambda records: _summarize(final, chosen_settings, records, about))

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from input_errors import raises_input_error
 
 from mtl.benchmark_making.similarity.comparison import (
     BytePairs,
@@ -36,6 +37,16 @@ def test_byte_pairs_are_those_of_the_paper_and_of_a_plain_computation() -> None:
     words = ["".join(rng.choice(list("abcd"), rng.integers(1, 9))) for _ in range(150)]
     counts = Counter({word: int(rng.integers(1, 20)) for word in words})
     assert list(BytePairs(counts, 60).ranks) == naive_merges(counts, 60)
+
+
+def test_merges_are_counted_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text of 8 and one of 3 letters: 8 · 5 + 3 · 3 letters, and the second of two alike words costs nothing."""
+    monkeypatch.setattr("mtl.benchmark_making.similarity.comparison.MOST_REWRITTEN", 49)
+    options = SimilarityOptions(merges=5)
+    assert units_of(["abababab aba", "aba"], options)("abab")
+    with raises_input_error():
+        units_of(["abababab aba", "abb"], options)
+    assert units_of(["abababab aba", "abb"], SimilarityOptions(units="words"))("abab") == ["abab"]
 
 
 def naive_merges(counts: Counter[str], merges: int) -> list[tuple[str, str]]:

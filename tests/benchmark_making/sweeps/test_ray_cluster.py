@@ -220,3 +220,24 @@ def test_a_cluster_that_is_joined_is_not_of_this_machine_alone(tmp_path: Path, m
     assert not ray_cluster.starts_cluster()
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
     assert not ray_cluster.starts_cluster()
+
+
+@pytest.mark.parametrize("lost", [ray.exceptions.LocalRayletDiedError, ray.exceptions.RaySystemError])
+def test_a_lost_cluster_is_one_line(lost: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def get(reference: object) -> None:
+        raise lost(*([] if lost is ray.exceptions.LocalRayletDiedError else ["the\nhead"]))
+
+    cluster = RayCluster()
+    monkeypatch.setattr(cluster.ray, "get", get)
+    with raises_input_error():
+        cluster._result(object(), Unit("seed 1", who, (tmp_path, "1")))
+
+
+def test_units_do_not_wait_for_a_cluster_without_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster, waits = RayCluster(), iter([([], ["one"]), (["one"], []), ([], ["one"])])
+    monkeypatch.setattr(cluster.ray, "wait", lambda *_, **__: next(waits))
+    monkeypatch.setattr(cluster.ray, "nodes", lambda: [{"Alive": False}, {"Alive": True}])
+    assert cluster._next_ended(["one"]) == "one"
+    monkeypatch.setattr(cluster.ray, "nodes", lambda: [{"Alive": False}])
+    with raises_input_error():
+        cluster._next_ended(["one"])

@@ -53,6 +53,12 @@ LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False
         ("config.json", {"vocab_size": 10**11}),
         ("config.json", {"vocab_size": 10**6}),
         ("config.json", {"chunk_size_feed_forward": 7}),
+        ("config.json", {"chunk_size_feed_forward": 2}),  # of the 8 tokens that are read when it is opened
+        ("config.json", {"attn_implementation": "kernels-of/someone"}),
+        ("config.json", {"_attn_implementation": {"": "kernels-of/someone"}}),
+        ("config.json", {"num_hidden_layers": 1}),
+        ("config.json", {"num_hidden_layers": 0}),
+        ("tokenizer.json", {"model": {"type": "WordPiece", "vocab": {"[UNK]": 2**31}, "unk_token": "[UNK]"}}),
         ("tokenizer.json", {"normalizer": doubling(36)}),
         ("tokenizer.json", {"normalizer": doubling(1000)}),
         ("tokenizer.json", {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [LETTERS] * 36}}),
@@ -96,7 +102,18 @@ def put_index(folder: Path) -> None:
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
-@pytest.mark.parametrize("change", [write_nan, write_deep, put_pipe, put_link, put_index])
+def put_adapter(folder: Path) -> None:
+    (folder / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "/elsewhere"}))
+
+
+def leave_a_gap(folder: Path) -> None:
+    """A token with an id beyond the table of embeddings; their number fits."""
+    rules = read_json(folder / "tokenizer.json")
+    rules["model"]["vocab"]["solen"] = len(rules["model"]["vocab"]) + 5
+    (folder / "tokenizer.json").write_text(json.dumps(rules), encoding="utf-8")
+
+
+@pytest.mark.parametrize("change", [write_nan, write_deep, put_pipe, put_link, put_index, put_adapter, leave_a_gap])
 def test_hostile_folders_are_refused(bert: Path, tmp_path: Path, change: Callable[[Path], None]) -> None:
     shutil.copytree(bert, tmp_path / "x")
     change(tmp_path / "x")
@@ -124,16 +141,11 @@ def test_an_interruption_while_a_text_is_read_stays_one() -> None:
         raise KeyboardInterrupt
 
 
-def test_tokens_that_the_model_lacks_are_one_line(bert: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "x"
-    shutil.copytree(bert, folder)
-    content = read_json(folder / "tokenizer.json")
-    word = next(word for word in content["model"]["vocab"] if word.startswith("sol"))
-    content["model"]["vocab"][word] = 10**6
-    (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
-    pretrained = open_pretrained(str(folder))
+def test_tokens_that_the_model_lacks_are_one_line(bert: Path) -> None:
+    pretrained = open_pretrained(str(bert))
+    pretrained.tokenizer.add_tokens(["solsken"])
     with raises_input_error():
-        InputReader(pretrained, 64).sequences([(word,)])
+        InputReader(pretrained, 64).sequences([("solsken",)])
 
 
 def test_mutated_folders_are_opened_or_refused(bert: Path, tmp_path: Path) -> None:

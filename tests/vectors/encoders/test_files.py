@@ -1,5 +1,6 @@
 """Files of vectors, and the command that writes them."""
 
+import errno
 import io
 from pathlib import Path
 
@@ -26,6 +27,16 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "texts.txt"
     path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(LINES).encode())
     return path
+
+
+def test_a_full_disk_has_its_own_remedy(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "Error writing bytes to file")
+
+    monkeypatch.setattr("pyarrow.parquet.ParquetWriter.write_table", full)
+    with pytest.raises(OSError) as error:
+        encode_file(open_encoder("average", SETTINGS), source, tmp_path / "v.parquet")
+    assert (error.value.errno, error.value.filename) == (errno.ENOSPC, str(tmp_path / "v.parquet"))
 
 
 def test_npy_and_parquet(source: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from command_line import job
 from data_files import read_json
 from input_errors import raises_input_error
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 from sentence_models import DENSE, MEAN, write_model
 from small_suite import locations
 from tokenizers import Tokenizer
@@ -179,6 +179,15 @@ def listed(kind: str, path: str = "1_Pooling") -> Any:
 def test_a_folder_is_not_trusted(name: str, content: Any, copy: Path) -> None:
     change(copy, name, content)
     with raises_input_error():
+        opened(copy)
+
+
+@pytest.mark.parametrize("name", ["embeddings.position_embeddings.weight", "encoder.layer.1.output.dense.bias"])
+def test_weights_that_the_files_lack_are_not_drawn(name: str, copy: Path) -> None:
+    """sentence-transformers would draw them, others in each process."""
+    weights = load_file(copy / "model.safetensors")
+    save_file({key: weight for key, weight in weights.items() if key != name}, copy / "model.safetensors")
+    with raises_input_error(file="kopia"):
         opened(copy)
 
 

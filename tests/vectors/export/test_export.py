@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from command_line import job
 from data_files import read_json
 from run_folders import make_run, right
@@ -140,6 +141,21 @@ def refused(capsys: pytest.CaptureFixture[str], run: Path, out: Path, *arguments
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("mtl: error: ")]
     assert sorted(out.parent.glob("*")) == before
     return line
+
+
+def test_files_that_a_run_lacks_are_named_with_a_remedy(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """torch's advice for a checkpoint that holds code, to run it, is not repeated."""
+    run = shutil.copytree(runs["plain"], tmp_path / "run")
+    (run / "vocabulary.txt").unlink()
+    line = refused(capsys, run, tmp_path / "out", "--format", "vectors")
+    assert line.endswith("vocabulary.txt: no such file; restore it, or make the run again")
+    for checkpoint in run.glob("seed-*/pretrain/best.ckpt"):
+        torch.save({"state_dict": {}, "path": Path("x")}, checkpoint)
+    line = refused(capsys, run, tmp_path / "out", "--format", "vectors")
+    assert "best.ckpt: not a checkpoint that can be read: it is damaged, or holds other values than tensors" in line
+    assert "weights_only" not in line
 
 
 def test_an_empty_folder_is_used_and_bad_input_writes_nothing(

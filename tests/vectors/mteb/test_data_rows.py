@@ -40,6 +40,7 @@ def loaded(benchmark: Benchmark, data_dir: Path) -> Any:
         (lines(*({"a": "x", "sentence2": "y", "labels": 1},) * 2), "test.jsonl: has no column sentence1; it has a, se"),
         (lines(*GOOD, {**GOOD[0], "sentence2": None}), "test.jsonl: row 5: column sentence2 has no value; write one"),
         (lines(*({**row, "labels": "yes"} for row in GOOD)), "test.jsonl: row 1: column labels: 'yes' is not a number"),
+        (lines(*({**row, "sentence2": 7} for row in GOOD)), "test.jsonl: row 1: column sentence2: 7 is not a text"),
         ("", "test.jsonl: has no rows"),
         (None, "PpcPC: has no files; put the task's rows there, as in .*PpcPC/test.jsonl"),
     ],
@@ -52,6 +53,27 @@ def test_damaged_rows(content: str | None, message: str, tmp_path: Path, benchma
     with pytest.raises(InputError, match=f"^{tmp_path}/data/.*{message}") as raised:
         loaded(benchmark, tmp_path / "data")
     assert "\n" not in str(raised.value)
+
+
+def test_no_link_and_no_card_leads_out_of_the_folder(tmp_path: Path, benchmark: Benchmark) -> None:
+    folder, outside = tmp_path / "data/PpcPC", tmp_path / "outside.jsonl"
+    write_jsonl(folder / "rows.jsonl", GOOD)
+    write_jsonl(outside, GOOD)
+    (folder / "test.jsonl").symlink_to("rows.jsonl")
+    loaded(benchmark, tmp_path / "data")
+    (folder / "test.jsonl").unlink()
+    for name in ("rows.jsonl", str(outside), "../../outside.jsonl", "https://example.org/rows.jsonl"):
+        card = {"configs": [{"config_name": "default", "data_files": [{"split": "test", "path": name}]}]}
+        (folder / "README.md").write_text(f"---\n{json.dumps(card)}\n---\n", encoding="utf-8")
+        if name == "rows.jsonl":
+            loaded(benchmark, tmp_path / "data")
+            continue
+        with raises_input_error(file="README.md", key="configs"):
+            loaded(benchmark, tmp_path / "data")
+    (folder / "README.md").unlink()
+    (folder / "test.jsonl").symlink_to(outside)
+    with raises_input_error(file="test.jsonl"):
+        loaded(benchmark, tmp_path / "data")
 
 
 def test_a_task_has_its_local_rows(tmp_path: Path, benchmark: Benchmark) -> None:
