@@ -99,16 +99,6 @@ def find_vectors(config: Config, suite: Suite) -> Vectors | None:
     return Vectors(name, *vector_path(vectors, Path(config.embeddings_dir), config.held_out))
 
 
-def obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.device") -> Path | None:
-    """The path of the vectors that `find_vectors` finds, which are trained first if they do not exist. Raises InputError."""
-    vectors = find_vectors(config, suite)
-    if vectors is None:
-        return None
-    vectors.check_obtainable()
-    vectors.train_if_missing(suite, data_dir, config.held_out, device)
-    return vectors.path
-
-
 def check_word_file(config: Config, further: str = "") -> None:
     """Raise InputError for a method that reads word vectors, or what `further` says, and a kind of embeddings that is no file."""
     by_word = [name for name, kind in EMBEDDERS.items() if kind.files is not None and kind.files.by_word]

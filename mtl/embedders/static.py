@@ -49,7 +49,6 @@ class StaticOptions(EmbedderOptions):
     max_words: Annotated[int, AT_LEAST_ONE] | None = None
     missing: Literal["unknown", "random"] = "unknown"
     sparse: bool = False
-    map: bool = False
 
     @property
     def takes_all_words(self) -> bool:
@@ -98,7 +97,6 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
         *(vocabulary, read.dim, vectors, coverage(texts, has_own, from_ngrams), options.trainable),
         drawn=drawn if drawn.any() else None,
         sparse=options.sparse,
-        mapped=options.map,
     )
 
 

@@ -1,19 +1,13 @@
-"""Vectors of subwords for the method `static`: the input embeddings of a transformer, or a model2vec model."""
+"""Vectors of subwords for the method `static`: the input embeddings of a transformer."""
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.memory import check_fits
-from mtl.base.untrusted import read_json
 from mtl.methods.floors.features import Document
-from mtl.methods.transformer.model_files import AGAIN, check_folder
-
-FLOAT = 4  # bytes of a number
 
 
 class Subwords:
@@ -47,58 +41,7 @@ class Subwords:
         return {"static.table": table, "static.tokenizer": rules}
 
 
-def open_subwords(path: str, most: int) -> Subwords:
-    """A model2vec model, or the input embeddings of a transformer. Raises InputError as the functions for each do."""
-    return open_model2vec(Path(path), most) if is_model2vec(Path(path)) else open_input_embeddings(path, most)
-
-
-def is_model2vec(folder: Path) -> bool:
-    """Whether a folder holds a model2vec model."""
-    path = folder / "config.json"
-    if not path.is_file():
-        return False
-    config = read_json(path, dict[str, Any], AGAIN)
-    return config.get("model_type") == "model2vec" or config.get("architectures") == ["StaticModel"]
-
-
-def open_model2vec(folder: Path, most: int) -> Subwords:
-    """A model2vec model: its table, which may hold weights of tokens and fewer rows than tokens, and its tokenizer.
-
-    Raises InputError for files that are missing or damaged.
-    """
-    from safetensors import SafetensorError, safe_open
-    from tokenizers import Tokenizer
-
-    check_folder(folder)
-    weights, rules = folder / "model.safetensors", folder / "tokenizer.json"
-    for path in (weights, rules):
-        if not path.is_file():
-            raise InputError(f"no such file, which a model2vec model has; {AGAIN}", path=path)
-    try:
-        with safe_open(str(weights), framework="numpy") as file:
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no dictionary)
-    except (SafetensorError, TypeError) as error:
-        raise InputError(f"cannot be read: {error}; {AGAIN}", path=weights) from None
-    try:
-        tokenizer = Tokenizer.from_file(str(rules))
-    except Exception as error:  # which tokenizers raises for every problem
-        raise InputError(f"cannot be read: {error}; {AGAIN}", path=rules) from None
-    table = arrays.get("embeddings")
-    if table is None or table.ndim != 2 or not np.isfinite(table.astype(np.float32)).all():
-        raise InputError(f"has no table `embeddings` of finite numbers; {AGAIN}", path=weights)
-    ids = max(tokenizer.get_vocab().values(), default=-1) + 1
-    rows = arrays.get("mapping", np.arange(ids)).astype(np.int64)
-    if len(rows) < ids or not ((rows >= 0) & (rows < len(table))).all():
-        raise InputError(f"has no vector for some of the tokenizer's {ids:,} tokens; {AGAIN}", path=weights)
-    counted = arrays.get("weights", np.ones(len(rows)))
-    if counted.shape != (len(rows),) or not np.isfinite(counted).all():
-        raise InputError(f"`weights` must have a finite number for each token; {AGAIN}", path=weights)
-    check_fits(FLOAT * len(rows) * table.shape[1], f"{weights}: a table of this size", "name a smaller model")
-    weighted = table.astype(np.float32)[rows] * counted.astype(np.float32)[:, None]
-    return Subwords(tokenizer, weighted, most)
-
-
-def open_input_embeddings(name: str, most: int) -> Subwords:
+def open_subwords(name: str, most: int) -> Subwords:
     """The input embeddings of a transformer, in a folder or on the Hub, with its tokenizer.
 
     Raises InputError for a transformer that cannot be opened, and one without a fast tokenizer.

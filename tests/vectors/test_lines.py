@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from input_errors import raises_input_error
+from mtl.vectors.lines import line_blocks
 
 from mtl.data.files import read_lines
 from mtl.vectors import lines as module
-from mtl.vectors.lines import line_blocks
 
 CONTENT = "\ufeffa\r\nb\x0b\u2028c\n\nd".encode()
 

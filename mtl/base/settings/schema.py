@@ -197,7 +197,6 @@ class StaticConfig:
 
     path: Annotated[str | None, Role.SOURCE]
     vectors: str
-    weighting: Literal["none", "tfidf", "sif"]
 
 
 @dataclass

@@ -118,9 +118,6 @@ class StaticKind(TrainedKind):
             check_word_file(config, ", or static.path=FOLDER of a transformer")
             return
         check_choice("static.vectors", vectors, VECTOR_SOURCES)
-        if vectors != SUBWORDS and config.static.weighting != "none":
-            message = f"weights tokens, and static.vectors={vectors} has none; set static.weighting=none"
-            raise InputError(message, key="static.weighting", value=config.static.weighting)
         if path is None:
             raise InputError("needs a model; set static.path=", key="static.vectors", value=vectors)
         from mtl.methods.transformer.pretrained import check_place
@@ -131,17 +128,6 @@ class StaticKind(TrainedKind):
     def sources(self, config: Config) -> list[Path]:
         path = config.static.path
         return [Path(path)] if path is not None and Path(path).is_dir() else []
-
-
-class LeadKind(FloorKind):
-    """The first sentences as a summary."""
-
-    reads = ("lead.",)
-    builds = "mtl.methods.floors.lead:Lead"
-
-    def answers(self, task: Task) -> bool:
-        """Whether its targets are texts, and its rows single texts."""
-        return TARGET_KINDS[task.kind].head_type is None and not task.is_pair
 
 
 FLOORS: dict[str, MethodKind] = {
@@ -159,6 +145,5 @@ FLOORS: dict[str, MethodKind] = {
         EstimatorKind("forest", "random forest"),
         FastTextKind("fasttext", "fastText classifier"),
         StaticKind("static", "Static vectors"),
-        LeadKind("lead", "First sentences"),
     )
 }

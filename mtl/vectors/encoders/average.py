@@ -25,12 +25,12 @@ from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import Reader
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
-from mtl.embedders.weighting import WEIGHTINGS, WordCounts
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import FLOAT, Description, check_language, mean_vector
 from mtl.vectors.encoders.readers import OPENERS, VectorReaderRequest, embedder_options
+from mtl.vectors.encoders.weighting import WEIGHTINGS, WordCounts
 
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
 NAME = "average"

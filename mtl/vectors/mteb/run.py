@@ -149,7 +149,7 @@ def run_mteb(
 
     def evaluator(encoder: SentenceEncoder) -> Evaluator:
         folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
-        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark, settings.model))
+        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark))
 
     def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
         candidate = evaluator(encoder)

@@ -9,11 +9,12 @@ from torch import Tensor, nn
 
 from mtl.base.errors import InputError
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
-from mtl.vectors.pretraining.tokens import PAD
+from mtl.vectors.pretraining.tokens import MASK, PAD
 
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
 
+MASK_SHARE = 0.15  # of the tokens: those to predict
 MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, and by a random token; the others stay
 
 
@@ -36,16 +37,14 @@ class MaskedBatch:
 class Masking:
     """Chooses the tokens to predict.
 
-    Words are drawn in random order, as long as their tokens are at most `share` of the batch's tokens of text: the share holds for the
+    Words are drawn in random order, as long as their tokens are at most MASK_SHARE of the batch's tokens of text: the share holds for the
     batch, not for each segment, so a step's cost does not vary. A word is a token that begins a word and all that follow it and do
     not; a segment that begins within a word has the rest of this word as its first one.
     """
 
-    def __init__(self, begins: np.ndarray, share: float, whole_words: bool, mask: int) -> None:
-        """`begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,); `mask` is the token of masks."""
-        self.begins = begins if whole_words else np.ones_like(begins)
-        self.share = share
-        self.mask = mask
+    def __init__(self, begins: np.ndarray) -> None:
+        """`begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,)."""
+        self.begins = begins
 
     def apply(self, ids: np.ndarray, is_text: np.ndarray, padding: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
         """Mask a batch: ids, int64 (segments, time), and two masks of this shape. At least one word is chosen."""
@@ -56,7 +55,7 @@ class Masking:
         words = np.cumsum(first) - 1
         sizes = np.bincount(words)
         order = rng.permutation(len(sizes))
-        within = np.cumsum(sizes[order]) <= self.share * len(tokens)
+        within = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
         within[:1] = True
         taken = np.zeros(len(sizes), dtype=bool)
         taken[order[within]] = True
@@ -70,7 +69,7 @@ class Masking:
         """What stands in the place of each chosen token: a mask, a random token that is not special, or the token itself."""
         draws = rng.random(len(labels))
         random = rng.integers(len(SPECIAL_TOKENS), len(self.begins), len(labels))
-        replaced: np.ndarray = np.select([draws < MASKED, draws < MASKED + RANDOM], [self.mask, random], labels)
+        replaced: np.ndarray = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], labels)
         return replaced
 
 
@@ -83,7 +82,7 @@ def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM
         hidden_size=settings.hidden_size,
         num_hidden_layers=settings.num_layers,
         num_attention_heads=settings.num_heads,
-        intermediate_size=settings.intermediate_size or 4 * settings.hidden_size,
+        intermediate_size=4 * settings.hidden_size,
         hidden_dropout_prob=settings.dropout,
         attention_probs_dropout_prob=settings.dropout,
         max_position_embeddings=settings.max_length,

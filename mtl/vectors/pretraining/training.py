@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Rate:
-    """A linear rise from 0 to the highest learning rate, then a linear fall to the final one, over the progress of a training.
+    """A linear rise from 0 to the highest learning rate, then a linear fall to 0, over the progress of a training.
 
     Progress is from 0 to 1: the share of `max_steps` that is done, or of `max_minutes`, whichever is more. With steps alone, the
     rates are those of `transformers.get_linear_schedule_with_warmup`.
@@ -47,10 +47,10 @@ class Rate:
 
     def at(self, progress: float) -> float:
         """The learning rate of the step that begins at this progress."""
-        highest, final = self.settings.learning_rate, self.settings.final_learning_rate
+        highest = self.settings.learning_rate
         if progress < self.warmup:
             return highest * progress / self.warmup
-        return final + (highest - final) * (1 - progress) / (1 - self.warmup)
+        return highest * (1 - progress) / (1 - self.warmup)
 
 
 class Order:
@@ -118,8 +118,7 @@ class MaskedLanguageModelling(ResumableTraining):
             )
         self.order = Order(segments.lengths[self.chosen], settings.batch_size, settings.seed)
         self.rate = Rate(settings)
-        precision = {"precision": settings.precision, "force_precision": settings.force_precision}
-        self.precision = typed(TrainerConfig, {"accelerator": device.type, **precision})
+        self.precision = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
 

@@ -19,7 +19,7 @@ from mtl.base.locks import waiting_lock
 from mtl.base.typed import PART, typed
 from mtl.data.dataset import training_texts
 from mtl.data.fetching.fetch import write_generated
-from mtl.data.text import moses, moses_version, tokenized, tokenized_lines
+from mtl.data.text import moses, moses_version, text_lines, tokenized
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.recipes import Recipe, source_note, suite_source, trained_path
 from mtl.jobs.job import Job, load_job
@@ -203,7 +203,9 @@ def file_text(files: Sequence[Path], language: str) -> Text:
     and the tokenizer. Raises InputError for a file that is missing."""
     if missing := [file for file in files if not file.is_file()]:
         raise InputError("no such file", path=missing[0])
-    return tokenized_lines(files, moses(language)), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
+    return map(
+        moses(language), text_lines(files, "tokenizing")
+    ), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
 
 
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:
