@@ -99,9 +99,9 @@ def find_vectors(config: Config, suite: Suite) -> Vectors | None:
     return Vectors(name, *vector_path(vectors, Path(config.embeddings_dir), config.held_out))
 
 
-def check_word_file(config: Config, further: str = "") -> None:
-    """Raise InputError for a method that reads word vectors, or what `further` says, and a kind of embeddings that is no file."""
+def check_word_file(config: Config) -> None:
+    """Raise InputError for a method that reads word vectors, and a kind of embeddings that is no file."""
     by_word = [name for name, kind in EMBEDDERS.items() if kind.files is not None and kind.files.by_word]
     if config.embeddings.name not in by_word:
-        message = f"method {config.method} reads a file of word vectors{further}; set embeddings={' or '.join(by_word)}"
+        message = f"method {config.method} reads a file of word vectors; set embeddings={' or '.join(by_word)}"
         raise InputError(message, key="embeddings", value=config.embeddings.name)

@@ -19,7 +19,6 @@ WING = Wing(
     methods={"word_vectors": "mtl.vectors.word_vectors.entry:WORD_VECTORS"},
     own_body=lazy("mtl.vectors.pretraining.pretrain:own_body"),
     vector_sources={
-        "subwords": "mtl.vectors.subwords:open_subwords",
         "sentence_transformer": "mtl.vectors.encoders.sentence_transformer:TextVectorSource",
     },
     extras={"mteb": ("mteb",), "sentence-transformers": ("sentence_transformers",)},

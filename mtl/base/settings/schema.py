@@ -195,8 +195,8 @@ class WordVectorsConfig:
 class StaticConfig:
     """Only the method `static` reads this."""
 
+    vectors: str | None
     path: Annotated[str | None, Role.SOURCE]
-    vectors: str
 
 
 @dataclass

@@ -16,7 +16,6 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
 
-SUBWORDS = "subwords"
 # By the value of static.vectors, what has the vectors of the model at static.path; called with the path and max_length.
 VECTOR_SOURCES: Registry[Callable[[str, int], Any]] = Registry({}, "vector_sources")
 
@@ -89,39 +88,42 @@ class FastTextKind(TrainedKind):
 
 
 class StaticKind(TrainedKind):
-    """Means of static vectors: word vectors, or with `static.path` the vectors of a transformer's subwords, or of whole texts."""
+    """Means of the vectors of words, or with `static.vectors` what a wing reads: vectors of whole texts."""
 
     reads = ("embeddings", "embeddings_dir", "embeddings.path", "static.", "floor.")
     builds = "mtl.methods.floors.static:StaticFloor"
 
     def title(self, config: Config) -> str:
-        path, vectors = config.static.path, config.static.vectors
-        words = self.words if vectors == SUBWORDS else f"Vectors by {vectors}"
-        return f"{words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
+        vectors, path = config.static.vectors, config.static.path
+        if vectors is None:
+            return f"{self.words}, {EMBEDDERS[config.embeddings.name].title}"
+        return f"Vectors by {vectors}, {short_name(str(path))}"
 
     def folder(self, config: Config) -> str:
-        path, vectors = config.static.path, config.static.vectors
-        source = "" if vectors == SUBWORDS else f"{vectors}-"
-        return f"{self.name}-{source}{config.embeddings.name if path is None else short_name(path)}"
+        vectors, path = config.static.vectors, config.static.path
+        return f"{self.name}-{config.embeddings.name if vectors is None else f'{vectors}-{short_name(str(path))}'}"
 
     def describe(self, config: Config) -> dict[str, str]:
-        return {"embeddings": config.embeddings.name} if config.static.path is None else {}
+        return {"embeddings": config.embeddings.name} if config.static.vectors is None else {}
 
     def unread(self, config: Config) -> tuple[str, ...]:
-        return ("embeddings", "embeddings_dir", "embeddings.path") if config.static.path is not None else ()
+        return ("embeddings", "embeddings_dir", "embeddings.path") if config.static.vectors is not None else ()
 
     def check(self, config: Config, suite: Suite) -> None:
         from mtl.embedders.find import check_word_file
+        from mtl.methods.transformer.pretrained import check_place
 
         path, vectors = config.static.path, config.static.vectors
-        if path is None and vectors == SUBWORDS:
-            check_word_file(config, ", or static.path=FOLDER of a transformer")
+        if vectors is None and path is not None:
+            raise InputError(
+                "is read by static.vectors=sentence_transformer alone; set it", key="static.path", value=path
+            )
+        if vectors is None:
+            check_word_file(config)
             return
         check_choice("static.vectors", vectors, VECTOR_SOURCES)
         if path is None:
             raise InputError("needs a model; set static.path=", key="static.vectors", value=vectors)
-        from mtl.methods.transformer.pretrained import check_place
-
         check_installed("transformers", key="static.path", value=path)
         check_place("static.path", path)
 

@@ -1,6 +1,6 @@
 """Texts as means of static vectors, with a linear model or a small network on top: what most users try before an LSTM.
 
-The vectors are of words (a file, as the LSTM reads it), or what a wing reads: of subwords, or of whole texts (`VECTOR_SOURCES`).
+The vectors are of words (a file, as the LSTM reads it), or what a wing reads: of whole texts (`VECTOR_SOURCES`).
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class StaticFloor(Floor):
         """Raises InputError for vectors that cannot be read."""
         super().__init__(request)
         static = request.config.static
-        if static.path is None:
+        if static.vectors is None or static.path is None:
             assert request.vectors is not None
             source: Source = WordFile(request.vectors)
         else:
