@@ -26,11 +26,10 @@ from mtl.base.extras import import_transformers
 from mtl.data.dataset import training_texts
 from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
-from mtl.vectors.pretraining.network import decayed_groups, masked_outputs, new_bert
 from mtl.vectors.pretraining.pretrain import begin_training
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import PretrainingTexts, portable_tokenizer
-from mtl.vectors.pretraining.training import MaskedLanguageModelling
+from mtl.vectors.pretraining.training import MaskedLanguageModelling, decayed_groups, masked_outputs, new_bert
 
 # A training that neither ends nor changes its rate within the measured steps.
 FIXED = {"max_steps": 100_000, "warmup": 0.1, "documents": "line", "accumulate": 1}

@@ -8,7 +8,7 @@ from embedding_requests import build_request
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.data.text import BOUNDARIES, Vocabulary
-from mtl.embedders.random import RandomOptions, random_embeddings
+from mtl.embedders.static import RandomOptions, random_embeddings
 from mtl.embedders.words import WordEmbeddings
 
 

@@ -187,8 +187,6 @@ class WordVectorsConfig:
 
     number: Literal["cosine", "line"]
     algebra: Literal["b-a+c", "a-b+c"]
-    exclude_question: bool
-    ignore_case: bool
 
 
 @dataclass

@@ -21,8 +21,7 @@ from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, to_file
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
-from mtl.vectors.elmo.gradient import TrainedLSTM
-from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
+from mtl.vectors.elmo.language_model import Corpus, LanguageModel, TrainedLSTM, batches, build_corpus
 from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, check_claimed, claim_of, split_held_out
 from mtl.vectors.words.training import note_source
 

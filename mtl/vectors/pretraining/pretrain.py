@@ -23,7 +23,6 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
-from mtl.vectors.pretraining.network import MASK_SHARE, Masking, new_bert, parameter_count
 from mtl.vectors.pretraining.resumable import FORMAT, check_claim, check_claimed, claim_of
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import (
@@ -37,7 +36,13 @@ from mtl.vectors.pretraining.tokens import (
     word_beginnings,
     write_tokens,
 )
-from mtl.vectors.pretraining.training import MaskedLanguageModelling
+from mtl.vectors.pretraining.training import (
+    MASK_SHARE,
+    MaskedLanguageModelling,
+    Masking,
+    new_bert,
+    parameter_count,
+)
 
 LOG = "training.json"
 CARD = """---

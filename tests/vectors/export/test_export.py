@@ -103,12 +103,12 @@ def test_vectors_are_those_of_the_trained_words(runs: dict[str, Path], tmp_path:
 
 @pytest.fixture(scope="module")
 def fasttext_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that looks new words up in a fastText model, and maps all vectors."""
+    """A run that looks new words up in a fastText model."""
     folder = tmp_path_factory.mktemp("fasttext")
     words = ["solen", "skiner", "regnet", "faller", "jag", "främmande", "nummer"]
     settings = FastTextTraining(dim=6, epochs=1, min_count=1, bucket=200, threads=1)
     settings.train([words] * 20, folder / "v.bin")
-    embeddings = ["embeddings=fasttext", f"embeddings.path={folder / 'v.bin'}", "embeddings.map=true"]
+    embeddings = ["embeddings=fasttext", f"embeddings.path={folder / 'v.bin'}"]
     given = [setting for setting in small_settings(folder) if not setting.startswith("embeddings.dim")]
     run_baseline(job([*given, *QUICK, *embeddings, "embeddings.min_count=1", "embeddings.trainable=false"]))
     return folder / "run"

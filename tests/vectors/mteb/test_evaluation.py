@@ -24,7 +24,7 @@ from mtl.base.errors import InputError
 from mtl.base.settings.layers import shipped
 from mtl.vectors.encoders import ENCODERS
 from mtl.vectors.encoders.encoder import Choices, EncoderKind
-from mtl.vectors.mteb.benchmark import Benchmark, ModelFacts
+from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import find_evaluations
 from mtl.vectors.mteb.run import run_mteb
 
@@ -139,7 +139,7 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
         result.to_disk(data_dir / "alone.json")  # rounded, as the command's own file is
         mine, alone = next(files.results.rglob(f"{name}.json")), data_dir / "alone.json"
         assert read_json(mine)["scores"] == read_json(alone)["scores"]
-    meta = model_meta(encoder, benchmark, ModelFacts())
+    meta = model_meta(encoder, benchmark)
     for role in (PromptType.query, PromptType.document):
         asked = {"task_metadata": mteb.get_task("SciFact-PL").metadata, "prompt_type": role}
         vectors = EncoderModel(encoder, meta).encode([{"text": WORDS[:2]}, {"text": WORDS[2:]}], **asked)
@@ -147,7 +147,7 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
     assert meta.use_instructions and meta.similarity_fn_name == "cosine"
     monkeypatch.setattr(type(encoder), "similarity", "euclidean")
     with raises_input_error():
-        model_meta(encoder, benchmark, ModelFacts())
+        model_meta(encoder, benchmark)
 
 
 @pytest.mark.slow
@@ -320,26 +320,17 @@ def test_result_files_and_metadata_are_those_of_mteb(data_dir: Path) -> None:
     import mteb
 
     opened = Opened(trained_on=("klej/cbd", "klej/ar"))
-    facts = {"model.license": "mit", "model.open_weights": True, "model.name": "org/lstm"}
-    summary = evaluate(data_dir, opened, tasks=["PpcPC"], **facts)
+    summary = evaluate(data_dir, opened, tasks=["PpcPC"])
     (result,) = results(data_dir)
     meta = read_json(result.parent / "model_meta.json")
-    assert result.parts[-3:-1] == ("org__lstm", opened.encoders[0].fingerprint()[:12])
-    shown = [meta[key] for key in ("name", "license", "embed_dim", "revision")]
-    assert shown == ["org/lstm", "mit", 32, result.parent.name]
+    name = f"mtl/{opened.encoders[0].description.name}"
+    assert result.parts[-3:-1] == (name.replace("/", "__"), opened.encoders[0].fingerprint()[:12])
+    assert [meta[key] for key in ("name", "embed_dim", "revision")] == [name, 32, result.parent.name]
     assert meta["languages"] == ["pol-Latn"] and sorted(meta["training_datasets"]) == ["AllegroReviews", "CBD"]
     cache = mteb.ResultCache(result.parents[3])
-    read = cache.load_task_result("PpcPC", "org/lstm", meta["revision"])
+    read = cache.load_task_result("PpcPC", name, meta["revision"])
     assert read is not None and read.dataset_revision == summary["tasks"]["PpcPC"]["revision"]
     assert 100 * read.get_score() == pytest.approx(summary["tasks"]["PpcPC"]["main_score"])
-    # What is said about the model later is in the files of tasks that are evaluated already.
-    facts |= {"model.name": "org/other", "model.license": "apache-2.0"}
-    evaluate(data_dir, opened, tasks=["PpcPC"], **facts)
-    assert opened.encoders[1].encoded == 0
-    (moved,) = results(data_dir)
-    meta = read_json(moved.parent / "model_meta.json")
-    assert moved.parts[-3] == "org__other" and (meta["name"], meta["license"]) == ("org/other", "apache-2.0")
-    assert cache.load_task_result("PpcPC", "org/other", meta["revision"]) is not None
 
 
 def test_settings_are_chosen_on_validation_rows(data_dir: Path) -> None:
@@ -371,7 +362,6 @@ def test_a_swedish_benchmark_is_another_file(tmp_path: Path, caplog: pytest.LogC
     [
         ({"pooling": "sum"}, "pooling=sum: must be one of max, mean, choose"),
         ({"tasks": ["PpcPC"], "data_dir": "none"}, "none: no such folder"),
-        ({"tasks": ["PpcPC"], "model.license": "mine"}, "model.license=mine: "),
         ({"data_dir": "."}, "has no folder of a task of pl-mteb"),
     ],
 )
