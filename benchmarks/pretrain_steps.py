@@ -29,7 +29,13 @@ from mtl.jobs.job import load_job
 from mtl.vectors.pretraining.pretrain import begin_training
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import PretrainingTexts, portable_tokenizer
-from mtl.vectors.pretraining.training import MaskedLanguageModelling, decayed_groups, masked_outputs, new_bert
+from mtl.vectors.pretraining.training import (
+    LARGEST_NORM,
+    MaskedLanguageModelling,
+    decayed_groups,
+    masked_outputs,
+    new_bert,
+)
 
 # A training that neither ends nor changes its rate within the measured steps.
 FIXED = {"max_steps": 100_000, "warmup": 0.1, "documents": "line", "accumulate": 1}
@@ -95,7 +101,7 @@ def steps(
         batch = collator([{"input_ids": row} for row in ids.tolist()])
         loss = model(**batch).loss
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_clip)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), LARGEST_NORM)
         optimizer.step()
         scheduler.step()
         optimizer.zero_grad()

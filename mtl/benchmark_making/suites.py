@@ -243,7 +243,7 @@ def audit(
             that are nearly the same as another row.
         share: of `near`: the share of character n-grams that two such rows have in common; None: 0.8.
         floors: of `artefacts`: the methods that read everything, one text of a pair, and shuffled words, of svm, logistic, naive_bayes,
-            fasttext and static (which needs `embeddings` or `static.path`); None: svm.
+            fasttext and static (which needs `embeddings` or `static.vectors`); None: svm.
 
     Raises:
         mtl.InputError: for bad settings, an unknown check, and data that is not there.

@@ -334,9 +334,9 @@ def _vectors(job: Job, floor: str) -> dict[str, object]:
     own = flatten_config(job.config)
     if floor != "static":
         return {}
-    if own["static.path"] is not None:
+    if own["static.vectors"] is not None:
         return {key: value for key, value in own.items() if key.startswith("static.")}
-    named = ("embeddings_dir", "embeddings.path", "static.weighting")
+    named = ("embeddings_dir", "embeddings.path")
     return {"embeddings": own["embeddings.name"], **{key: own[key] for key in named if key in own}}
 
 

@@ -1,14 +1,13 @@
 """The training objective of an ELMo: predict the next word and the previous word (Peters et al. 2018, section 3.1).
 
 `Corpus` is the text that it is trained on: lines of word ids, where the most frequent word has id 0. `TrainedLSTM` are the layers while they are
-trained: initial weights, and the gradient of `mtl.model.projected_lstm`.
+trained: initial weights, and the gradient of `mtl.embedders.elmo.model.run_layer`.
 """
 
 import math
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
-from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
-from mtl.data.text import packed_words, unpacked_words
-from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, ProjectedLSTM, character_ids
+from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, ProjectedLSTM, character_ids, run_layer
 from mtl.embedders.elmo.options import Options
 from mtl.model.lstm import Step, packed_steps
-from mtl.model.projected_lstm import run_layer
 
 POOL = 50  # to get batches of similar length, lines for this many batches are drawn, sorted by length, and split
 ROWS = 512  # how many rows of the full softmax are computed at once
@@ -51,21 +47,6 @@ class Corpus:
     def lengths(self) -> np.ndarray:
         """Tokens of each line, int64 (lines,)."""
         return np.diff(self.starts)
-
-    def save(self, path: Path) -> None:
-        """Write the corpus to one file, atomically."""
-        arrays = {"counts": self.counts, "tokens": self.tokens, "starts": self.starts}
-        write_arrays(path, {"types": packed_words(self.types), **arrays})
-
-    @classmethod
-    def load(cls, path: Path) -> "Corpus":
-        """Read a file that `save` wrote. Raises InputError for a damaged one."""
-        try:
-            arrays = read_arrays(path)
-            return cls(unpacked_words(arrays["types"]), arrays["counts"], arrays["tokens"], arrays["starts"])
-        except (KeyError, ValueError) as error:
-            message = f"is damaged ({error}); remove {path.parent}, and the same command trains again"
-            raise InputError(message, path=path) from None
 
 
 def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
@@ -233,7 +214,7 @@ class TrainedLSTM(ProjectedLSTM):
 
 
 class ProjectedLSTMLayer(torch.autograd.Function):
-    """data (rows, input_size) -> projected states (rows, projection_size), as `mtl.model.projected_lstm.run_layer` computes them."""
+    """data (rows, input_size) -> projected states (rows, projection_size), as `mtl.embedders.elmo.model.run_layer` computes them."""
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:

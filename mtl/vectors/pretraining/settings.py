@@ -43,7 +43,6 @@ class PretrainingSettings:
         warmup: steps in which the learning rate rises linearly from 0, before it falls linearly to 0; below 1, a share of the training.
         beta2: AdamW's β₂.
         weight_decay: weight decay of AdamW; biases and normalisation layers have none.
-        gradient_clip: largest norm of all gradients together; 0: gradients are not clipped.
         precision: bf16-mixed: products in bfloat16, weights in float32; on a CPU without such instructions it is float32.
         validate_every: steps between validations and checkpoints.
         seed: seed of the random weights, the order and the masks.
@@ -70,7 +69,6 @@ class PretrainingSettings:
     warmup: Annotated[float, AMOUNT] = 0.1
     beta2: Annotated[float, PART] = 0.999
     weight_decay: Annotated[float, AMOUNT] = 0.01
-    gradient_clip: Annotated[float, AMOUNT] = 1.0
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
     validate_every: Annotated[int, COUNT] = 500
     seed: Annotated[int, AMOUNT] = 1

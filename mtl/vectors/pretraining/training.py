@@ -1,7 +1,6 @@
 """A BERT of the settings' sizes, and its training by masked language modelling alone, as RoBERTa and HerBERT were: no second objective, masks
 of whole words (Devlin et al. 2019) drawn anew each time."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from transformers import BertForMaskedLM
 
 
+LARGEST_NORM = 1.0  # of all gradients together, which is clipped
 MASK_SHARE = 0.15  # of the tokens: those to predict
 MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, and by a random token; the others stay
 
@@ -264,7 +264,7 @@ class MaskedLanguageModelling(ResumableTraining):
                 losses = self.losses_and_hits(part)[0].sum() / len(masked.labels)
             losses.backward()
             loss += losses.detach()
-        nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.gradient_clip or math.inf)
+        nn.utils.clip_grad_norm_(self.network.parameters(), LARGEST_NORM)
         return loss
 
     def masked(self, segments: np.ndarray, rng: np.random.Generator) -> MaskedBatch:

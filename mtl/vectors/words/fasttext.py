@@ -104,7 +104,8 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
                     bar.reach(round(float(match[1]) / 100 * tokens))
                 elif line.strip():
                     last_line = line.strip()
-            bar.reach(tokens)
+            if process.wait() == 0:
+                bar.reach(tokens)
         except BaseException:
             process.kill()
             raise

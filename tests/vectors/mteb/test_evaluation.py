@@ -1,6 +1,5 @@
 """Evaluation by mteb itself, on small local folders and without a network."""
 
-import json
 import logging
 import os
 import shutil
@@ -17,11 +16,10 @@ from input_errors import raises_input_error
 from mteb_folders import SWEDISH, WORDS, HashedEncoder, labelled, pairs
 from scipy.stats import spearmanr
 from sentence_models import write_model
-from sklearn.metrics import accuracy_score, average_precision_score
+from sklearn.metrics import average_precision_score
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.base.settings.layers import shipped
 from mtl.vectors.encoders import ENCODERS
 from mtl.vectors.encoders.encoder import Choices, EncoderKind
 from mtl.vectors.mteb.benchmark import Benchmark
@@ -151,43 +149,6 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
 
 
 @pytest.mark.slow
-def test_a_record_by_another_metric_is_not_that_of_the_benchmark(data_dir: Path) -> None:
-    path = data_dir.parent / "other.yaml"
-    text = (shipped("configs") / "mteb/pl-mteb.yaml").read_text(encoding="utf-8")
-    assert text.count("metric: cosine_ap\n") == 1
-    path.write_text(text.replace("metric: cosine_ap\n", "metric: cosine_accuracy\n"), encoding="utf-8")
-    before = evaluate(data_dir)["tasks"]
-    assert list(before) == ["PpcPC", "SICK-R-PL"] and before["PpcPC"]["metric"] == "cosine_ap"
-    # Neither in the summary of other tasks, nor as what was evaluated before.
-    opened = Opened()
-    summary = evaluate(data_dir, opened, tasks=["SICK-R-PL"], benchmark=str(path))
-    assert list(summary["tasks"]) == ["SICK-R-PL"] and "PpcPC" in summary["missing"] and results(data_dir) == []
-    assert evaluate(data_dir, opened, tasks=["SICK-R-PL"])["tasks"] == before and len(results(data_dir)) == 1
-    assert [encoder.encoded for encoder in opened.encoders] == [0, 0]
-    after = evaluate(data_dir, tasks=["PpcPC"], benchmark=str(path))["tasks"]["PpcPC"]
-    rows = pairs(40, "labels")
-    labels, found = np.array([row["labels"] for row in rows]), cosines(rows)
-    best = max(accuracy_score(labels, found >= threshold) for threshold in [*found, np.inf])
-    assert after["metric"] == "cosine_accuracy" and after["score"] == pytest.approx(100 * best, abs=1e-3)
-
-
-@pytest.mark.slow
-def test_other_versions_of_the_software_evaluate_again(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record of another version of mtl, of the tokenizer or of scikit-learn is not what this one would record."""
-    evaluate(data_dir, Opened(software={"mtl": "1", "tokenizer": "1"}))
-    for software in ({"mtl": "2", "tokenizer": "1"}, {"mtl": "2", "tokenizer": "2"}):
-        newer = Opened(software=software)
-        assert list(evaluate(data_dir, newer, tasks=["PpcPC"])["tasks"]) == ["PpcPC"]
-        assert newer.encoders[0].encoded == 80
-    versions = {"mteb": "1", "scikit-learn": "0"}
-    monkeypatch.setattr("mtl.vectors.mteb.evaluation.version", versions.__getitem__)
-    assert list(evaluate(data_dir, newer, tasks=["PpcPC"])["tasks"]) == ["PpcPC"]
-    assert newer.encoders[1].encoded == 80
-    record = read_json(next((data_dir.parent / "runs").rglob("PpcPC/*/record.json")))
-    assert record["versions"] == {**versions, "mtl": "2", "tokenizer": "2"}
-
-
-@pytest.mark.slow
 def test_a_folder_that_lacks_a_split_does_not_stop_the_others(data_dir: Path, caplog: pytest.LogCaptureFixture) -> None:
     """AllegroReviews, which comes first, trains a classifier; of CDSC-R there are rows of another split alone."""
     write_jsonl(data_dir / "AllegroReviews/test.jsonl", labelled(20))
@@ -216,32 +177,6 @@ def test_a_folder_that_lacks_a_split_does_not_stop_the_others(data_dir: Path, ca
     with raises_input_error():
         evaluate(data_dir, opened)
     assert not opened.encoders
-
-
-@pytest.mark.slow
-def test_evaluations_on_other_rows_are_kept(tmp_path: Path, data_dir: Path) -> None:
-    opened, rows = Opened(), {"first": pairs(20, "labels", seed=5), "second": pairs(24, "labels", seed=6)}
-    for name, part in rows.items():
-        write_jsonl(tmp_path / name / "PpcPC/test.jsonl", part)
-    first, second, again = (
-        evaluate(tmp_path / name, opened, tasks=["PpcPC"])["tasks"]["PpcPC"] for name in ("first", "second", "first")
-    )
-    assert again == first != second and opened.encoders[2].encoded == 0
-    (result,) = results(data_dir)
-    assert read_json(result)["dataset_revision"] == first["revision"]
-    # Of a task that a command does not name, rows that are mteb's come first, and then the newest.
-    records = {path.parent.name: path for path in (tmp_path / "runs").rglob("PpcPC/*/record.json")}
-    assert set(records) == {first["revision"], second["revision"]}
-    os.utime(records[second["revision"]], (1, 1))
-    assert evaluate(data_dir, opened, tasks=["SICK-R-PL"])["tasks"]["PpcPC"] == first
-    exact = {**second, "data": "exact", "differences": []}
-    records[second["revision"]].write_text(json.dumps(exact), encoding="utf-8")
-    os.utime(records[second["revision"]], (1, 1))
-    assert evaluate(data_dir, opened, tasks=["SICK-R-PL"])["tasks"]["PpcPC"] == exact
-    # What is damaged is evaluated again.
-    records[first["revision"]].write_text("[1", encoding="utf-8")
-    repeated = evaluate(tmp_path / "first", opened, tasks=["PpcPC"])["tasks"]["PpcPC"]
-    assert repeated["score"] == first["score"] and opened.encoders[-1].encoded == 40
 
 
 @pytest.mark.slow
