@@ -16,7 +16,6 @@ from mtl.embedders.interface import (
     EmbeddingsRequest,
     Reader,
     RunReaderRequest,
-    VectorFiles,
     unknown_words,
 )
 
@@ -56,7 +55,8 @@ def static_kind(title: str) -> EmbedderKind:
         options=StaticOptions,
         build=static_embeddings,
         load=load_run,
-        files=VectorFiles(exists=Path.exists, problem=lambda path: None, by_word=True),
+        exists=Path.exists,
+        by_word=True,
         audit_note=lambda options: (
             f"{title}'s vectors"
             + ("" if options.takes_all_words else f"; {unknown_words(options.min_count, options.max_words)}")
@@ -146,7 +146,6 @@ RANDOM = EmbedderKind(
     options=RandomOptions,
     build=random_embeddings,
     load=lazy("mtl.embedders.new_words:run_words"),
-    files=None,
     audit_note=lambda options: f"random embeddings: {unknown_words(options.min_count, options.max_words)}",
 )
 FASTTEXT = static_kind("fastText")

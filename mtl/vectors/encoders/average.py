@@ -302,13 +302,13 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
         raise InputError(message, key="embeddings", value=options.name)
     kind.check_installed(options.name)
     path = None
-    if kind.files is not None:
+    if kind.exists is not None:
         vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
         if vectors is None:
             raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
         path, _ = vector_path(vectors, Path(settings.embeddings_dir), settings.held_out)
-        if not kind.files.exists(path):
-            raise InputError(kind.files.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
+        if not kind.exists(path):
+            raise InputError(kind.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
     reader = OPENERS[options.name].open(options, path, settings.seed, device)
     reader.embedder.to(device)
     return reader

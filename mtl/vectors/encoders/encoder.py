@@ -90,11 +90,11 @@ class Choices:
 
     Attributes:
         values: the values of each setting to try, the default first.
-        fits: for all settings of an encoder with some of these values, those that it reads with them; None if they contradict each other.
+        fits: for all settings of an encoder with some of these values, those that it reads with them.
     """
 
     values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    fits: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] = lambda settings: settings
+    fits: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda settings: settings
 
 
 @dataclass(frozen=True)

@@ -142,13 +142,13 @@ def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str,
         example = "language=CODE, as in language=sv"
         raise InputError(f"embeddings train: name the language of the texts, for the tokenizer: {example}")
     training = training_settings(name, settings)
-    files, job = EMBEDDERS[name].files, request.job()
-    assert files is not None
+    exists, job = EMBEDDERS[name].exists, request.job()
+    assert exists is not None
     if request.out is not None:
         path = Path(request.out)
     elif job is not None:
         path = trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
-    if path.is_dir() and files.exists(path):
+    if path.is_dir() and exists(path):
         message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
         raise InputError(message, path=path)
     if os.path.lexists(path) and not path.is_dir() and not source_note(path).is_file():
@@ -173,10 +173,10 @@ def train_recipe(
     recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
 ) -> None:
     """Train the vectors of a recipe on the suite's training text, unless another process trains them. Raises InputError."""
-    training, files = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).files
-    assert files is not None
+    training, exists = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).exists
+    assert exists is not None
     with _alone(path):
-        if not files.exists(path):
+        if not exists(path):
             logger.info("training %s on the suite's training text", path)
             lines, source = suite_text(suite, data_dir, held_out)
             training.train(lines, path, source, device)

@@ -62,19 +62,19 @@ def test_a_folder_without_an_elmo_is_one_line(elmo_files: tuple[Path, Path], tmp
         build(tmp_path, tmp_path)
 
 
-assert ELMO.files is not None
-FILES = ELMO.files
+assert ELMO.exists is not None
+EXISTS = ELMO.exists
 
 
 def test_a_folder_holds_an_elmo_once_its_weights_are_there(tmp_path: Path) -> None:
     folder = tmp_path / "elmo"
-    assert not FILES.exists(folder)
+    assert not EXISTS(folder)
     options, weights = write_elmo(folder)
-    assert FILES.exists(folder)
+    assert EXISTS(folder)
     weights.rename(weights.with_name(f"pl_{weights.name}"))
-    assert FILES.exists(folder)
+    assert EXISTS(folder)
     weights.with_name(f"pl_{weights.name}").unlink()
-    assert options.exists() and not FILES.exists(folder)
+    assert options.exists() and not EXISTS(folder)
     (tmp_path / "file").write_bytes(b"")
-    assert "must name the folder" in str(FILES.problem(tmp_path / "file"))
-    assert FILES.problem(tmp_path) is None and FILES.problem(tmp_path / "none") is None
+    assert "must name the folder" in str(ELMO.problem(tmp_path / "file"))
+    assert ELMO.problem(tmp_path) is None and ELMO.problem(tmp_path / "none") is None
