@@ -31,6 +31,7 @@ from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import PretrainingTexts, portable_tokenizer
 from mtl.vectors.pretraining.training import (
     LARGEST_NORM,
+    MASK_SHARE,
     MaskedLanguageModelling,
     decayed_groups,
     masked_outputs,
@@ -90,7 +91,7 @@ def steps(
     training.train()
     optimizer = torch.optim.AdamW(decayed_groups(model, settings.weight_decay), settings.learning_rate, fused=True)
     scheduler = get_linear_schedule_with_warmup(optimizer, 10_000, 100_000)
-    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=settings.mask_share)
+    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASK_SHARE)
 
     def ours(step: int) -> None:
         training.step = step

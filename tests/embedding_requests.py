@@ -32,7 +32,7 @@ def vectors_of(run: Job) -> Path | None:
     if vectors := find_vectors(run.config, run.suite):
         vectors.check_obtainable()
         vectors.train_if_missing(run.suite, run.data_dir, run.config.held_out, torch.device("cpu"))
-    return vectors and vectors.path
+    return None if vectors is None else vectors.path
 
 
 # Of padding and of the unknown word, then of the words pies and kot.

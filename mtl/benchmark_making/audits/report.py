@@ -72,7 +72,7 @@ def _unknown_tokens(
     if vectors := find_vectors(config, suite):
         vectors.check_obtainable()
         vectors.train_if_missing(suite, data_dir, config.held_out, device)
-    path = vectors and vectors.path
+    path = None if vectors is None else vectors.path
     request = EmbeddingsRequest(config.embeddings, texts, training_texts, path, cache_dir, device)
     coverage = EMBEDDERS[config.embeddings.name].build(request).coverage
 
