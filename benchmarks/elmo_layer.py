@@ -16,8 +16,8 @@ from timing import alternate, ratio
 from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from mtl.model.projected_lstm import reorder_gates
-from mtl.vectors.elmo.gradient import ProjectedLSTMLayer
+from mtl.embedders.elmo.model import reorder_gates
+from mtl.vectors.elmo.language_model import ProjectedLSTMLayer
 
 CLIP = 3.0
 

@@ -26,14 +26,20 @@ from mtl.base.extras import import_transformers
 from mtl.data.dataset import training_texts
 from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
-from mtl.vectors.pretraining.network import decayed_groups, masked_outputs, new_bert
 from mtl.vectors.pretraining.pretrain import begin_training
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import PretrainingTexts, portable_tokenizer
-from mtl.vectors.pretraining.training import MaskedLanguageModelling
+from mtl.vectors.pretraining.training import (
+    LARGEST_NORM,
+    MASK_SHARE,
+    MaskedLanguageModelling,
+    decayed_groups,
+    masked_outputs,
+    new_bert,
+)
 
-# Segments of the full length, so that both sides read the same number of tokens in each step.
-FIXED = {"max_steps": 100_000, "warmup": 0.1, "documents": "line", "segments": "packed", "accumulate": 1}
+# A training that neither ends nor changes its rate within the measured steps.
+FIXED = {"max_steps": 100_000, "warmup": 0.1, "documents": "line", "accumulate": 1}
 
 
 def main() -> None:
@@ -85,7 +91,7 @@ def steps(
     training.train()
     optimizer = torch.optim.AdamW(decayed_groups(model, settings.weight_decay), settings.learning_rate, fused=True)
     scheduler = get_linear_schedule_with_warmup(optimizer, 10_000, 100_000)
-    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=settings.mask_share)
+    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASK_SHARE)
 
     def ours(step: int) -> None:
         training.step = step
@@ -96,7 +102,7 @@ def steps(
         batch = collator([{"input_ids": row} for row in ids.tolist()])
         loss = model(**batch).loss
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_clip)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), LARGEST_NORM)
         optimizer.step()
         scheduler.step()
         optimizer.zero_grad()

@@ -37,7 +37,6 @@ PLAIN = {
     "head.projection": None,
     "loss.class_weights": 0,
     "embeddings.trainable": True,
-    "embeddings.map": False,
 }
 
 Curve = Sequence[Mapping[str, float]]

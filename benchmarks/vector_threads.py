@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.data.text import moses, tokenized_lines
+from mtl.data.text import moses, text_lines
 from mtl.vectors.words.fasttext import FastTextTraining
 
 NEIGHBOURS = 10
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=5, help="(default: %(default)s)")
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 0], help="0: one for each core (default: 2 0)")
     arguments = parser.parse_args()
-    lines = list(islice(tokenized_lines([arguments.text], moses(arguments.language)), arguments.lines))
+    lines = list(map(moses(arguments.language), islice(text_lines([arguments.text], "tokenizing"), arguments.lines)))
     shuffled = random.Random(1).sample(lines, len(lines))
     trainings = [("1 thread", lines, 1), ("1 thread, other order", shuffled, 1)]
     trainings += [(f"threads={threads}", lines, threads) for threads in arguments.threads]

@@ -11,8 +11,10 @@ from mtl.base.settings.schema import EmbedderOptions
 from mtl.data.dataset import load_dataset
 from mtl.data.text import TokenizedTexts, Vocabulary, tokenized
 from mtl.embedders import recipes
+from mtl.embedders.find import find_vectors
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.embedders.words import WordEmbeddings, coverage
+from mtl.jobs.job import Job
 from mtl.tasks.suite import load_suite
 
 
@@ -23,6 +25,14 @@ def build_request(suite_file: Path, options: EmbedderOptions, path: Path | None 
     texts = tokenized(dataset.texts, suite.language, 50)
     cache_dir = suite_file.parent / "cache"
     return EmbeddingsRequest(options, texts, dataset.distinct_texts("train"), path, cache_dir, torch.device("cpu"))
+
+
+def vectors_of(run: Job) -> Path | None:
+    """The file or folder of a run's vectors, which are trained first if they do not exist."""
+    if vectors := find_vectors(run.config, run.suite):
+        vectors.check_obtainable()
+        vectors.train_if_missing(run.suite, run.data_dir, run.config.held_out, torch.device("cpu"))
+    return None if vectors is None else vectors.path
 
 
 # Of padding and of the unknown word, then of the words pies and kot.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from command_line import job
+from embedding_requests import vectors_of
 from small_suite import SMALL, rows
 
 from mtl.base.settings.schema import Config
@@ -16,7 +17,6 @@ from mtl.data.examples import Example
 from mtl.data.splits import TaskExamples
 from mtl.data.text import TokenizedTexts, tokenized
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.find import obtain_vectors
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.trained import encode_once, encoder_runs, new_network, reads_tokens, running_input
@@ -92,9 +92,8 @@ def lstm_parts(folder: Path, *settings: str) -> Parts:
     if run.config.boundary_words:
         texts = texts.with_boundaries()
     cpu = torch.device("cpu")
-    vectors = obtain_vectors(run.config, run.suite, folder, cpu)
     training_texts = dataset.distinct_texts("train")
-    request = EmbeddingsRequest(run.config.embeddings, texts, training_texts, vectors, folder / "cache", cpu)
+    request = EmbeddingsRequest(run.config.embeddings, texts, training_texts, vectors_of(run), folder / "cache", cpu)
     embeddings = EMBEDDERS[run.config.embeddings.name].build(request)
     return Parts(
         run.config, run.suite, Coded(dataset, run.config.head.overlap), texts, embeddings, embeddings.sequences(texts)

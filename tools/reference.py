@@ -36,7 +36,7 @@ from mtl.vectors.encoders.average import AverageSettings
 from mtl.vectors.encoders.run import RunSettings
 from mtl.vectors.encoders.sentence_transformer import SentenceTransformerSettings
 from mtl.vectors.encoders.transformer import TransformerSettings
-from mtl.vectors.mteb.benchmark import ModelFacts, MtebSettings
+from mtl.vectors.mteb.benchmark import MtebSettings
 from mtl.vectors.pretraining.settings import PretrainingSettings
 from mtl.vectors.words.fasttext import FastTextTraining
 from mtl.vectors.words.word2vec import Word2VecTraining
@@ -235,7 +235,7 @@ def other_settings() -> Iterator[str]:
             ("transformer", TransformerSettings),
             ("sentence_transformer", SentenceTransformerSettings),
         ],
-        "mtl mteb": [("benchmark", MtebSettings), ("model", ModelFacts)],
+        "mtl mteb": [("benchmark", MtebSettings)],
     }
     notes = {
         "mtl embeddings train": "Also `out=`, `texts=[FILE,…]`, `suite=`, `data_dir=`, `language=` and, for ELMo, `accelerator=`.",
@@ -243,8 +243,7 @@ def other_settings() -> Iterator[str]:
         " Where there is no default, the file in `configs/pretrain/` has the value.",
         "mtl encode": "The first word after the command is a run's folder, `average`, `transformer` or `sentence_transformer`."
         " `average` also takes `embeddings.KEY`.",
-        "mtl mteb": "Also the encoder's, as for `mtl encode`; its `data_dir` is called `suite_data_dir` here."
-        " The keys of the second table are written `model.KEY`.",
+        "mtl mteb": "Also the encoder's, as for `mtl encode`; its `data_dir` is called `suite_data_dir` here.",
     }
     for command, kinds in parts.items():
         yield from ("", f"## {command}", "", notes[command])

@@ -213,11 +213,6 @@ def unpacked_words(packed: np.ndarray) -> list[str]:
     return packed.tobytes().decode("utf-8", "surrogatepass").split("\n")
 
 
-def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list[str]]:
-    """Yield the tokens of each line of text files, plain or gzipped. Raises InputError for a file that cannot be read."""
-    return map(tokenize, text_lines(files, "tokenizing"))
-
-
 def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
     """Yield each line of text files, plain or gzipped, without the white space around it. The progress has the title.
 

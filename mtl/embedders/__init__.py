@@ -7,8 +7,7 @@ from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.embedders.elmo import ELMO
 from mtl.embedders.interface import EmbedderKind
-from mtl.embedders.random import RANDOM
-from mtl.embedders.static import FASTTEXT, GLOVE, WORD2VEC
+from mtl.embedders.static import FASTTEXT, GLOVE, RANDOM, WORD2VEC
 
 # By name, as in configs/embeddings, on the command line and in run folders.
 EMBEDDERS: dict[str, EmbedderKind] = {

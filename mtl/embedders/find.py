@@ -9,7 +9,6 @@ from mtl.base.extras import check_installed
 from mtl.base.settings.schema import Config
 from mtl.base.wings import trainings
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.interface import VectorFiles
 from mtl.embedders.recipes import Recipe, check_recipe, fetchable, vector_path
 from mtl.tasks.suite import Suite
 
@@ -33,13 +32,9 @@ class Vectors:
 
     @property
     def exist(self) -> bool:
-        return self._files.exists(self.path)
-
-    @property
-    def _files(self) -> VectorFiles:
-        files = EMBEDDERS[self.embeddings].files
-        assert files is not None
-        return files
+        exists = EMBEDDERS[self.embeddings].exists
+        assert exists is not None
+        return exists(self.path)
 
     def check_obtainable(self) -> None:
         """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained, and for a missing package."""
@@ -55,7 +50,7 @@ class Vectors:
         if recipe is not None and recipe.train and extra is not None:
             check_installed(extra, key="embeddings.path", value=recipe.name)
             return
-        if problem := self._files.problem(path):
+        if problem := EMBEDDERS[name].problem(path):
             raise InputError(problem, path=path)
         remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
         if recipe and not recipe.url and recipe.source:
@@ -89,7 +84,7 @@ def find_vectors(config: Config, suite: Suite) -> Vectors | None:
     Raises InputError if no vectors are named.
     """
     name = config.embeddings.name
-    if EMBEDDERS[name].files is None:
+    if EMBEDDERS[name].exists is None:
         return None
     vectors = getattr(config.embeddings, "path", None) or suite.embeddings.get(name)
     if vectors is None:
@@ -99,19 +94,9 @@ def find_vectors(config: Config, suite: Suite) -> Vectors | None:
     return Vectors(name, *vector_path(vectors, Path(config.embeddings_dir), config.held_out))
 
 
-def obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.device") -> Path | None:
-    """The path of the vectors that `find_vectors` finds, which are trained first if they do not exist. Raises InputError."""
-    vectors = find_vectors(config, suite)
-    if vectors is None:
-        return None
-    vectors.check_obtainable()
-    vectors.train_if_missing(suite, data_dir, config.held_out, device)
-    return vectors.path
-
-
-def check_word_file(config: Config, further: str = "") -> None:
-    """Raise InputError for a method that reads word vectors, or what `further` says, and a kind of embeddings that is no file."""
-    by_word = [name for name, kind in EMBEDDERS.items() if kind.files is not None and kind.files.by_word]
+def check_word_file(config: Config) -> None:
+    """Raise InputError for a method that reads word vectors, and a kind of embeddings that is no file."""
+    by_word = [name for name, kind in EMBEDDERS.items() if kind.by_word]
     if config.embeddings.name not in by_word:
-        message = f"method {config.method} reads a file of word vectors{further}; set embeddings={' or '.join(by_word)}"
+        message = f"method {config.method} reads a file of word vectors; set embeddings={' or '.join(by_word)}"
         raise InputError(message, key="embeddings", value=config.embeddings.name)

@@ -117,21 +117,6 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
-class VectorFiles:
-    """Pretrained vectors of one kind.
-
-    Attributes:
-        exists: whether a path holds complete vectors.
-        problem: takes a path and returns the error to report if it holds no complete vectors, or None if there is no error.
-        by_word: whether the vectors are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
-    """
-
-    exists: Callable[[Path], bool]
-    problem: Callable[[Path], str | None]
-    by_word: bool = False
-
-
-@dataclass(frozen=True)
 class EmbedderKind:
     """One kind of embeddings: an entry of `mtl.embedders.EMBEDDERS`.
 
@@ -140,8 +125,10 @@ class EmbedderKind:
         options: its keys below `embeddings.` and their types.
         build: makes the embeddings of a run.
         load: makes the reader of a finished run.
-        files: None if the vectors are not pretrained.
+        exists: whether a path holds complete vectors; None if the vectors are not pretrained.
         audit_note: takes the options of the kind and returns what an audit says about unknown words.
+        problem: takes a path and returns the error to report if it holds no complete vectors, or None if there is no error.
+        by_word: whether the vectors are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
         extra: the extra of mtl-baselines with the packages that `build` and `load` need; None if there are none.
     """
 
@@ -149,8 +136,10 @@ class EmbedderKind:
     options: type[EmbedderOptions]
     build: Callable[[EmbeddingsRequest], Embeddings]
     load: Callable[[RunReaderRequest], Reader]
-    files: VectorFiles | None
     audit_note: Callable[[Any], str]
+    exists: Callable[[Path], bool] | None = None
+    problem: Callable[[Path], str | None] = lambda path: None
+    by_word: bool = False
     extra: str | None = None
 
     def check_installed(self, name: str) -> None:

@@ -42,7 +42,7 @@ def run_words(
         words, vectors = len(vocabulary) - Vocabulary.FIRST, len(weight) - Vocabulary.FIRST
         message = f"has {words} words, the run has vectors of {vectors}; restore the file"
         raise InputError(message, path=request.folder / VOCABULARY)
-    embedder = WordEmbedder(len(weight), weight.shape[1], trainable=False, mapped="map.weight" in request.weights)
+    embedder = WordEmbedder(len(weight), weight.shape[1], trainable=False)
     if file is not None:
         source = FileSource(file, weight.shape[1], ngrams)
     return WordReader(vocabulary, embedder, source)

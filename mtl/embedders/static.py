@@ -1,4 +1,4 @@
-"""Embeddings initialised with static vectors from a file, one for each word: fastText's, GloVe's and word2vec's."""
+"""Embeddings with a vector for each word: drawn at random (the row "LSTM" of KLEJ's Table 3), or from a file, as fastText's, GloVe's, word2vec's."""
 
 from dataclasses import dataclass
 from itertools import compress
@@ -8,19 +8,44 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.lazy import lazy
 from mtl.base.settings.schema import EmbedderOptions
-from mtl.base.typed import AT_LEAST_ONE, SIZE
+from mtl.base.typed import AT_LEAST_ONE, POSITIVE, SIZE
 from mtl.embedders.interface import (
     EmbedderKind,
     EmbeddingsRequest,
     Reader,
     RunReaderRequest,
-    VectorFiles,
     unknown_words,
 )
 
 if TYPE_CHECKING:
     from mtl.embedders.words import WordEmbeddings
+
+
+@dataclass(kw_only=True)
+class RandomOptions(EmbedderOptions):
+    """The keys of random embeddings; configs/embeddings/random.yaml explains them."""
+
+    dim: Annotated[int, SIZE]
+    trainable: bool
+    init_std: Annotated[float, POSITIVE]
+    min_count: Annotated[int, AT_LEAST_ONE]
+    max_words: Annotated[int, AT_LEAST_ONE] | None = None
+    sparse: bool = False
+
+
+def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
+    """Vectors drawn from N(0, init_std²) for the words of `frequent_words`. All other words are unknown."""
+    from mtl.data.text import Vocabulary
+    from mtl.embedders.words import WordEmbeddings, coverage, frequent_words
+
+    options, texts = request.options, request.texts
+    vocabulary = Vocabulary(frequent_words(texts, request.training_texts, options.min_count, options.max_words))
+    covered = coverage(texts, vocabulary.ids(texts.types) != Vocabulary.UNKNOWN)
+    return WordEmbeddings(
+        *(vocabulary, options.dim, None, covered, options.trainable, options.init_std), sparse=options.sparse
+    )
 
 
 def static_kind(title: str) -> EmbedderKind:
@@ -30,7 +55,8 @@ def static_kind(title: str) -> EmbedderKind:
         options=StaticOptions,
         build=static_embeddings,
         load=load_run,
-        files=VectorFiles(exists=Path.exists, problem=lambda path: None, by_word=True),
+        exists=Path.exists,
+        by_word=True,
         audit_note=lambda options: (
             f"{title}'s vectors"
             + ("" if options.takes_all_words else f"; {unknown_words(options.min_count, options.max_words)}")
@@ -49,7 +75,6 @@ class StaticOptions(EmbedderOptions):
     max_words: Annotated[int, AT_LEAST_ONE] | None = None
     missing: Literal["unknown", "random"] = "unknown"
     sparse: bool = False
-    map: bool = False
 
     @property
     def takes_all_words(self) -> bool:
@@ -98,7 +123,6 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
         *(vocabulary, read.dim, vectors, coverage(texts, has_own, from_ngrams), options.trainable),
         drawn=drawn if drawn.any() else None,
         sparse=options.sparse,
-        mapped=options.map,
     )
 
 
@@ -117,6 +141,13 @@ def check_dim(path: Path, dim: int, wanted: int | None) -> None:
         raise InputError(message, path=path)
 
 
+RANDOM = EmbedderKind(
+    title="random",
+    options=RandomOptions,
+    build=random_embeddings,
+    load=lazy("mtl.embedders.new_words:run_words"),
+    audit_note=lambda options: f"random embeddings: {unknown_words(options.min_count, options.max_words)}",
+)
 FASTTEXT = static_kind("fastText")
 GLOVE = static_kind("GloVe")
 WORD2VEC = static_kind("word2vec")

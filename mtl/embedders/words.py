@@ -25,7 +25,7 @@ class WordEmbeddings:
         vectors: float32 (len(vocabulary), dim), or None if each seed draws its own vectors from N(0, init_std²).
         trainable: whether stage 1 trains the vectors.
         drawn: bool (len(vocabulary),), the rows of `vectors` that each seed draws from N(0, 1) instead; None: no row.
-        sparse, mapped: as in `WordEmbedder`.
+        sparse: as in `WordEmbedder`.
     """
 
     vocabulary: Vocabulary
@@ -36,7 +36,6 @@ class WordEmbeddings:
     init_std: float = 1.0
     drawn: np.ndarray | None = None
     sparse: bool = False
-    mapped: bool = False
 
     def fingerprint(self) -> str:
         """A hash of the vocabulary and the initial vectors."""
@@ -47,7 +46,7 @@ class WordEmbeddings:
 
     def embedder(self) -> "WordEmbedder":
         """A new embedder; random vectors are drawn from torch's current random state."""
-        embedder = WordEmbedder(len(self.vocabulary), self.dim, self.trainable, self.sparse, self.mapped)
+        embedder = WordEmbedder(len(self.vocabulary), self.dim, self.trainable, self.sparse)
         if self.vectors is None:
             with torch.no_grad():
                 embedder.table.weight.mul_(self.init_std)
@@ -61,7 +60,7 @@ class WordEmbeddings:
     uncached_sequences = sequences
 
     def parameters(self) -> int:
-        return len(self.vocabulary) * self.dim + (self.dim**2 if self.mapped else 0)
+        return len(self.vocabulary) * self.dim
 
     def to(self, device: torch.device) -> None:
         """Do nothing: vectors are only looked up."""
@@ -77,21 +76,16 @@ def word_sequences(vocabulary: Vocabulary, texts: TokenizedTexts) -> ArraySequen
 class WordEmbedder(nn.Module):
     """Turns word ids into vectors. The vector of padding (id 0) is zero, also after training."""
 
-    def __init__(self, words: int, dim: int, trainable: bool, sparse: bool = False, mapped: bool = False) -> None:
+    def __init__(self, words: int, dim: int, trainable: bool, sparse: bool = False) -> None:
         """Draw vectors of so many words from N(0, 1).
 
         Args:
             trainable: whether training changes the vectors.
             sparse: whether the gradient of the vectors has only the words of a batch (`mtl.training.module`).
-            mapped: whether each vector goes through a trained linear map, which starts as the identity: so training changes all words
-                alike, also unseen ones.
         """
         super().__init__()
         self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING, sparse=sparse)
         self.table.weight.requires_grad_(trainable)
-        self.map = nn.Linear(dim, dim, bias=False) if mapped else nn.Identity()
-        if isinstance(self.map, nn.Linear):
-            nn.init.eye_(self.map.weight)
         self.added: Tensor
         self.register_buffer("added", torch.empty(0, dim), persistent=False)
 
@@ -115,13 +109,10 @@ class WordEmbedder(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """Word ids (batch, time) -> vectors (batch, time, dim)."""
         if not len(self.added):
-            return self.map(self.table(tokens))
+            return self.table(tokens)
         first_added = self.table.num_embeddings  # an id
         added = F.embedding((tokens - first_added).clamp(min=0), self.added)
-        looked_up = torch.where(
-            (tokens >= first_added)[..., None], added, self.table(tokens.clamp(max=first_added - 1))
-        )
-        return self.map(looked_up)
+        return torch.where((tokens >= first_added)[..., None], added, self.table(tokens.clamp(max=first_added - 1)))
 
 
 def frequent_words(

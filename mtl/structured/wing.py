@@ -1,8 +1,9 @@
-"""What structured targets add to the core: kinds of targets that are more than one value, and their metrics."""
+"""What structured targets add to the core: kinds of targets that are more than one value, their metrics, and a floor for summaries."""
 
 from mtl.base.wings import Wing
 
 WING = Wing(
+    methods={"lead": "mtl.structured.entry:LEAD"},
     target_kinds={
         "token_labels": "mtl.structured.token_labels:TokenLabels",
         "multi_label": "mtl.structured.multi_label:MultiLabel",

@@ -29,7 +29,7 @@ def add_commands(commands: Commands) -> None:
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
     encode.add_argument("settings", help="docs/reference/other-settings.md lists them", **settings)
     encode.add_argument("--seed", type=int, help="the same as seed=")
-    encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy or .parquet file")
+    encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy file")
     encode.add_argument("--device", help="the same as device=")
     encode.set_defaults(run=_encode)
 

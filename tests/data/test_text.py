@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from input_errors import raises_input_error
 
-from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized, tokenized_lines
+from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, text_lines, tokenized
 
 
 def test_moses_does_not_escape_and_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
@@ -121,16 +121,16 @@ def test_vocabulary_gives_ids_to_words() -> None:
 def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
-    lines = list(tokenized_lines([tmp_path / "a.txt", tmp_path / "b.gz"], str.split))
-    assert lines == [["ett", "två"], [], ["tre"], ["fyra"]]
+    lines = list(text_lines([tmp_path / "a.txt", tmp_path / "b.gz"], "x"))
+    assert lines == ["ett två", "", "tre", "fyra"]
     (tmp_path / "c.txt").write_bytes(b"ok\n\xff\n")
     with raises_input_error(file="c.txt", line=2):
-        list(tokenized_lines([tmp_path / "c.txt"], str.split))
+        list(text_lines([tmp_path / "c.txt"], "x"))
     with raises_input_error(file="none"):
-        list(tokenized_lines([tmp_path / "none"], str.split))
+        list(text_lines([tmp_path / "none"], "x"))
     (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
     with raises_input_error(file="d.gz"):
-        list(tokenized_lines([tmp_path / "d.gz"], str.split))
+        list(text_lines([tmp_path / "d.gz"], "x"))
 
 
 def test_damaged_and_endless_gzipped_texts_and_a_pipe_are_rejected(tmp_path: Path) -> None:
@@ -138,12 +138,12 @@ def test_damaged_and_endless_gzipped_texts_and_a_pipe_are_rejected(tmp_path: Pat
     content[500] ^= 255
     (tmp_path / "a.gz").write_bytes(content)
     with raises_input_error(file="a.gz"):
-        list(tokenized_lines([tmp_path / "a.gz"], str.split))
+        list(text_lines([tmp_path / "a.gz"], "x"))
     os.mkfifo(tmp_path / "b.txt")
     with raises_input_error(file="b.txt"):
-        list(tokenized_lines([tmp_path / "b.txt"], str.split))
+        list(text_lines([tmp_path / "b.txt"], "x"))
     with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
         for _ in range(20):
             file.write(b"a" * 2**20)
     with raises_input_error(file="a.gz", line=1):
-        list(tokenized_lines([tmp_path / "a.gz"], str.split))
+        list(text_lines([tmp_path / "a.gz"], "x"))

@@ -4,17 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from command_line import job
 from elmo_files import write_elmo
-from embedding_requests import build_request
+from embedding_requests import build_request, vectors_of
 from input_errors import raises_input_error
 from vector_words import write_fasttext
 
 from mtl.base.errors import InputError
 from mtl.base.locks import waiting_lock
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.find import Vectors, find_vectors, obtain_vectors
+from mtl.embedders.find import Vectors, find_vectors
 from mtl.embedders.interface import Embeddings
 from mtl.embedders.recipes import load_recipe, source_note, suite_source
 from mtl.jobs.job import Job
@@ -32,8 +31,7 @@ def small_job(suite_file: Path, *settings: str, fasttext: str | None = None) -> 
 
 def build(suite_file: Path, run: Job) -> Embeddings:
     request = build_request(suite_file, run.config.embeddings)
-    vectors = obtain_vectors(run.config, run.suite, run.data_dir, request.device)
-    return EMBEDDERS[run.config.embeddings.name].build(replace(request, path=vectors))
+    return EMBEDDERS[run.config.embeddings.name].build(replace(request, path=vectors_of(run)))
 
 
 def found(run: Job) -> Vectors:
@@ -143,7 +141,7 @@ def test_a_recipe_that_another_process_trains_is_waited_for(
     caplog.clear()
     with caplog.at_level("INFO", logger="mtl"), ThreadPoolExecutor() as pool:
         with waiting_lock(path.with_name(f".{path.name}.lock"), ""):
-            obtained = pool.submit(obtain_vectors, run.config, run.suite, run.data_dir, torch.device("cpu"))
+            obtained = pool.submit(vectors_of, run)
             while "another process is training these vectors" not in caplog.text and not obtained.done():
                 time.sleep(0.01)
             for file in reversed(made):

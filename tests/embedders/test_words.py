@@ -25,22 +25,6 @@ def test_padding_is_zero_and_a_sparse_gradient_has_the_words_of_the_batch() -> N
     assert gradient.to_dense()[:, 0].tolist() == [0, 0, 2, 0, 1]  # none for padding
 
 
-def test_a_map_starts_as_the_identity_and_is_trained() -> None:
-    embedder = WordEmbedder(5, 3, trainable=False, mapped=True)
-    assert not embedder.table.weight.requires_grad
-    tokens = torch.tensor([[2, 0], [4, 3]])
-    table = embedder.table.weight.detach().clone()
-    assert torch.equal(embedder(tokens), table[tokens])
-    optimizer = torch.optim.SGD([p for p in embedder.parameters() if p.requires_grad], 0.1)
-    embedder(tokens).square().sum().backward()
-    optimizer.step()
-    assert torch.equal(embedder.table.weight, table)
-    expected = torch.eye(3) - 0.1 * 2 * table[tokens].flatten(0, 1).T @ table[tokens].flatten(0, 1)
-    torch.testing.assert_close(embedder.map.weight, expected)
-    torch.testing.assert_close(embedder(tokens), table[tokens] @ expected.T)
-    assert not any(parameter.requires_grad for parameter in embedder.for_task().parameters())
-
-
 def test_some_rows_keep_their_random_values() -> None:
     drawn = np.array([False, True, False, True])
     torch.manual_seed(3)

@@ -8,8 +8,7 @@ from input_errors import raises_input_error
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import flatten_config, shipped
 from mtl.base.typed import UnknownKey
-from mtl.embedders.random import RandomOptions
-from mtl.embedders.static import StaticOptions
+from mtl.embedders.static import RandomOptions, StaticOptions
 from mtl.jobs.job import load_job, parse_settings
 
 

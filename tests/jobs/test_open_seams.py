@@ -182,8 +182,8 @@ class FirstRowKind(MethodKind):
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One entry in each registry, and nothing else."""
-    about = (None, lambda options: "word lengths")
-    lengths = EmbedderKind("word lengths", LengthOptions, build_lengths, load_lengths, *about)
+    about = ("word lengths", LengthOptions, build_lengths, load_lengths)
+    lengths = EmbedderKind(*about, audit_note=lambda options: "word lengths")
     monkeypatch.setitem(METRICS, "within", Metric("within writers", ("ordered",), within_writers))
     monkeypatch.setitem(TARGET_KINDS, "ordered", Ordered)
     monkeypatch.setitem(EMBEDDERS, "lengths", lengths)

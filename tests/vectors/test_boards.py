@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import os
 import re
 from pathlib import Path
@@ -171,20 +170,6 @@ def test_csv(boards: list[Leaderboard]) -> None:
     assert ("pl-mteb", "Hashed words, mean", "average") not in found
     partial = {"average": "yes", "classification": "yes", "CBD": "no"}
     assert {key: found["pl-mteb-local", "Hashed words, mean", key]["partial"] for key in partial} == partial
-
-
-def test_document(boards: list[Leaderboard]) -> None:
-    report = document(boards, "now", "mtl report")
-    assert json.loads(json.dumps(report)) == report
-    published, local = report["suites"]
-    assert published["whole_averages"] and not local["whole_averages"] and published["decimals"] == 2
-    row = next(row for row in local["rows"] if row["name"].startswith("trained"))
-    assert row["partial"] and row["partial_groups"] == ["classification", "pair_classification", "sts"]
-    (types,) = local["groups"]
-    assert list(types["titles"].values()) == ["Classification", "Pair classification", "STS"]
-    assert types["rows"]["r0"]["mean"] == pytest.approx((61.5 + 70 + 40) / 3, abs=1e-4)
-    assert types["rows"]["r1"]["mean"] is None and row["cost"]["dim"] == 32
-    assert [task["version_of"] for task in local["tasks"]][2:] == ["CDSC-R", "CDSC-R"]
 
 
 def test_the_command_reports_evaluations_alone(runs_dir: Path, tmp_path: Path) -> None:

@@ -24,8 +24,7 @@ def test_the_input_embeddings_of_a_transformer(tmp_path: Path) -> None:
 
     folder = write_bert(tmp_path / "bert", TEXTS)
     source = open_input_embeddings(str(folder), 6)
-    vectors = TextVectors(source, "none")
-    vectors.learn(DOCUMENTS, np.array([0]))
+    vectors = TextVectors(source, DOCUMENTS)
     model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     table = model.get_input_embeddings().weight.detach().numpy()
     for text, mine in zip(TEXTS, vectors.encode(DOCUMENTS), strict=True):
@@ -50,8 +49,7 @@ def test_a_model2vec_model_with_weights_and_fewer_rows_than_tokens(tmp_path: Pat
     weights = np.linspace(0.5, 1.5, ids)
     folder = write_model2vec(tmp_path / "m2v", weights=weights, mapping=np.arange(ids) // 2)
     assert is_model2vec(folder) and not is_model2vec(tmp_path)
-    vectors = TextVectors(open_model2vec(folder, 256), "none")
-    vectors.learn(DOCUMENTS, np.array([0]))
+    vectors = TextVectors(open_model2vec(folder, 256), DOCUMENTS)
     table = load_file(folder / "model.safetensors")["embeddings"]
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     for text, mine in zip(TEXTS, vectors.encode(DOCUMENTS), strict=True):

@@ -18,6 +18,10 @@ DELETED = {
     "pretrain.average": 0.0,
     "encoder.variational_dropout": False,
     "loss.r_drop": 0.0,
+    "embeddings.map": False,
+    "static.weighting": "none",
+    "word_vectors.exclude_question": True,
+    "word_vectors.ignore_case": False,
     "transformer.joint": False,
     "transformer.joint_epochs": 4,
 }

@@ -187,8 +187,6 @@ class WordVectorsConfig:
 
     number: Literal["cosine", "line"]
     algebra: Literal["b-a+c", "a-b+c"]
-    exclude_question: bool
-    ignore_case: bool
 
 
 @dataclass
@@ -197,7 +195,6 @@ class StaticConfig:
 
     path: Annotated[str | None, Role.SOURCE]
     vectors: str
-    weighting: Literal["none", "tfidf", "sif"]
 
 
 @dataclass

@@ -65,11 +65,14 @@ def _unknown_tokens(
 ) -> np.ndarray:
     """Per text, the tokens that the embeddings do not know, int64 (texts,)."""
     from mtl.base.device import device_of
-    from mtl.embedders.find import obtain_vectors
+    from mtl.embedders.find import find_vectors
 
     device, cache_dir = device_of(config.trainer.accelerator), Path(config.cache_dir)
-    vectors = obtain_vectors(config, suite, data_dir, device)
-    request = EmbeddingsRequest(config.embeddings, texts, training_texts, vectors, cache_dir, device)
+    if vectors := find_vectors(config, suite):
+        vectors.check_obtainable()
+        vectors.train_if_missing(suite, data_dir, config.held_out, device)
+    path = None if vectors is None else vectors.path
+    request = EmbeddingsRequest(config.embeddings, texts, training_texts, path, cache_dir, device)
     coverage = EMBEDDERS[config.embeddings.name].build(request).coverage
     return np.add.reduceat(coverage.unknown_types[texts.tokens].astype(np.int64), texts.starts[:-1])
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mtl.base.lazy import lazy, resolve
 from mtl.base.settings.schema import EmbedderOptions
-from mtl.embedders.interface import EmbedderKind, VectorFiles
+from mtl.embedders.interface import EmbedderKind
 
 if TYPE_CHECKING:
     from mtl.embedders.elmo.model import ELMo
@@ -35,11 +35,9 @@ ELMO = EmbedderKind(
     options=ElmoOptions,
     build=lazy("mtl.embedders.elmo.embeddings:elmo_embeddings"),
     load=lazy("mtl.embedders.elmo.embeddings:run_elmo"),
-    files=VectorFiles(
-        exists=lambda folder: any(folder.glob("*weights.hdf5")),  # which are written last
-        problem=lambda path: (
-            "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
-        ),
+    exists=lambda folder: any(folder.glob("*weights.hdf5")),  # which are written last
+    problem=lambda path: (
+        "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
     ),
     audit_note=lambda options: "ELMo, which has a vector for any word",
     extra="elmo",

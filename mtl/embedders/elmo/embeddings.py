@@ -120,10 +120,7 @@ class ElmoEmbeddings:
 
 @dataclass(frozen=True)
 class ElmoReader:
-    """An ELMo without a cache; its attributes are those of `ElmoEmbeddings`, and the embedder, which makes a vector of a token's layers.
-
-    An embedder that reads one layer alone has its number as `layer`.
-    """
+    """An ELMo without a cache; its attributes are those of `ElmoEmbeddings`, and the embedder, which makes a vector of a token's layers."""
 
     elmo: ELMo
     digest: str
@@ -144,8 +141,7 @@ class ElmoReader:
         return np.ones(len(texts.types), dtype=bool)
 
     def fingerprint(self) -> str:
-        layer = getattr(self.embedder, "layer", None)
-        return f"{self.digest} {self.elmo.dtype} {self.precision} {layer}"
+        return f"{self.digest} {self.elmo.dtype} {self.precision}"
 
     def parameters(self) -> int:
         return _parameters(self.elmo.model, self.embedder)

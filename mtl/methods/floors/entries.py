@@ -89,7 +89,7 @@ class FastTextKind(TrainedKind):
 
 
 class StaticKind(TrainedKind):
-    """Means of static vectors: word vectors, or with `static.path` the vectors of a transformer's subwords, or of whole texts."""
+    """Means of static vectors: word vectors, or with `static.path` what a wing reads: vectors of subwords, or of whole texts."""
 
     reads = ("embeddings", "embeddings_dir", "embeddings.path", "static.", "floor.")
     builds = "mtl.methods.floors.static:StaticFloor"
@@ -112,36 +112,21 @@ class StaticKind(TrainedKind):
 
     def check(self, config: Config, suite: Suite) -> None:
         from mtl.embedders.find import check_word_file
+        from mtl.methods.transformer.pretrained import check_place
 
         path, vectors = config.static.path, config.static.vectors
         if path is None and vectors == SUBWORDS:
-            check_word_file(config, ", or static.path=FOLDER of a transformer")
+            check_word_file(config)
             return
         check_choice("static.vectors", vectors, VECTOR_SOURCES)
-        if vectors != SUBWORDS and config.static.weighting != "none":
-            message = f"weights tokens, and static.vectors={vectors} has none; set static.weighting=none"
-            raise InputError(message, key="static.weighting", value=config.static.weighting)
         if path is None:
             raise InputError("needs a model; set static.path=", key="static.vectors", value=vectors)
-        from mtl.methods.transformer.pretrained import check_place
-
         check_installed("transformers", key="static.path", value=path)
         check_place("static.path", path)
 
     def sources(self, config: Config) -> list[Path]:
         path = config.static.path
         return [Path(path)] if path is not None and Path(path).is_dir() else []
-
-
-class LeadKind(FloorKind):
-    """The first sentences as a summary."""
-
-    reads = ("lead.",)
-    builds = "mtl.methods.floors.lead:Lead"
-
-    def answers(self, task: Task) -> bool:
-        """Whether its targets are texts, and its rows single texts."""
-        return TARGET_KINDS[task.kind].head_type is None and not task.is_pair
 
 
 FLOORS: dict[str, MethodKind] = {
@@ -159,6 +144,5 @@ FLOORS: dict[str, MethodKind] = {
         EstimatorKind("forest", "random forest"),
         FastTextKind("fasttext", "fastText classifier"),
         StaticKind("static", "Static vectors"),
-        LeadKind("lead", "First sentences"),
     )
 }

@@ -258,7 +258,31 @@ def _text(document: Document) -> str:
     return document.text.lower()
 
 
-class JoinedFeatures(RowFeatures):
+class CountedFeatures(RowFeatures):
+    """What one vectorizer of scikit-learn makes of rows, (rows, features)."""
+
+    vectorizer: CountVectorizer
+
+    def read(self, rows: Sequence[Sequence[Document]]) -> list[Any]:
+        """What the vectorizer reads of each row."""
+        raise NotImplementedError
+
+    def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
+        """Choose the features, and their weights, from training rows; return the rows'."""
+        return self.vectorizer.fit_transform(self.read(rows))
+
+    def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
+        """The features of rows."""
+        return self.vectorizer.transform(self.read(rows))
+
+    def state(self) -> dict[str, Any]:
+        return fitted_state(self.vectorizer)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        restore_fitted(self.vectorizer, state)
+
+
+class JoinedFeatures(CountedFeatures):
     """Counts or TF-IDF of word n-grams, with scikit-learn's words (two or more letters or digits) and defaults, but without lower-casing."""
 
     problem = "its training texts have no word of two letters or digits"
@@ -266,49 +290,24 @@ class JoinedFeatures(RowFeatures):
     def __init__(self, vectorizer: str, separator: str) -> None:
         """The vectorizer is counts or tfidf with its shortest and longest n-gram, as in "tfidf-1-2"."""
         weights, shortest, longest = vectorizer.split("-")
-        self._vectorizer = VECTORIZERS[weights](ngram_range=(int(shortest), int(longest)), lowercase=False)
+        self.vectorizer = VECTORIZERS[weights](ngram_range=(int(shortest), int(longest)), lowercase=False)
         self._separator = separator
 
-    def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
-        """Choose the n-grams, and their weights, from training rows; return the rows' features, (rows, n-grams)."""
-        return self._vectorizer.fit_transform(self._joined(rows))
-
-    def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
-        """The features of rows, (rows, n-grams)."""
-        return self._vectorizer.transform(self._joined(rows))
-
-    def state(self) -> dict[str, Any]:
-        return fitted_state(self._vectorizer)
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        restore_fitted(self._vectorizer, state)
-
-    def _joined(self, rows: Sequence[Sequence[Document]]) -> list[str]:
+    def read(self, rows: Sequence[Sequence[Document]]) -> list[str]:
         return [self._separator.join(part.text for part in row) for row in rows]
 
 
-class UnitFeatures(RowFeatures):
+class UnitFeatures(CountedFeatures):
     """The features of units (`TargetKind.unit_features`), each there or not."""
 
     problem = "no feature of its units occurs often enough; set a smaller floor.min_count"
 
     def __init__(self, config: FloorConfig) -> None:
         limits = {"min_df": config.min_count, "max_features": config.max_features}
-        self._vectorizer = CountVectorizer(analyzer=list, binary=True, **limits)
+        self.vectorizer = CountVectorizer(analyzer=list, binary=True, **limits)
 
-    def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
-        """Choose the features from training rows; return the rows', (rows, features)."""
-        return self._vectorizer.fit_transform([row[0].tokens for row in rows])
-
-    def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
-        """The features of rows, (rows, features)."""
-        return self._vectorizer.transform([row[0].tokens for row in rows])
-
-    def state(self) -> dict[str, Any]:
-        return fitted_state(self._vectorizer)
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        restore_fitted(self._vectorizer, state)
+    def read(self, rows: Sequence[Sequence[Document]]) -> list[list[str]]:
+        return [row[0].tokens for row in rows]
 
 
 class TrainingInputs(NamedTuple):

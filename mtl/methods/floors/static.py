@@ -1,4 +1,4 @@
-"""Texts as weighted means of static vectors, with a linear model or a small network on top: what most users try before an LSTM.
+"""Texts as means of static vectors, with a linear model or a small network on top: what most users try before an LSTM.
 
 The vectors are of words (a file, as the LSTM reads it), or what a wing reads: of subwords, or of whole texts (`VECTOR_SOURCES`).
 """
@@ -13,7 +13,6 @@ from scipy.sparse import csr_matrix
 from mtl.base.progress import Progress
 from mtl.data.text import UNKNOWN
 from mtl.embedders.vector_files.vector_file import VectorFile
-from mtl.embedders.weighting import WEIGHTINGS, WordCounts
 from mtl.methods.floors.entries import VECTOR_SOURCES
 from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
@@ -35,9 +34,8 @@ class StaticFloor(Floor):
             source: Source = WordFile(request.vectors)
         else:
             source = VECTOR_SOURCES[static.vectors](static.path, request.config.max_length)
-        self._vectors = TextVectors(source, static.weighting)
         documents = [Document(text, self.texts.words(number)) for number, text in enumerate(request.dataset.texts)]
-        self._vectors.learn(documents, request.dataset.distinct_texts("train"))
+        self._vectors = TextVectors(source, documents)
         self.fingerprints |= source.fingerprints()
         self.embedding_parameters = source.size
 
@@ -86,30 +84,16 @@ class WordFile:
 
 
 class TextVectors(RowFeatures):
-    """Each text as the weighted mean of its tokens' vectors; a text without a known token is zero.
+    """Each text as the mean of its tokens' vectors; a text without a known token is zero.
 
     A text is encoded once, however many tasks and seeds read it. The features of a row are u for a text; [u, v, |u - v|, u * v] for a pair
     (Conneau et al. 2017, as in jiant's classifiers).
     """
 
-    def __init__(self, source: Source, weighting: str) -> None:
+    def __init__(self, source: Source, documents: Sequence[Document]) -> None:
+        """Encode these documents of distinct texts, once and for all."""
         self.source = source
-        self._weighting = WEIGHTINGS[weighting]
-        self._counts = WordCounts()
-        self._component: np.ndarray | None = None
-        self._rows: dict[str, int] = {}
-        self._vectors = np.zeros((0, 0), dtype=np.float32)
-
-    def learn(self, documents: Sequence[Document], counted: np.ndarray) -> None:
-        """Encode these documents of distinct texts, once and for all. The weighting counts words in those with the indices `counted`."""
-        if self._weighting.reads_texts:
-            for tokens in self.source.tokens([documents[number] for number in counted.tolist()]):
-                self._counts.add(tokens)
-        vectors = self._means(documents)
-        if self._weighting.removes_component:
-            means = vectors[counted].astype(np.float64)
-            self._component = np.linalg.eigh(means.T @ means)[1][:, -1].astype(np.float32)
-        self._vectors = self._without_component(vectors)
+        self._vectors = self._means(documents)
         self._rows = {document.text: row for row, document in enumerate(documents)}
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
@@ -127,19 +111,18 @@ class TextVectors(RowFeatures):
             return self._vectors[[self._rows[document.text] for document in documents]]
         places = {document.text: len(self._vectors) + number for number, document in enumerate(new)}
         places |= self._rows
-        encoded = np.concatenate([self._vectors, self._without_component(self._means(new))])
+        encoded = np.concatenate([self._vectors, self._means(new)])
         return encoded[[places[document.text] for document in documents]]
 
     def _means(self, documents: Sequence[Document]) -> np.ndarray:
-        """The weighted means of texts before the component is removed, float32 (documents, dim)."""
+        """The means of texts, float32 (documents, dim)."""
         tokens = self.source.tokens(documents)
         index = {
             token: number for number, token in enumerate(dict.fromkeys(token for text in tokens for token in text))
         }
         vectors, known = self.source.vectors(list(index))
-        weights = np.array([self._weighting.weight(self._counts, token) for token in index]) * known
+        counted = known.astype(np.float64)
         means = np.zeros((len(documents), vectors.shape[1]), dtype=np.float32)
-        counted = weights if self._weighting.by_weight else known.astype(np.float64)
         with Progress("encoding texts", len(documents), "texts") as bar:
             for start in range(0, len(documents), BLOCK):
                 block = tokens[start : start + BLOCK]
@@ -147,12 +130,7 @@ class TextVectors(RowFeatures):
                 ends = np.cumsum([0, *map(len, block)])
                 bags = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(block), len(index)))
                 totals = bags @ counted
-                sums = bags.multiply(weights).tocsr() @ vectors
+                sums = bags.multiply(counted).tocsr() @ vectors
                 means[start : start + len(block)] = sums / np.where(totals == 0, 1, totals)[:, None]
                 bar.advance(len(block))
         return means
-
-    def _without_component(self, vectors: np.ndarray) -> np.ndarray:
-        if self._component is None:
-            return vectors
-        return vectors - np.outer(vectors @ self._component, self._component)

@@ -1,13 +1,14 @@
 """The training objective of an ELMo: predict the next word and the previous word (Peters et al. 2018, section 3.1).
 
-`Corpus` is the text that it is trained on: lines of word ids, where the most frequent word has id 0.
+`Corpus` is the text that it is trained on: lines of word ids, where the most frequent word has id 0. `TrainedLSTM` are the layers while they are
+trained: initial weights, and the gradient of `mtl.embedders.elmo.model.run_layer`.
 """
 
 import math
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,10 +16,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
-from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
-from mtl.data.text import packed_words, unpacked_words
-from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, character_ids
+from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, ProjectedLSTM, character_ids, run_layer
+from mtl.embedders.elmo.options import Options
+from mtl.model.lstm import Step, packed_steps
 
 POOL = 50  # to get batches of similar length, lines for this many batches are drawn, sorted by length, and split
 ROWS = 512  # how many rows of the full softmax are computed at once
@@ -46,21 +47,6 @@ class Corpus:
     def lengths(self) -> np.ndarray:
         """Tokens of each line, int64 (lines,)."""
         return np.diff(self.starts)
-
-    def save(self, path: Path) -> None:
-        """Write the corpus to one file, atomically."""
-        arrays = {"counts": self.counts, "tokens": self.tokens, "starts": self.starts}
-        write_arrays(path, {"types": packed_words(self.types), **arrays})
-
-    @classmethod
-    def load(cls, path: Path) -> "Corpus":
-        """Read a file that `save` wrote. Raises InputError for a damaged one."""
-        try:
-            arrays = read_arrays(path)
-            return cls(unpacked_words(arrays["types"]), arrays["counts"], arrays["tokens"], arrays["starts"])
-        except (KeyError, ValueError) as error:
-            message = f"is damaged ({error}); remove {path.parent}, and the same command trains again"
-            raise InputError(message, path=path) from None
 
 
 def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
@@ -207,3 +193,87 @@ class SampledSoftmax(nn.Module):
         wrong = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
         wrong = wrong.masked_fill(sample == targets[:, None], -math.inf)
         return torch.logaddexp(right, wrong.logsumexp(1)) - right
+
+
+class TrainedLSTM(ProjectedLSTM):
+    """A layer with drawn weights, from which gradients flow."""
+
+    def __init__(self, options: Options, reverse: bool) -> None:
+        """Draw from Glorot's uniform distribution over the joint matrix of input and state, as TensorFlow does."""
+        super().__init__(options, reverse)
+        limit = (6 / (2 * options.projection_dim + 4 * options.lstm_dim)) ** 0.5
+        nn.init.uniform_(self.w_input, -limit, limit)
+        nn.init.uniform_(self.w_state, -limit, limit)
+        nn.init.xavier_uniform_(self.w_projection)
+        nn.init.zeros_(self.bias)
+        with torch.no_grad():
+            self.bias[2 * options.lstm_dim : 3 * options.lstm_dim] = 1.0
+
+    def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
+        return ProjectedLSTMLayer.apply(data, sizes, self.reverse, *self.weights, *self.clips)
+
+
+class ProjectedLSTMLayer(torch.autograd.Function):
+    """data (rows, input_size) -> projected states (rows, projection_size), as `mtl.embedders.elmo.model.run_layer` computes them."""
+
+    @staticmethod
+    def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:
+        """
+        Args:
+            sizes: the number of sequences that have each step, descending.
+            reverse: whether the steps run from the last to the first.
+            weights_and_clips: the further arguments of `run_layer`.
+        """
+        steps = packed_steps(sizes, reverse)
+        made = run_layer(data, steps, *weights_and_clips)
+        w_input, w_state, _, w_projection, *clips = weights_and_clips
+        ctx.save_for_backward(data, *made, w_input, w_state, w_projection)
+        ctx.steps, ctx.clips = steps, clips
+        return made.states
+
+    @staticmethod
+    def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
+        data, states, gates, cells, tanh_cells, outputs, w_input, w_state, w_projection = ctx.saved_tensors
+        hidden = cells.shape[1]
+        o, i, f, g = gates.split(hidden, 1)
+        cell_clip, state_clip = ctx.clips
+        # The local derivative of each gate. The loop multiplies o's with the output's gradient, the others with the cell's.
+        grad_gates = torch.empty_like(gates)
+        grad_o, grad_i, grad_f, grad_g = grad_gates.split(hidden, 1)
+        torch.mul(o, 1 - o, out=grad_o).mul_(tanh_cells)
+        torch.mul(i, 1 - i, out=grad_i).mul_(g)
+        torch.mul(f, 1 - f, out=grad_f).mul_(previous_values(cells, ctx.steps))
+        torch.addcmul(i, i, g * g, value=-1, out=grad_g)
+        output_to_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
+        forget = f.contiguous()
+        # A clipped value has no gradient. A value at the limit counts as clipped.
+        unclipped_cell = None if cell_clip is None else cells.abs() < cell_clip
+        unclipped_state = None if state_clip is None else states.abs() < state_clip
+        grad_state = grad_states.clone()
+        grad_cell = torch.zeros_like(cells)
+        for rows, before, carried in reversed(ctx.steps):
+            gate, dh, dc = grad_gates[rows], grad_state[rows], grad_cell[rows]
+            if unclipped_state is not None:
+                dh.mul_(unclipped_state[rows])
+            d_output = dh @ w_projection
+            dc.addcmul_(d_output, output_to_cell[rows])
+            if unclipped_cell is not None:
+                dc.mul_(unclipped_cell[rows])
+            gate[:, :hidden].mul_(d_output)
+            gate[:, hidden:].unflatten(1, (3, hidden)).mul_(dc[:, None])
+            if carried:
+                torch.mul(dc[:carried], forget[rows][:carried], out=grad_cell[before])
+                grad_state[before].addmm_(gate[:carried], w_state)
+        grad_data = grad_gates @ w_input if ctx.needs_input_grad[0] else None
+        grad_w_state = grad_gates.T @ previous_values(states, ctx.steps)
+        grad_weights = (grad_gates.T @ data, grad_w_state, grad_gates.sum(0), grad_state.T @ outputs)
+        return grad_data, None, None, *grad_weights, None, None
+
+
+def previous_values(values: Tensor, steps: list[Step]) -> Tensor:
+    """For each row the values of its sequence's previous step, zero at the first: (rows, hidden) -> (rows, hidden)."""
+    result = values.new_zeros(values.shape)
+    for rows, before, carried in steps:
+        if carried:
+            result[rows.start : rows.start + carried] = values[before]
+    return result

@@ -21,8 +21,7 @@ from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, to_file
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
-from mtl.vectors.elmo.gradient import TrainedLSTM
-from mtl.vectors.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
+from mtl.vectors.elmo.language_model import Corpus, LanguageModel, TrainedLSTM, batches, build_corpus
 from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, check_claimed, claim_of, split_held_out
 from mtl.vectors.words.training import note_source
 
@@ -30,6 +29,8 @@ CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
 COPIES = 16  # bytes for a weight in training: itself, its gradient and two moments, in float32
 FILTERS = ((1, 16), (2, 16), (3, 32), (4, 64), (5, 128), (6, 128), (7, 128))
+LONGEST = 100  # tokens of a line; longer ones are split
+LARGEST_NORM = 5.0  # of all gradients but those of the softmax's tables, which is clipped
 COUNT = Meta(ge=1, le=LARGEST)
 RATE = Meta(gt=0, le=LARGEST)
 
@@ -41,12 +42,10 @@ class ELMoTraining:
     Args:
         character_dim: numbers in the vector of a byte.
         filters: convolutions over bytes: width and number of filters.
-        n_highway: highway layers.
         projection_dim: numbers in the token layer and in the states of each direction; a token's vector has twice as many.
         lstm_dim: LSTM cells in each direction.
         n_layers: LSTM layers.
         dropout: on the input of each LSTM layer and of the softmax.
-        max_length: tokens; longer lines are split.
         min_count: for the softmax, words that occur less often are the unknown word; the input reads every word byte by byte.
         held_out: share of the lines on which perplexity is measured, at most 1,000 lines.
         epochs: passes over the texts.
@@ -55,7 +54,6 @@ class ELMoTraining:
         negatives: samples for the sampled softmax.
         learning_rate: Adam's at the first step; it falls linearly.
         final_learning_rate: at the last step.
-        gradient_clip: largest norm, of all gradients but those of the softmax's tables.
         validate_every: steps between checkpoints and measurements of perplexity.
         seed: of the weights and of the order.
         threads: 0: one for each core.
@@ -63,12 +61,10 @@ class ELMoTraining:
 
     character_dim: Annotated[int, COUNT] = 16
     filters: list[list[int]] = field(default_factory=lambda: [list(pair) for pair in FILTERS])
-    n_highway: Annotated[int, Meta(ge=0, le=100)] = 1
     projection_dim: Annotated[int, COUNT] = 128
     lstm_dim: Annotated[int, COUNT] = 1024
     n_layers: Annotated[int, LAYERS] = 2
     dropout: Annotated[float, SHARE] = 0.1
-    max_length: Annotated[int, COUNT] = 100
     min_count: Annotated[int, COUNT] = 3
     held_out: Annotated[float, PART] = 0.005
     epochs: Annotated[int, COUNT] = 5
@@ -77,7 +73,6 @@ class ELMoTraining:
     negatives: Annotated[int, COUNT] = 4096
     learning_rate: Annotated[float, RATE] = 2e-3
     final_learning_rate: Annotated[float, NOT_NEGATIVE] = 2e-4
-    gradient_clip: Annotated[float, RATE] = 5.0
     validate_every: Annotated[int, COUNT] = 500
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
     threads: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
@@ -115,18 +110,16 @@ class ELMoTraining:
         check_fits(COPIES * weights, sizes, "set smaller sizes")
         device = CPU if device.type == "mps" else device
         training, claim = claim_of(self, source), path / "claim.json"
-        prepared, checkpoint = path / "corpus.npz", path / "last.ckpt"
+        checkpoint = path / "last.ckpt"
         alone = waiting_lock(path / ".lock", f"{path}: another process is training this ELMo")
         with alone, threads_of_torch(self.threads):
             if (path / WEIGHTS).exists():
                 return
-            check_claimed(claim, prepared.name)
+            check_claimed(claim)
             check_claim(claim, training)
-            corpus = Corpus.load(prepared) if claim.exists() else build_corpus(lines, self.max_length)
+            corpus = build_corpus(lines, LONGEST)
             trainer = ElmoTrainer(corpus, self, checkpoint, device)
-            if not claim.exists():  # from here on the training can be continued
-                corpus.save(prepared)
-                write_text(claim, json.dumps(training))
+            write_text(claim, json.dumps(training))  # from here on the training can be continued
             trainer.run(str(path))
             numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
             report = {"settings": training, **numbers, "perplexity": trainer.curve}
@@ -134,7 +127,7 @@ class ELMoTraining:
             write_text(path / OPTIONS, options_json(self.options()))
             note_source(path, source)
             write_weights(path / WEIGHTS, trainer.network.bilm)  # last: a folder that has weights is complete
-            for file in (checkpoint, prepared, claim):
+            for file in (checkpoint, claim):
                 file.unlink(missing_ok=True)
 
     def options(self) -> Options:
@@ -142,7 +135,7 @@ class ELMoTraining:
         return Options(
             character_dim=self.character_dim,
             filters=tuple((width, number) for width, number in self.filters),
-            n_highway=self.n_highway,
+            n_highway=1,
             activation="relu",
             max_characters=MAX_CHARACTERS,
             projection_dim=self.projection_dim,
@@ -201,7 +194,7 @@ class ElmoTrainer(ResumableTraining):
         forward, backward = self.network.losses(lines, sample)
         loss: Tensor = (forward.mean() + backward.mean()) / 2
         loss.backward()
-        nn.utils.clip_grad_norm_(self.network.bilm.parameters(), self.settings.gradient_clip)
+        nn.utils.clip_grad_norm_(self.network.bilm.parameters(), LARGEST_NORM)
         return loss
 
     def validate(self) -> tuple[dict[str, float], str]:

@@ -1,11 +1,11 @@
-"""Averaged word vectors: sentence vectors without any training. A weighting says how much each word of a text counts."""
+"""Averaged word vectors: sentence vectors without any training, of any kind of embeddings that has vectors before a run."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -13,29 +13,31 @@ from torch import Tensor
 
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.base.progress import Progress, hidden_progress
+from mtl.base.progress import hidden_progress
 from mtl.base.settings.layers import find_suite
 from mtl.base.settings.schema import EmbedderOptions
-from mtl.base.typed import AT_LEAST_ONE, PART, check_choice, typed
+from mtl.base.typed import AT_LEAST_ONE, PART, typed
 from mtl.base.version import VERSION
-from mtl.data.blocks import encode_blocks, text_blocks
+from mtl.data.blocks import encode_blocks
 from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
-from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
-from mtl.embedders import EMBEDDERS
+from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses_version
+from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import Reader
+from mtl.embedders.new_words import FileSource, WordReader, WordSource
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
-from mtl.embedders.weighting import WEIGHTINGS, WordCounts
+from mtl.embedders.static import check_dim
+from mtl.embedders.vector_files.vector_file import WordVectors
+from mtl.embedders.words import WordEmbedder
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import FLOAT, Description, check_language, mean_vector
-from mtl.vectors.encoders.readers import OPENERS, VectorReaderRequest, embedder_options
 
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
 NAME = "average"
 SECTION = "embeddings."
-NEEDS_TEXTS = "weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts"
+NEEDS_TEXTS = "centre needs texts: set texts=FILE, or suite=NAME for its training texts"
 
 
 @dataclass
@@ -46,12 +48,10 @@ class AverageSettings:
         embeddings: the name or path of an embeddings file.
         language: the language of the tokenizer; None: the suite's.
         pooling: mean, max, or both: mean and max joined.
-        weighting: how much a word counts in the mean: none, tfidf or sif.
-        layer: the layer of embeddings with layers; None: their mean.
         seed: the seed of random vectors.
         centre: subtract the mean vector of the texts.
         max_length: tokens of a text.
-        texts: a file of texts, one per line, for weighting and centre.
+        texts: a file of texts, one per line, for centre.
         suite: a suite whose training texts serve as `texts`.
         data_dir: the folder of this suite's data.
         held_out: share of its training rows that runs hold out as dev, and that are not read.
@@ -62,8 +62,6 @@ class AverageSettings:
     embeddings: str = "fasttext"
     language: str | None = None
     pooling: Literal["mean", "max", "both"] = "mean"
-    weighting: str = "none"
-    layer: int | None = None
     seed: int = 1
     centre: bool = False
     max_length: Annotated[int, AT_LEAST_ONE] = 256
@@ -74,40 +72,110 @@ class AverageSettings:
     embeddings_dir: str = "embeddings"
     device: str = "cpu"
 
-    @property
-    def reads_texts(self) -> bool:
-        """Whether the vectors depend on the texts."""
-        return self.centre or WEIGHTINGS[self.weighting].reads_texts
-
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        check_choice("weighting", self.weighting, WEIGHTINGS)
         if self.language is not None:
             check_language(self.language)
-        if self.pooling == "max" and WEIGHTINGS[self.weighting].reads_texts:
-            message = "weights a mean; set pooling=mean or pooling=both"
-            raise InputError(message, key="weighting", value=self.weighting)
-        if self.texts is not None and not self.reads_texts:
-            message = "nothing reads them; set weighting=tfidf, weighting=sif or centre=true"
-            raise InputError(message, key="texts", value=self.texts)
+        if self.texts is not None and not self.centre:
+            raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
         if self.texts is not None and self.data_dir is not None:
             message = f"texts={self.texts} are read instead; drop one of them"
             raise InputError(message, key="data_dir", value=self.data_dir)
         if self.data_dir is not None and self.suite is None:
             raise InputError("name the suite that it belongs to: suite=NAME", key="data_dir", value=self.data_dir)
-        if self.reads_texts and self.texts is None and self.suite is None:
+        if self.centre and self.texts is None and self.suite is None:
             raise InputError(NEEDS_TEXTS, key="texts")
+
+
+class SourceReader(WordReader):
+    """The words of a source alone. The vector of other words is zero."""
+
+    def __init__(self, source: WordSource, dim: int, parameters: int) -> None:
+        """The source has vectors of this size, and this number of parameters."""
+        embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
+        embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
+        super().__init__(Vocabulary([]), embedder, source)
+        self._parameters = parameters
+
+    def parameters(self) -> int:
+        return self._parameters
+
+
+@dataclass(frozen=True)
+class DrawnVectors:
+    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.new_words.WordSource`."""
+
+    dim: int
+    std: float
+    seed: int
+
+    def read(self, words: Sequence[str]) -> WordVectors:
+        vectors = np.empty((len(words), self.dim), dtype=np.float32)
+        for row, word in zip(vectors, words, strict=True):
+            digest = hashlib.sha256(f"{self.seed} {word}".encode("utf-8", "surrogatepass")).digest()
+            row[:] = self.std * np.random.default_rng(int.from_bytes(digest[:8], "big")).standard_normal(self.dim)
+        return WordVectors(vectors, np.ones(len(words), dtype=bool), np.zeros(len(words), dtype=bool))
+
+    def fingerprint(self) -> str:
+        return repr(self)
+
+
+def open_random(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
+    """A random vector for any word."""
+    return SourceReader(DrawnVectors(options.dim, options.init_std, seed), options.dim, parameters=0)
+
+
+def open_static(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
+    """All words of the file at the path. Raises InputError for a file that cannot be read, or has vectors of another size."""
+    assert path is not None
+    source = FileSource(path, None, ngrams=options.missing == "unknown")
+    rows, dim = source.file.shape
+    check_dim(path, dim, options.dim)
+    return SourceReader(source, dim, rows * dim)
+
+
+def open_elmo(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
+    """The mean of the layers of the ELMo at the path, in float32."""
+    from mtl.embedders.elmo.embeddings import ElmoReader, load_elmo, new_mix
+
+    elmo, digest = load_elmo(path, options.exact, device)
+    return ElmoReader(elmo, digest, "float32", new_mix(elmo))
+
+
+class Opener(NamedTuple):
+    """How the vectors of one kind of embeddings are read as they are without training.
+
+    Attributes:
+        open: makes the reader, from the options of the embeddings, the path of the vectors (None for kinds that need none), the seed of random
+            vectors, and the device that computes vectors that are not only looked up.
+        keys: the names of the settings that it reads: keys below "embeddings.", and "seed".
+    """
+
+    open: Callable[[Any, Path | None, int, torch.device], Reader]
+    keys: tuple[str, ...]
+
+
+STATIC = Opener(open_static, ("embeddings.path", "embeddings.dim", "embeddings.missing"))
+# By the name of the embeddings.
+OPENERS = {
+    "random": Opener(open_random, ("embeddings.dim", "embeddings.init_std", "seed")),
+    "fasttext": STATIC,
+    "glove": STATIC,
+    "elmo": Opener(open_elmo, ("embeddings.path", "embeddings.exact")),
+    "word2vec": STATIC,
+}
 
 
 def open_average(name: str, values: Mapping[str, Any]) -> "AverageEncoder":
     """Averaged word vectors with these settings. Raises InputError."""
     section = {key.removeprefix(SECTION): value for key, value in values.items() if key.startswith(SECTION)}
     settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
-    options = embedder_options(settings.embeddings, section)
-    optional = {key for opener in OPENERS.values() for key in opener.keys if not key.startswith(SECTION)}
+    content = read_embeddings(settings.embeddings)
+    content.pop("config", None)  # for runs
+    options = typed(embedder_kind(content["name"]).options, {**content, **section}, SECTION)
     read = OPENERS[options.name].keys if options.name in OPENERS else ()
     for key in values:
-        if (key in optional or key.startswith(SECTION)) and key not in read:
+        if (key == "seed" or key.startswith(SECTION)) and key not in read:
             message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
             raise InputError(message, key=key)
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
@@ -118,15 +186,11 @@ def open_average(name: str, values: Mapping[str, Any]) -> "AverageEncoder":
     return AverageEncoder(settings, options, suite, language)
 
 
-def fitting(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """As `Choices.fits`: only centring and weights read texts, and only a mean has weights. Raises InputError for centring without texts."""
+def fitting(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """As `Choices.fits`: only centring reads texts. Raises InputError for centring without texts."""
     if settings.get("centre") and not (settings.get("texts") or settings.get("suite")):
         raise InputError(NEEDS_TEXTS, key="texts")
-    weighted = settings.get("weighting", "none") != "none"
-    if weighted and settings.get("pooling") == "max":
-        return None
-    reads_texts = weighted or settings.get("centre")
-    return {key: value for key, value in settings.items() if key != "texts" or reads_texts}
+    return {key: value for key, value in settings.items() if key != "texts" or settings.get("centre")}
 
 
 class AverageEncoder:
@@ -139,36 +203,23 @@ class AverageEncoder:
         """Open what the checked settings, with the suite that they name and the tokenizer's language, ask for. Raises InputError."""
         self.settings, self.options, self.suite, self.language = settings, options, suite, language
         # Texts are read first: what is wrong with them shows before large files are opened.
-        self.texts, self.seen = _texts(settings, suite) if settings.reads_texts else ([], ())
+        self.texts, self.seen = _texts(settings, suite) if settings.centre else ([], ())
         self.device = device_of(settings.device, "device")
         self.reader = _open(settings, options, suite, self.device)
-        self.weighting = WEIGHTINGS[settings.weighting]
         self.dim = self.reader.dim * (2 if settings.pooling == "both" else 1)
-        self.counts = WordCounts()
-        if self.weighting.reads_texts:
-            self.counts = count_words(self.texts, language, settings.max_length)
-        self.component: np.ndarray | None = None  # which _pooled reads
-        if self.weighting.removes_component:
-            self.component = self._first_component()
         self.centre = mean_vector(self.texts, self._pooled, "the mean of the texts") if settings.centre else None
 
     @cached_property
     def description(self) -> Description:
         """What the encoder is."""
-        settings, kind, weighting = self.settings, EMBEDDERS[self.options.name], self.weighting
+        settings, kind = self.settings, EMBEDDERS[self.options.name]
         parts = [(NAME, f"{POOLINGS[settings.pooling]} of word vectors"), (self.options.name, kind.title)]
-        if settings.layer is not None:
-            parts.append((f"layer{settings.layer}", f"layer {settings.layer}"))
         parts.append((settings.pooling, ""))
-        if weighting.title is not None:
-            parts.append((settings.weighting, weighting.title))
         if settings.centre:
             parts.append(("centred", "centred"))
         # What the vectors depend on, defaults included, in words.
         in_words = [f"seed {settings.seed}"] if "seed" in OPENERS[self.options.name].keys else []
         in_words.append(f"pooling {settings.pooling}")
-        if settings.weighting != "none":
-            in_words.append(f"weighting {settings.weighting}")
         in_words.append("centred" if settings.centre else "not centred")
         return Description(
             name="-".join(name for name, _ in parts),
@@ -206,26 +257,11 @@ class AverageEncoder:
     @cached_property
     def _fingerprint(self) -> str:
         settings = self.settings
-        values = (self.language, settings.pooling, settings.weighting, settings.max_length)
+        values = (self.language, settings.pooling, settings.max_length)
         content = hashlib.sha256(repr((self.reader.fingerprint(), values)).encode())
-        if settings.reads_texts:
+        if settings.centre:
             content.update(repr((settings.centre, self.texts)).encode("utf-8", "surrogatepass"))
         return content.hexdigest()
-
-    def _first_component(self) -> np.ndarray:
-        """The first right singular vector of the matrix of the texts' weighted means, float32 (dim,). Raises InputError if it is zero."""
-        texts, dim = self.texts, self.reader.dim
-        products = np.zeros((dim, dim))
-        with Progress("the first component", len(texts), "texts") as bar:
-            for _, block in text_blocks(texts):
-                means = self._pooled(block)[:, :dim].astype(np.float64)
-                products += means.T @ means
-                bar.advance(len(block))
-        if not products.any():
-            message = "no word of the texts has a vector; name other texts or other embeddings"
-            raise InputError(message, key="weighting", value=self.settings.weighting)
-        component: np.ndarray = np.linalg.eigh(products)[1][:, -1].astype(np.float32)
-        return component
 
     @exact_arithmetic()
     @torch.no_grad()
@@ -234,8 +270,9 @@ class AverageEncoder:
         with hidden_progress():
             tokenized = TokenizedTexts(texts, self.language, self.settings.max_length)
         sequences = self.reader.sequences(tokenized)
-        token_weights = self._type_weights(tokenized)[tokenized.tokens]
-        weights = ArraySequences(token_weights, tokenized.starts[:-1], tokenized.lengths)
+        # A word without a vector does not count, nor does the token of an empty text.
+        known = self.reader.have_vectors(tokenized) & np.array([word != UNKNOWN for word in tokenized.types])
+        weights = ArraySequences(known.astype(np.float32)[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
         vectors = np.empty((len(tokenized), self.dim), dtype=np.float32)
         for batch in batches_by_length(sequences.lengths):
             tokens, _ = sequences.gather(batch)
@@ -249,25 +286,13 @@ class AverageEncoder:
         counted = weights > 0
         parts = []
         if self.settings.pooling != "max":
-            sizes = weights if self.weighting.by_weight else counted
-            total = sizes.sum(dim=1, keepdim=True)
+            total = weights.sum(dim=1, keepdim=True)
             mean = (vectors * weights[..., None]).sum(dim=1) / total.masked_fill(total == 0, 1)
-            if self.component is not None:
-                component = torch.from_numpy(self.component).to(mean.device)
-                mean = mean - (mean @ component)[:, None] * component
             parts.append(mean)
         if self.settings.pooling != "mean":
             highest = vectors.masked_fill(~counted[..., None], -torch.inf).amax(dim=1)
             parts.append(highest.masked_fill(~counted.any(dim=1, keepdim=True), 0))
         return torch.cat(parts, dim=1)
-
-    def _type_weights(self, texts: TokenizedTexts) -> np.ndarray:
-        """The weight of each of `texts.types`, float32 (types,); 0 for words without a vector, and for the token of an empty text."""
-        weights = [
-            self.weighting.weight(self.counts, word) if has_vector and word != UNKNOWN else 0.0
-            for word, has_vector in zip(texts.types, self.reader.have_vectors(texts).tolist(), strict=True)
-        ]
-        return np.array(weights, dtype=np.float32)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
@@ -277,20 +302,20 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
         raise InputError(message, key="embeddings", value=options.name)
     kind.check_installed(options.name)
     path = None
-    if kind.files is not None:
+    if kind.exists is not None:
         vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
         if vectors is None:
             raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
         path, _ = vector_path(vectors, Path(settings.embeddings_dir), settings.held_out)
-        if not kind.files.exists(path):
-            raise InputError(kind.files.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
-    reader = OPENERS[options.name].open(VectorReaderRequest(options, path, settings.layer, settings.seed, device))
+        if not kind.exists(path):
+            raise InputError(kind.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
+    reader = OPENERS[options.name].open(options, path, settings.seed, device)
     reader.embedder.to(device)
     return reader
 
 
 def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], tuple[str, ...]]:
-    """The distinct texts that words are counted in, and the tasks whose training texts they are."""
+    """The distinct texts whose mean is subtracted, and the tasks whose training texts they are."""
     if settings.texts is not None:
         texts = list(dict.fromkeys(text for text in read_lines(Path(settings.texts)) if text.strip()))
         if not texts:
@@ -301,16 +326,3 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
     texts = training_texts(suite, data_dir, settings.held_out)
     trained = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
     return texts, tuple(f"{suite.name}/{task.id}" for task in trained)
-
-
-def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCounts:
-    """Count the words of distinct texts, each cut to its first `max_length` tokens."""
-    counts = WordCounts()
-    with Progress("counting words", len(texts), "texts") as bar:
-        for _, block in text_blocks(texts):
-            with hidden_progress():
-                tokenized = TokenizedTexts(block, language, max_length)
-            for number in range(len(tokenized)):
-                counts.add(tokenized.words(number))
-            bar.advance(len(block))
-    return counts

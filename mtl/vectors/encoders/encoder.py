@@ -1,5 +1,6 @@
 """The interface of a sentence encoder: what describes it, and what encodes."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -11,14 +12,6 @@ from mtl.base.progress import Progress
 from mtl.data.blocks import Encode, text_blocks
 
 FLOAT = 4  # bytes of a weight
-# ISO 639-1.
-TWO_LETTERS = """
-aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa
-ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr
-ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl
-ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk
-ur uz ve vi vo wa wo xh yi yo za zh zu
-"""
 
 
 @dataclass(frozen=True)
@@ -97,11 +90,11 @@ class Choices:
 
     Attributes:
         values: the values of each setting to try, the default first.
-        fits: for all settings of an encoder with some of these values, those that it reads with them; None if they contradict each other.
+        fits: for all settings of an encoder with some of these values, those that it reads with them.
     """
 
     values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    fits: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] = lambda settings: settings
+    fits: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda settings: settings
 
 
 @dataclass(frozen=True)
@@ -119,9 +112,8 @@ class EncoderKind:
 
 
 def check_language(code: str) -> None:
-    """Raise InputError for a code that is none: of two letters in ISO 639-1, or of three letters as in ISO 639-3."""
-    three_letters = len(code) == 3 and code.isascii() and code.isalpha() and code.islower()
-    if code not in TWO_LETTERS.split() and not three_letters:
+    """Raise InputError for what is no code of two letters as in ISO 639-1, or of three letters as in ISO 639-3."""
+    if not re.fullmatch("[a-z]{2,3}", code):
         message = "no such language; give its code in ISO 639, as in language=pl"
         raise InputError(message, key="language", value=code)
 

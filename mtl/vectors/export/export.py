@@ -8,20 +8,88 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
+from mtl.base.files import replacing, write_text
 from mtl.base.folders import check_new_folder, new_folder
+from mtl.base.lazy import lazy
+from mtl.base.terminal import escaped
 from mtl.base.typed import check_known, typed
-from mtl.data.text import UNKNOWN, moses, tokenized_lines
+from mtl.data.text import UNKNOWN, Vocabulary, moses, text_lines
 from mtl.methods.predictor import Predictor
 from mtl.runs.summary import read_summary
 from mtl.vectors.encoders.run import RunSettings, open_run
-from mtl.vectors.export import EXPORT_FORMATS
-from mtl.vectors.export.format import Export, TaskExport
-from mtl.vectors.export.parts import encoder_parts
+from mtl.vectors.export.model_card import code_block, shared_sections
+from mtl.vectors.export.parts import EncoderParts, Export, TaskExport, encoder_parts
 
 if TYPE_CHECKING:
     from mtl.methods.transformer.trained import TrainedTransformer
 
 logger = logging.getLogger("mtl")
+
+VECTORS = "vectors.vec"
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """One format. It has either `write` or `write_task`.
+
+    Attributes:
+        keys: the settings that it reads.
+        extra: the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`); None if there are none.
+        problem: says why an encoder cannot be exported, or returns None.
+        write: writes an encoder's files to a folder. Raises InputError if they do not give the vectors of the encoder.
+        write_task: writes a task's whole model to a folder. Raises InputError also if the format has no such head.
+    """
+
+    keys: tuple[str, ...]
+    extra: str | None = None
+    problem: Callable[[EncoderParts], str | None] = lambda parts: None
+    write: Callable[[Export, Path], None] | None = None
+    write_task: Callable[[TaskExport, Path], None] | None = None
+
+
+def write_vectors(export: Export, folder: Path) -> None:
+    """Write the vectors of all words in word2vec's text format, and their card. Nine significant digits restore each float32 value exactly."""
+    words, vectors = export.parts.words, export.parts.vectors[Vocabulary.FIRST :].numpy()
+    with replacing(folder / VECTORS) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{len(words)} {vectors.shape[1]}\n")
+        for word, vector in zip(words, vectors, strict=True):
+            file.write(f"{word} {' '.join(f'{number:.9g}' for number in vector)}\n")
+    write_text(folder / "README.md", vectors_card(export))
+
+
+def vectors_card(export: Export) -> str:
+    """The card of a folder with word vectors."""
+    parts = export.parts
+    loading = f'vectors = KeyedVectors.load_word2vec_format("{VECTORS}")'
+    sections = [
+        f"# Word vectors of {escaped(export.description.title)}",
+        f"{len(parts.words):,} vectors of {parts.vectors.shape[1]} numbers, as stage 1 of the training left them, in word2vec's text"
+        " format: exact float32. Words are Moses tokens; case counts. The vector of unknown words is not among them.",
+        f"## Usage\n\n{code_block('from gensim.models import KeyedVectors', '', loading)}\n\n"
+        f"In mtl: `embeddings=fasttext embeddings.path={VECTORS}`.",
+        *shared_sections(export),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+# By the name that `mtl export --format` takes.
+EXPORT_FORMATS = {
+    # The encoder as modules of sentence-transformers.
+    "sentence-transformers": ExportFormat(
+        keys=("seed", "words", "license", "pooling", "centre", "data_dir"),
+        extra="sentence-transformers",
+        problem=lazy("mtl.vectors.export.sentence_transformer:problem"),
+        write=lazy("mtl.vectors.export.sentence_transformer:write"),
+    ),
+    "vectors": ExportFormat(keys=("seed", "words", "license"), write=write_vectors),
+    # A task's fine-tuned transformer with its head.
+    "transformers": ExportFormat(
+        keys=("seed", "task", "license"),
+        extra="transformers",
+        problem=lambda parts: "holds a fine-tuned transformer, and this run has none",
+        write_task=lazy("mtl.vectors.export.transformers_folder:write"),
+    ),
+}
 
 
 @dataclass
@@ -55,16 +123,16 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     check_new_folder(out)
     if kind.extra is not None:
         check_installed(kind.extra, key=f"--format {format}")
-    if kind.write_task is not None:
+    if kind.write is None:
+        assert kind.write_task is not None
         _export_task(run_dir, out, kind.write_task, checked, command)
         return
-    assert kind.write is not None
     encoder = open_run(run_dir, checked)
     predictor = encoder.predictor
     words = {UNKNOWN}  # stands for a text without a token, and may have a vector from its n-grams
     if checked.words is not None:
-        for line in tokenized_lines([Path(checked.words)], moses(predictor.suite.language)):
-            words.update(line)
+        for line in text_lines([Path(checked.words)], "tokenizing"):
+            words.update(moses(predictor.suite.language)(line))
     parts = encoder_parts(predictor.model, sorted(words))
     if checked.words is not None and not parts.all_words:
         message = "this run has vectors for the words of its vocabulary alone; drop words="

@@ -1,8 +1,10 @@
-"""The encoder of an LSTM as its weights, for other programs."""
+"""What is exported: the encoder of an LSTM as its weights, or a task's fine-tuned transformer, with what a model card says of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -10,6 +12,14 @@ from mtl.base.errors import InputError
 from mtl.embedders.new_words import WordReader
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.method import Model
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
+from mtl.vectors.encoders.encoder import Description
+
+if TYPE_CHECKING:
+    from mtl.methods.transformer.trained import TrainedTransformer
+
+TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,35 @@ class EncoderParts:
     def dim(self) -> int:
         """The size of a token's output."""
         return 2 * self.hidden_size + (self.vectors.shape[1] if self.join_input else 0)
+
+
+@dataclass(frozen=True)
+class CardFacts:
+    """What the model card of an export says beside the model itself: the run's summary.json, and the licence if it is stated."""
+
+    suite: Suite
+    summary: Mapping[str, Any]
+    license: str | None
+    command: str
+
+
+@dataclass(frozen=True)
+class Export(CardFacts):
+    """An encoder to export. Its centre, float32 (dim,), is subtracted from each vector; None: nothing is."""
+
+    parts: EncoderParts
+    pooling: str
+    centre: np.ndarray | None
+    description: Description
+
+
+@dataclass(frozen=True)
+class TaskExport(CardFacts):
+    """A fine-tuned transformer with its head for a task to export, of one seed of the run."""
+
+    model: "TrainedTransformer"
+    task: Task
+    seed: int
 
 
 def encoder_parts(model: Model, words: Sequence[str]) -> EncoderParts:
@@ -63,3 +102,14 @@ def encoder_parts(model: Model, words: Sequence[str]) -> EncoderParts:
         boundary_words=config.boundary_words,
         all_words=reader.source is not None,
     )
+
+
+def check_difference(values: np.ndarray, wanted: np.ndarray, name: str, format: str, scale: float = 1.0) -> None:
+    """Raise InputError if the exported model gives other values than the run, by more than TOLERANCE of this scale."""
+    difference = float(np.abs(values - wanted).max())
+    if not difference <= TOLERANCE * scale:
+        raise InputError(
+            f"the exported model gives other {name} than the run (they differ by up to {difference:.2g}), so nothing is written;"
+            " use the versions of constraints.txt",
+            key=f"--format {format}",
+        )

@@ -17,9 +17,8 @@ from mtl.base.terminal import escaped
 from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.words import WordEmbedder, word_sequences
 from mtl.model.encoder import Encoder
-from mtl.vectors.export.format import Export, check_difference
 from mtl.vectors.export.model_card import NOT_STATED, card, code_block, encoder_summary, shared_sections
-from mtl.vectors.export.parts import EncoderParts
+from mtl.vectors.export.parts import EncoderParts, Export, check_difference
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
 # A text without a token is one unknown word; the tokenizer says so of none that is empty.

@@ -12,18 +12,24 @@ from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
-from mtl.base.terminal import escaped, markdown_table
+from mtl.base.terminal import escaped
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
 from mtl.methods.transformer.pretrained import ExactLinear
 from mtl.tasks.kinds.labels import LabelHead
 from mtl.tasks.kinds.number import NumberHead
-from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import first_kind, target_kind
 from mtl.tasks.task import Task
-from mtl.vectors.export.format import TaskExport, check_difference
-from mtl.vectors.export.model_card import NOT_STATED, card, code_block, score_cells, task_title
+from mtl.vectors.export.model_card import (
+    card,
+    code_block,
+    evaluation_section,
+    limits_section,
+    task_title,
+    training_section,
+)
+from mtl.vectors.export.parts import TaskExport, check_difference
 
 HEADS: dict[str, type[HeadTargets]] = {"labels": LabelHead, "number": NumberHead}  # that transformers has, by kind
 PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input
@@ -131,8 +137,11 @@ def _probes(export: TaskExport) -> list[tuple[str, ...]]:
 
 def _card(export: TaskExport, architecture: str) -> str:
     """The model card."""
-    task, suite, summary = export.task, export.suite, export.summary
+    task, suite = export.task, export.suite
     front = {"library_name": "transformers", "pipeline_tag": "text-classification"}
+    limits = [
+        f"Inputs are cut after {export.model.length} tokens, the longer text of a pair first (`truncation=True`)."
+    ]
     texts = ", ".join(f'"Text {number}."' for number in ("one", "two")[: len(task.text)])
     if first_kind(task.kind) == "labels":
         means = ["scores = model(**inputs).logits[0].softmax(dim=0)", "model.config.id2label[int(scores.argmax())]"]
@@ -141,6 +150,8 @@ def _card(export: TaskExport, architecture: str) -> str:
         low, high = task.bounds
         means = [f"number = model(**inputs).logits[0, 0].clamp({low:g}, {high:g})"]
         answer = f"a number from {low:g} to {high:g}"
+        limits.append("The run clips numbers to the range of the target, and the model does not: clip them as above.")
+    trained = "The body is a pretrained transformer, and its own card says what it was trained on. It was fine-tuned on the training rows of"
     used = code_block(
         "import torch",
         "from transformers import AutoModelForSequenceClassification, AutoTokenizer",
@@ -152,49 +163,12 @@ def _card(export: TaskExport, architecture: str) -> str:
         *(f"    {line}" for line in means),
     )
     sections = [
-        "# " + escaped(f"{summary['title']}: {task.title or task.id}"),
+        "# " + escaped(f"{export.summary['title']}: {task.title or task.id}"),
         f"A transformer with a head ({architecture}), fine-tuned on {task_title(task)} of {escaped(suite.title or suite.name)}:"
         f" it reads {'two texts' if len(task.text) > 1 else 'a text'} and answers {answer}.",
         f"## Usage\n\n{used}",
-        _evaluation(export),
-        _training(export),
-        "## Limits\n\n" + "\n".join(f"- {limit}" for limit in _limits(export)),
+        evaluation_section(export, [task.id], str(export.seed), f"The model is that of seed {export.seed}"),
+        training_section(export, export.model.trained_on or (task.answered_by or task.id,), trained),
+        limits_section(export, limits, "that of the data and of the pretrained transformer decides"),
     ]
     return card(export, front, sections)
-
-
-def _evaluation(export: TaskExport) -> str:
-    scores, seed = export.summary["tasks"][export.task.id], str(export.seed)
-    cells = score_cells(export, export.task.id, seed)
-    rows = [
-        ["metric", "split", f"seed {seed}", "median", "minimum", "maximum"],
-        [metric_named(scores["metric"]).title, scores.get("split", "dev"), *cells],
-    ]
-    return (
-        f"## Evaluation\n\nThe model is that of seed {seed}; median, minimum and maximum are over {len(export.summary['seeds'])} of the run's"
-        f" seeds.\n\n{markdown_table(rows, left=2)}"
-    )
-
-
-def _training(export: TaskExport) -> str:
-    tasks, task = export.suite.tasks, export.task
-    seen = [tasks[id] for id in export.model.trained_on or (task.answered_by or task.id,)]
-    licenses = [[task_title(task), escaped(task.license or NOT_STATED)] for task in seen]
-    table = markdown_table([["task", "license of the data"], *licenses], left=2)
-    commands = code_block(str(export.summary["command"]), export.command, language="sh")
-    return (
-        "## Training Details\n\nThe body is a pretrained transformer, and its own card says what it was trained on. It was fine-tuned on the"
-        f" training rows of:\n\n{table}\n\nThe run, and this export:\n\n{commands}"
-    )
-
-
-def _limits(export: TaskExport) -> list[str]:
-    limits = [
-        f"Inputs are cut after {export.model.length} tokens, the longer text of a pair first (`truncation=True`)."
-    ]
-    if first_kind(export.task.kind) == "number":
-        limits.append("The run clips numbers to the range of the target, and the model does not: clip them as above.")
-    if export.license is None:
-        decides = "that of the data and of the pretrained transformer decides"
-        limits.append(f"No license is stated for the weights; {decides}.")
-    return limits

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from datetime import date
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
@@ -16,49 +15,9 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import UnknownKey, typed
-from mtl.base.untrusted import is_web_address
 from mtl.base.untrusted_yaml import read_yaml
 
-MODEL = "model."
 RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name of a key of the command
-
-
-@dataclass
-class ModelFacts:
-    """What mteb's model metadata asks for and no encoder knows; the keys `model.…`. None: not said.
-
-    Args:
-        name: as in "organization/name"; None: mtl/{the encoder's name}, with a run's seed.
-        release_date: the release date of the weights, as in 2026-11-22.
-        license: of the weights, as in apache-2.0.
-        reference: a page about the model.
-        open_weights: whether the weights are public.
-        public_training_code: where the code is.
-        public_training_data: where the data is.
-    """
-
-    name: str | None = None
-    release_date: str | None = None
-    license: str | None = None
-    reference: str | None = None
-    open_weights: bool | None = None
-    public_training_code: str | None = None
-    public_training_data: str | None = None
-
-    def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
-        if self.name is not None and not re.fullmatch("[^/]+/[^/]+", self.name):
-            raise InputError("must be organization/name", key="name", value=self.name)
-        if self.release_date is not None:
-            try:
-                date.fromisoformat(self.release_date)
-            except ValueError:
-                message = "must be a date, as in 2026-11-22"
-                raise InputError(message, key="release_date", value=self.release_date) from None
-        if self.open_weights and self.license is None:
-            raise InputError("needs a licence; set model.license=", key="open_weights", value="true")
-        if self.reference is not None and not is_web_address(self.reference):
-            raise InputError("must begin with https:// or http://", key="reference", value=self.reference)
 
 
 @dataclass
@@ -76,16 +35,16 @@ class MtebSettings:
     tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None
     data_dir: str | None = None
     runs_dir: str = "runs"
-    model: ModelFacts = field(default_factory=ModelFacts)
+
+
+COMMAND_KEYS = {key.name for key in fields(MtebSettings)}
 
 
 def read_settings(values: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
     """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
-    command_keys = {key.name for key in fields(MtebSettings)} - {"model"}
-    facts = {key.removeprefix(MODEL): value for key, value in values.items() if key.startswith(MODEL)}
-    others = {key: value for key, value in values.items() if not key.startswith(MODEL)}
-    own = {key: others.pop(key) for key in command_keys & others.keys()}
-    return typed(MtebSettings, {"model": facts, **own}), {RENAMED.get(key, key): others[key] for key in others}
+    others = dict(values)
+    own = {key: others.pop(key) for key in COMMAND_KEYS & others.keys()}
+    return typed(MtebSettings, own), {RENAMED.get(key, key): others[key] for key in others}
 
 
 def unknown_key(error: UnknownKey) -> UnknownKey:
@@ -93,8 +52,7 @@ def unknown_key(error: UnknownKey) -> UnknownKey:
     if error.section:
         return error
     names = {name: key for key, name in RENAMED.items()}
-    keys = {key.name for key in fields(MtebSettings)} - {"model"} | {MODEL + key.name for key in fields(ModelFacts)}
-    known = keys | {names.get(key, key) for key in error.known}
+    known = COMMAND_KEYS | {names.get(key, key) for key in error.known}
     return UnknownKey(names.get(error.unknown, error.unknown), known)
 
 

@@ -17,13 +17,12 @@ import numpy as np
 from mteb.models.abs_encoder import AbsEncoder, get_prompt
 from mteb.models.model_meta import ModelMeta, ScoringFunction
 from mteb.results import TaskResult
-from pydantic import ValidationError
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json
 from mtl.vectors.encoders.encoder import PromptedEncoder, SentenceEncoder
-from mtl.vectors.mteb.benchmark import Benchmark, ModelFacts
+from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, compare_rows, find_rows, fresh_task, load_rows, local_texts, unreadable
 from mtl.vectors.mteb.results import (
     EvaluationFolder,
@@ -71,11 +70,11 @@ class EncoderModel(AbsEncoder):
         return vectors
 
 
-def model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts) -> ModelMeta:
+def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
     """The encoder's metadata, as mteb's leaderboard and its repository of results take them.
 
-    The revision is the encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. Raises
-    InputError for a fact that mteb does not take, such as an unknown licence.
+    The revision is the encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. What no
+    encoder knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute.
     """
     description = encoder.description
     language = benchmark.model_languages.get(description.language)
@@ -85,25 +84,27 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts
     if similarity not in COMPARED:
         message = f"{description.title}: compares vectors by {similarity}, and mteb only by {' or '.join(COMPARED)}"
         raise InputError(message)
-    try:
-        return ModelMeta(
-            loader=None,
-            **{**vars(facts), "name": facts.name or f"mtl/{description.name}{seed}"},
-            revision=revision_of(encoder),
-            languages=[language] if language else None,
-            n_parameters=description.parameters,
-            n_embedding_parameters=description.parameters - description.parameters_without_embeddings,
-            memory_usage_mb=description.memory / 2**20,
-            max_tokens=description.max_length,
-            embed_dim=description.dim,
-            framework=["PyTorch"],
-            similarity_fn_name=COMPARED[similarity],
-            use_instructions=prompted is not None and any(prompted.prompts.values()),
-            training_datasets=set(seen_by(description, benchmark)),
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"model.{first['loc'][0]}={first['input']}: {' '.join(first['msg'].split())[:200]}") from None
+    return ModelMeta(
+        loader=None,
+        name=f"mtl/{description.name}{seed}",
+        release_date=None,
+        license=None,
+        reference=None,
+        open_weights=None,
+        public_training_code=None,
+        public_training_data=None,
+        revision=revision_of(encoder),
+        languages=[language] if language else None,
+        n_parameters=description.parameters,
+        n_embedding_parameters=description.parameters - description.parameters_without_embeddings,
+        memory_usage_mb=description.memory / 2**20,
+        max_tokens=description.max_length,
+        embed_dim=description.dim,
+        framework=["PyTorch"],
+        similarity_fn_name=COMPARED[similarity],
+        use_instructions=prompted is not None and any(prompted.prompts.values()),
+        training_datasets=set(seen_by(description, benchmark)),
+    )
 
 
 @dataclass(frozen=True)

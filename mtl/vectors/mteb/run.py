@@ -51,17 +51,14 @@ def import_mteb(folder: Path) -> None:
 
 
 def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[dict[str, Any], Mapping[str, Any]]]:
-    """The combinations to try, without those that contradict the other settings: the values that are chosen, and the encoder's settings
-    with them. Raises InputError for a setting that cannot be chosen."""
+    """The combinations to try: the values that are chosen, and the encoder's settings with them. Raises InputError for a setting that cannot be
+    chosen."""
     keys = [key for key, value in settings.items() if value == CHOOSE]
     if unknown := [key for key in keys if key not in choices.values]:
         raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices.values)} can be chosen on validation rows")
     products = itertools.product(*(choices.values[key] for key in keys))
-    chosen = (dict(zip(keys, values, strict=True)) for values in products)
-    fitting = [(values, fit) for values in chosen if (fit := choices.fits({**settings, **values})) is not None]
-    if not fitting:
-        raise InputError(f"{keys[0]}={CHOOSE}: no value goes with the other settings")
-    return fitting
+    chosen = [dict(zip(keys, values, strict=True)) for values in products]
+    return [(values, choices.fits({**settings, **values})) for values in chosen]
 
 
 def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
@@ -148,7 +145,7 @@ def run_mteb(
 
     def evaluator(encoder: SentenceEncoder) -> Evaluator:
         folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
-        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark, settings.model))
+        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark))
 
     def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
         candidate = evaluator(encoder)

@@ -23,14 +23,12 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
-from mtl.vectors.pretraining.network import Masking, new_bert, parameter_count
 from mtl.vectors.pretraining.resumable import FORMAT, check_claim, check_claimed, claim_of
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import (
-    CUTS,
     ENDS,
-    MASK,
     PretrainingTexts,
+    Segments,
     Tokens,
     learn_tokenizer,
     portable_tokenizer,
@@ -38,7 +36,13 @@ from mtl.vectors.pretraining.tokens import (
     word_beginnings,
     write_tokens,
 )
-from mtl.vectors.pretraining.training import MaskedLanguageModelling
+from mtl.vectors.pretraining.training import (
+    MASK_SHARE,
+    MaskedLanguageModelling,
+    Masking,
+    new_bert,
+    parameter_count,
+)
 
 LOG = "training.json"
 CARD = """---
@@ -74,7 +78,6 @@ COPIES = 28  # bytes of a parameter: weights and Adam's two moments in the check
 def model_card(log: dict[str, Any], language: str | None) -> str:
     """The README of the folder, with the metadata that model hubs read."""
     settings, last = log["settings"], log["validations"][-1]
-    masked = "whole words" if settings["whole_words"] else "single subwords"
     facts = {
         "text": ", ".join(log["texts"]),
         "tokens": f"{log['tokens']:,} in {log['documents']:,} documents",
@@ -82,7 +85,7 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
         "layers": f"{settings['num_layers']} of {settings['hidden_size']}, {settings['num_heads']} heads",
         "parameters": f"{log['parameters']:,}",
         "longest input": f"{settings['max_length']} tokens",
-        "masks": f"{settings['mask_share']:.0%} of the tokens, {masked}",
+        "masks": f"{MASK_SHARE:.0%} of the tokens, whole words",
         "training": f"{log['steps']:,} steps of {settings['batch_size']} segments in {format_duration(log['seconds'])}",
         "highest learning rate": f"{settings['learning_rate']:g}",
         "held-out perplexity of masked tokens": f"{last['perplexity']:.2f}",
@@ -213,8 +216,8 @@ def begin_training(
     tokens, begins = read_tokens(unfinished, tokenizer.get_vocab_size()), word_beginnings(tokenizer)
     training = MaskedLanguageModelling(
         new_bert(settings, len(begins)),
-        CUTS[settings.segments](tokens, settings.chunk),
-        Masking(begins, settings.mask_share, settings.whole_words, MASK),
+        Segments(tokens, settings.chunk),
+        Masking(begins),
         settings,
         unfinished / CHECKPOINT,
         device,

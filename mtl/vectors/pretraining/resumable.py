@@ -38,12 +38,9 @@ def claim_of(settings: Any, source: str) -> dict[str, Any]:
     return {**asdict(settings), "source": source, "format": FORMAT}
 
 
-def check_claimed(claim: Path, *before: str) -> None:
-    """Raise InputError if the folder of an unfinished training holds files, but for those of a training before its claim, and no claim says whose
-    they are."""
-    if not claim.exists() and any(
-        not path.name.startswith(".") and path.name not in before for path in claim.parent.iterdir()
-    ):
+def check_claimed(claim: Path) -> None:
+    """Raise InputError if the folder of an unfinished training holds files, and no claim says whose they are."""
+    if not claim.exists() and any(not path.name.startswith(".") for path in claim.parent.iterdir()):
         raise InputError(
             "holds files of no unfinished training; move them away or name another folder with out=", path=claim.parent
         )

@@ -31,30 +31,19 @@ class PretrainingSettings:
         batch_size: segments in a step.
         learning_rate: the highest learning rate of AdamW, which has β₁ 0.9 and ε 1e-6.
         vocabulary: how words are split: wordpiece takes the longest subword that fits; bpe merges characters as learnt.
-        alphabet: how many characters the vocabulary has; they are the most frequent ones.
-        min_count: how often a pair must occur to become a subword.
-        lowercase: whether texts are read in lower case.
         documents: what a document of a file is: a line, or a block of lines up to an empty one.
         min_tokens: the least tokens of a document; shorter ones are dropped.
-        segments: packed joins all documents and cuts them into segments of the full length; with document, a segment holds text of one
-            document.
         held_out: share of the segments on which perplexity is measured, at most 1,000 segments.
-        intermediate_size: size of the feed-forward network in a layer; null: 4 × `hidden_size`.
         initial_deviation: standard deviation of the random weights at the beginning.
         positions: the vectors of positions at the beginning: random, or sinusoids of twice the deviation as amplitude. Both are trained.
         dropout: dropout on the attention, and after each part of a layer.
-        mask_share: share of the tokens to predict.
-        whole_words: whether all subwords of a word are masked together; false: subwords are chosen one by one.
         max_steps: the most steps; this or max_minutes must be set.
         max_minutes: the most minutes of training and validations.
         accumulate: in how many parts a batch is computed: more take less memory and, without dropout, give the same step up to rounding.
-        warmup: steps in which the learning rate rises linearly from 0; below 1, a share of the training.
-        final_learning_rate: the learning rate at the end, to which it falls linearly.
+        warmup: steps in which the learning rate rises linearly from 0, before it falls linearly to 0; below 1, a share of the training.
         beta2: AdamW's β₂.
         weight_decay: weight decay of AdamW; biases and normalisation layers have none.
-        gradient_clip: largest norm of all gradients together; 0: gradients are not clipped.
         precision: bf16-mixed: products in bfloat16, weights in float32; on a CPU without such instructions it is float32.
-        force_precision: whether `bf16-mixed` is also used on such a CPU.
         validate_every: steps between validations and checkpoints.
         seed: seed of the random weights, the order and the masks.
         threads: number of CPU threads; 0: one for each core.
@@ -68,38 +57,25 @@ class PretrainingSettings:
     batch_size: Annotated[int, COUNT]
     learning_rate: Annotated[float, AMOUNT]
     vocabulary: Literal["wordpiece", "bpe"] = "wordpiece"
-    alphabet: Annotated[int, COUNT] = 1000
-    min_count: Annotated[int, COUNT] = 2
-    lowercase: bool = False
     documents: Literal["line", "block"] = "line"
     min_tokens: Annotated[int, AMOUNT] = 0
-    segments: Literal["packed", "document"] = "packed"
     held_out: Annotated[float, PART] = 0.01
-    intermediate_size: Annotated[int, COUNT] | None = None
     initial_deviation: Annotated[float, PART] = 0.02
     positions: Literal["random", "sinusoids"] = "random"
     dropout: Annotated[float, SHARE] = 0.1
-    mask_share: Annotated[float, PART] = 0.15
-    whole_words: bool = True
     max_steps: Annotated[int, COUNT] | None = None
     max_minutes: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None
     accumulate: Annotated[int, COUNT] = 1
     warmup: Annotated[float, AMOUNT] = 0.1
-    final_learning_rate: Annotated[float, AMOUNT] = 0.0
     beta2: Annotated[float, PART] = 0.999
     weight_decay: Annotated[float, AMOUNT] = 0.01
-    gradient_clip: Annotated[float, AMOUNT] = 1.0
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
-    force_precision: bool = False
     validate_every: Annotated[int, COUNT] = 500
     seed: Annotated[int, AMOUNT] = 1
     threads: Annotated[int, AMOUNT] = 0
 
     def check(self) -> None:
         """Raise InputError for settings that do not fit together."""
-        if self.final_learning_rate > self.learning_rate:
-            message = f"must not exceed learning_rate={self.learning_rate}"
-            raise InputError(message, key="final_learning_rate", value=self.final_learning_rate)
         if self.hidden_size % self.num_heads:
             raise InputError(f"must divide hidden_size={self.hidden_size}", key="num_heads", value=self.num_heads)
         if self.batch_size % self.accumulate:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 INNER = "##"  # begins each subword that does not begin a word
 PAD, UNKNOWN, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
+ALPHABET = 1000  # characters of the vocabulary, the most frequent ones
+MIN_COUNT = 2  # how often a pair must occur to become a subword
 DOCUMENTS = 1000  # that are tokenized together
 TOKENS, ENDS = "tokens.bin", "documents.npy"
 
@@ -104,14 +106,14 @@ def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: Pretra
     Raises InputError if the text has more characters than the vocabulary may have entries.
     """
     tokenizer = _tokenizer(settings)
-    first, inner = _alphabet(lines, tokenizer, settings.alphabet)
+    first, inner = _alphabet(lines, tokenizer)
     reserved = [*SPECIAL_TOKENS, *inner]
     if settings.vocab_size < (least := len(reserved) + len(first)):
-        message = f"the characters of the texts alone take {least}; set a larger vocab_size= or a smaller alphabet="
+        message = f"the characters of the texts alone take {least}; set a larger vocab_size="
         raise InputError(message, key="vocab_size", value=settings.vocab_size)
     trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary](
         vocab_size=settings.vocab_size,
-        min_frequency=settings.min_count,
+        min_frequency=MIN_COUNT,
         special_tokens=reserved,
         initial_alphabet=first,
         limit_alphabet=len(first),
@@ -131,13 +133,13 @@ def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: Pretra
     return complete
 
 
-def _alphabet(lines: Iterable[str], tokenizer: Tokenizer, size: int) -> tuple[list[str], list[str]]:
+def _alphabet(lines: Iterable[str], tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
     """The most frequent characters, sorted, and the subwords of one character that do not begin a word."""
     counts: Counter[str] = Counter()
     for line in lines:
         counts.update(tokenizer.normalizer.normalize_str(line))
     by_count = sorted(counts, key=lambda character: (-counts[character], character))
-    first = sorted([character for character in by_count if not character.isspace()][:size])
+    first = sorted([character for character in by_count if not character.isspace()][:ALPHABET])
     splits = tokenizer.pre_tokenizer.pre_tokenize_str
     return first, [f"{INNER}{character}" for character in first if len(splits(character * 2)) == 1]
 
@@ -153,9 +155,7 @@ def _tokenizer(
         tokenizer = Tokenizer(
             models.BPE(vocabulary or {}, list(merges), unk_token=unknown, continuing_subword_prefix=INNER)
         )
-    bert = normalizers.BertNormalizer(
-        clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=settings.lowercase
-    )
+    bert = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=False)
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece(prefix=INNER)
@@ -247,16 +247,21 @@ def read_tokens(folder: Path, vocabulary: int) -> Tokens:
     return Tokens(np.memmap(file, dtype=dtype, mode="r"), ends)
 
 
-@dataclass(frozen=True)
 class Segments:
-    """What training reads: parts of the text, each with the special tokens [CLS] and [SEP] around it.
+    """What training reads: each document by itself, cut every `chunk` tokens (the last segment of a document may be shorter), with the special
+    tokens [CLS] and [SEP] around each segment.
 
     Their starts and lengths in `tokens.flat` are int64 (segments,).
     """
 
-    tokens: Tokens
-    starts: np.ndarray
-    lengths: np.ndarray
+    def __init__(self, tokens: Tokens, chunk: int) -> None:
+        begins = np.concatenate([[0], tokens.ends[:-1]])
+        sizes = tokens.ends - begins - 1  # without the separator, which a segment has anyway
+        pieces = -(-sizes // chunk)
+        number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of a piece in its document
+        self.tokens = tokens
+        self.starts = np.repeat(begins, pieces) + number * chunk
+        self.lengths = np.minimum(chunk, np.repeat(begins + sizes, pieces) - self.starts)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -275,25 +280,5 @@ class Segments:
         ids[:, 1:-1][inside] = self.tokens.flat[positions[inside]]
         ids[np.arange(len(segments)), lengths + 1] = SEP
         is_text = np.zeros(ids.shape, dtype=bool)
-        is_text[:, 1:-1] = inside & (ids[:, 1:-1] != SEP)
+        is_text[:, 1:-1] = inside
         return ids, is_text
-
-
-def packed_segments(tokens: Tokens, chunk: int) -> Segments:
-    """All documents one after the other, cut every `chunk` tokens; the last segment may be shorter."""
-    size = len(tokens.flat) - 1  # without the last separator, which a segment has anyway
-    starts = np.arange(0, size, chunk, dtype=np.int64)
-    return Segments(tokens, starts, np.minimum(chunk, size - starts))
-
-
-def document_segments(tokens: Tokens, chunk: int) -> Segments:
-    """Each document for itself, cut every `chunk` tokens; the last segment of a document may be shorter."""
-    begins = np.concatenate([[0], tokens.ends[:-1]])
-    sizes = tokens.ends - begins - 1  # without the separator, which a segment has anyway
-    pieces = -(-sizes // chunk)
-    number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of a piece in its document
-    starts = np.repeat(begins, pieces) + number * chunk
-    return Segments(tokens, starts, np.minimum(chunk, np.repeat(begins + sizes, pieces) - starts))
-
-
-CUTS = {"packed": packed_segments, "document": document_segments}

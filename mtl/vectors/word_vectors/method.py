@@ -61,31 +61,18 @@ class Expressions:
         }
 
 
-def expressions(
-    texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Sequence[str]], WordVectors], ignore_case: bool
-) -> Expressions:
-    """The vectors of texts.
-
-    Args:
-        ignore_case: a word that is not in the file is looked up in lower case, capitalized and in upper case as well,
-            in this order; only then is its vector computed from its n-grams, if the file has any.
-    """
+def expressions(texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Sequence[str]], WordVectors]) -> Expressions:
+    """The vectors of texts."""
     words = [tokenize(text) for text in texts]
-    distinct = dict.fromkeys(word for of_text in words for word in of_text)
-    cases = (str.lower, str.capitalize, str.upper) if ignore_case else ()
-    forms = {word: list(dict.fromkeys([word, *(case(word) for case in cases)])) for word in distinct}
-    spelled = dict.fromkeys(form for spellings in forms.values() for form in spellings)
-    indices = {form: index for index, form in enumerate(spelled)}
-    vectors = read(list(indices))
-    rows, source = dict[str, int](), dict[str, str]()
-    for word, of_word in forms.items():
-        tried = [indices[form] for form in of_word]
-        match = next((index for index in tried if vectors.in_file[index]), None)
-        rows[word] = tried[0] if match is None else match
-        source[word] = FOUND if match is not None else FROM_NGRAMS if vectors.from_ngrams[tried[0]] else NO_VECTOR
+    distinct = {word: row for row, word in enumerate(dict.fromkeys(word for of_text in words for word in of_text))}
+    vectors = read(list(distinct))
+    source = {
+        word: FOUND if vectors.in_file[row] else FROM_NGRAMS if vectors.from_ngrams[row] else NO_VECTOR
+        for word, row in distinct.items()
+    }
     means = np.zeros((len(texts), vectors.dim), dtype=np.float32)
     for text, of_text in enumerate(words):
-        if known := [rows[word] for word in of_text if source[word] != NO_VECTOR]:
+        if known := [distinct[word] for word in of_text if source[word] != NO_VECTOR]:
             means[text] = vectors.vectors[known].mean(axis=0)
     return Expressions(means, words, source)
 
@@ -102,7 +89,6 @@ def nearest_words(
     blocks: Iterable[tuple[Sequence[str], np.ndarray]],
     queries: np.ndarray,
     excluded: Sequence[Iterable[str]],
-    fold: Callable[[str], str],
 ) -> list[str | None]:
     """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is left.
 
@@ -112,12 +98,11 @@ def nearest_words(
         blocks: words and their vectors, float32 (words, dim); the vectors are overwritten.
         queries: float32 (queries, dim), not zero.
         excluded: for each query, words that are no answer.
-        fold: words that it maps to one string are equal.
     """
     directions = unit_rows(queries).T
     barred: dict[str, list[int]] = {}
     for query, words in enumerate(excluded):
-        for word in {fold(word) for word in words}:
+        for word in set(words):
             barred.setdefault(word, []).append(query)
     best = np.full(len(queries), -np.inf, dtype=np.float32)
     nearest: list[str | None] = [None] * len(queries)
@@ -130,7 +115,7 @@ def nearest_words(
             for number, word in enumerate(part):
                 if word == _NO_WORD or not is_word(word):
                     scores[number] = -np.inf
-                elif queries_of := barred.get(fold(word)):
+                elif queries_of := barred.get(word):
                     scores[number, queries_of] = -np.inf
             nearest_rows = scores.argmax(axis=0)
             values = scores[nearest_rows, np.arange(len(queries))]
@@ -149,7 +134,7 @@ class WordVectorMethod(Method):
         assert request.vectors is not None
         self.file = VectorFile(request.vectors)
         texts, tokenize = request.dataset.texts, moses(request.suite.language)
-        self.texts = expressions(texts, tokenize, self.file.read_once, self.settings.ignore_case)
+        self.texts = expressions(texts, tokenize, self.file.read_once)
         wanted, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
         if wanted not in (None, dim):
             message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim"
@@ -260,33 +245,23 @@ def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Prediction
     wanted = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
     questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
     asked = np.flatnonzero(wanted.any(axis=1)).tolist()
-    barred: list[list[str]] = [[] for _ in asked]
-    if method.settings.exclude_question:  # the texts of a question and the words of each are no answer to it
-        for words, row in zip(barred, asked, strict=True):
-            for text in texts[row].tolist():
-                words += [method.dataset.texts[text], *method.texts.words[text]]
-    fold = str.casefold if method.settings.ignore_case else str
+    # The texts of a question and the words of each are no answer to it.
+    barred = [
+        [word for text in texts[row].tolist() for word in (method.dataset.texts[text], *method.texts.words[text])]
+        for row in asked
+    ]
     answers = np.array([question[2] for question in questions], dtype=object)
     if asked:
-        nearest = nearest_words(method.file.blocks(), wanted[asked], barred, fold)
+        nearest = nearest_words(method.file.blocks(), wanted[asked], barred)
         if None in nearest:
             question = " : ".join(questions[asked[nearest.index(None)]])
             raise InputError(
-                f"has no word that could answer {task.id}'s {question!r}; give a file with more words in"
-                " embeddings.path, or set word_vectors.exclude_question=false",
+                f"has no word that could answer {task.id}'s {question!r}; give a file with more words in embeddings.path",
                 path=method.file.path,
             )
         answers[asked] = nearest
-    if method.settings.ignore_case:
-        cased = [in_case_of(word, question[1]) for word, question in zip(answers, questions, strict=True)]
-        answers = np.array(cased, dtype=object)
     ends = np.cumsum([len(split) for split in splits.values()])[:-1]
     return dict(zip(splits, np.split(answers, ends), strict=True))
-
-
-def in_case_of(word: str, model: str) -> str:
-    """The word with a capital first letter if the model has one, otherwise in lower case."""
-    return word[:1].upper() + word[1:] if model[:1].isupper() else word.lower()
 
 
 # By target kind: the predictions of a task. Arguments: the method, the task, and the task whose training rows are used.

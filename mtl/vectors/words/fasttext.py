@@ -3,11 +3,9 @@
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
@@ -21,8 +19,6 @@ from mtl.vectors.words.training import note_source
 
 if TYPE_CHECKING:
     import torch
-
-LOOK_EVERY = 0.5  # seconds between two looks at how far a training has read its text
 
 # fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
 # whatever values are in memory.
@@ -92,12 +88,14 @@ class FastTextTraining:
 
 
 def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
-    """Train in a separate process, with a progress bar of all tokens of all epochs. Messages name `path`."""
+    """Train in a separate process, with a progress bar of all tokens of all epochs. Messages name `path`.
+
+    With one thread, fastText reports no progress.
+    """
     last_line = ""
     with (
         training_process("train_unsupervised", arguments, partial) as process,
         Progress(f"training {path.name}", tokens, "tokens") as bar,
-        _followed(process.pid, arguments, bar) if arguments["thread"] == 1 else nullcontext(),
     ):
         try:
             for line in process.stderr or ():
@@ -106,6 +104,8 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
                     bar.reach(round(float(match[1]) / 100 * tokens))
                 elif line.strip():
                     last_line = line.strip()
+            if process.wait() == 0:
+                bar.reach(tokens)
         except BaseException:
             process.kill()
             raise
@@ -113,45 +113,3 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
         reason = last_line if process.returncode > 0 and last_line else f"exit status {process.returncode}"
         message = f"fastText could not train: {reason} (min_count={arguments['minCount']})"
         raise InputError(message, path=path)
-
-
-@contextmanager
-def _followed(process: int, arguments: dict[str, Any], bar: Progress) -> Iterator[None]:
-    """Within the block, move the bar as far as the process has read its text. With one thread, fastText itself reports no progress.
-
-    It reads the text once to count words, and then once in each epoch. On systems without /proc, the bar does not move.
-    """
-    text, ended = Path(arguments["input"]).resolve(), Event()
-    size, tokens = text.stat().st_size, bar.total or 0
-
-    def follow() -> None:
-        last = passes = 0
-        while not ended.wait(LOOK_EVERY):
-            position = _position(process, text)
-            if position is None:
-                continue
-            passes += position < last
-            last = position
-            if passes:
-                bar.reach(min(tokens, round(tokens * (passes - 1 + position / size) / arguments["epoch"])))
-
-    thread = Thread(target=follow, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-    bar.reach(tokens)
-
-
-def _position(process: int, file: Path) -> int | None:
-    """How many bytes of the file the process has read; None if it has not opened it, or nothing says so."""
-    try:
-        for link in Path(f"/proc/{process}/fd").iterdir():
-            if link.readlink() == file:
-                information = Path(f"/proc/{process}/fdinfo/{link.name}").read_text(encoding="utf-8")
-                return int(information.split()[1])  # "pos:", and the position
-    except OSError:  # the process has closed the file, or there is no /proc
-        pass
-    return None

@@ -19,7 +19,7 @@ from mtl.base.locks import waiting_lock
 from mtl.base.typed import PART, typed
 from mtl.data.dataset import training_texts
 from mtl.data.fetching.fetch import write_generated
-from mtl.data.text import moses, moses_version, tokenized, tokenized_lines
+from mtl.data.text import moses, moses_version, text_lines, tokenized
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.recipes import Recipe, source_note, suite_source, trained_path
 from mtl.jobs.job import Job, load_job
@@ -142,13 +142,13 @@ def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str,
         example = "language=CODE, as in language=sv"
         raise InputError(f"embeddings train: name the language of the texts, for the tokenizer: {example}")
     training = training_settings(name, settings)
-    files, job = EMBEDDERS[name].files, request.job()
-    assert files is not None
+    exists, job = EMBEDDERS[name].exists, request.job()
+    assert exists is not None
     if request.out is not None:
         path = Path(request.out)
     elif job is not None:
         path = trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
-    if path.is_dir() and files.exists(path):
+    if path.is_dir() and exists(path):
         message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
         raise InputError(message, path=path)
     if os.path.lexists(path) and not path.is_dir() and not source_note(path).is_file():
@@ -173,10 +173,10 @@ def train_recipe(
     recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
 ) -> None:
     """Train the vectors of a recipe on the suite's training text, unless another process trains them. Raises InputError."""
-    training, files = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).files
-    assert files is not None
+    training, exists = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).exists
+    assert exists is not None
     with _alone(path):
-        if not files.exists(path):
+        if not exists(path):
             logger.info("training %s on the suite's training text", path)
             lines, source = suite_text(suite, data_dir, held_out)
             training.train(lines, path, source, device)
@@ -203,7 +203,9 @@ def file_text(files: Sequence[Path], language: str) -> Text:
     and the tokenizer. Raises InputError for a file that is missing."""
     if missing := [file for file in files if not file.is_file()]:
         raise InputError("no such file", path=missing[0])
-    return tokenized_lines(files, moses(language)), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
+    return map(
+        moses(language), text_lines(files, "tokenizing")
+    ), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
 
 
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:

@@ -6,7 +6,7 @@ from elmo_files import write_elmo
 from input_errors import raises_input_error
 
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.elmo import ElmoOptions
+from mtl.embedders.elmo import ELMO, ElmoOptions
 from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings, run_elmo
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
 
@@ -60,3 +60,21 @@ def test_a_folder_without_an_elmo_is_one_line(elmo_files: tuple[Path, Path], tmp
         build(tmp_path / "none", tmp_path)
     with raises_input_error(file="TMP"):
         build(tmp_path, tmp_path)
+
+
+assert ELMO.exists is not None
+EXISTS = ELMO.exists
+
+
+def test_a_folder_holds_an_elmo_once_its_weights_are_there(tmp_path: Path) -> None:
+    folder = tmp_path / "elmo"
+    assert not EXISTS(folder)
+    options, weights = write_elmo(folder)
+    assert EXISTS(folder)
+    weights.rename(weights.with_name(f"pl_{weights.name}"))
+    assert EXISTS(folder)
+    weights.with_name(f"pl_{weights.name}").unlink()
+    assert options.exists() and not EXISTS(folder)
+    (tmp_path / "file").write_bytes(b"")
+    assert "must name the folder" in str(ELMO.problem(tmp_path / "file"))
+    assert ELMO.problem(tmp_path) is None and ELMO.problem(tmp_path / "none") is None

@@ -12,11 +12,9 @@ from elmo_files import sentences
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
-from mtl.data.text import TokenizedTexts
-from mtl.embedders.elmo import ELMo, ElmoOptions
+from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo import embeddings as cache
-from mtl.embedders.elmo.embeddings import LayerCache, elmo_embeddings
-from mtl.embedders.interface import EmbeddingsRequest
+from mtl.embedders.elmo.embeddings import LayerCache
 from mtl.model.sequences import ArraySequences
 
 
@@ -123,15 +121,3 @@ def test_broken_shard_gives_a_one_line_error(elmo: ELMo, tmp_path: Path) -> None
     next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
     with raises_input_error(file="9ff807771f08be9d.rows.npy"):
         layer_cache.sequences([["a"]])
-
-
-def test_each_format_version_has_its_own_folder(
-    elmo_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = TokenizedTexts(["a b"], "pl", 9)
-    options = ElmoOptions(name="elmo", dropout=0.2, precision="float16", exact=True, cache=True)
-    request = EmbeddingsRequest(options, texts, np.array([0]), elmo_files[0].parent, tmp_path, torch.device("cpu"))
-    for version in (1, 2):
-        monkeypatch.setattr("mtl.embedders.elmo.embeddings.FORMAT", version)
-        elmo_embeddings(request).sequences(texts)
-    assert len(list(tmp_path.iterdir())) == 2

@@ -68,6 +68,7 @@ def test_ngram_hashes_equal_a_plain_loop(minn: int, maxn: int) -> None:
     [
         *({"minn": 2, "maxn": 5}, {"minn": 1, "maxn": 3}, {"minn": 1, "maxn": 1}),
         *({"minn": 5, "maxn": 5}, {"minn": 3, "maxn": 6, "bucket": 7}),
+        *({"minn": 0, "maxn": 0}, {"minn": 0, "maxn": 0, "bucket": 0}),
     ],
 )
 def test_model_gives_the_same_vectors_as_fasttext(tmp_path: Path, settings: dict[str, int]) -> None:
@@ -101,16 +102,6 @@ def test_long_lists_and_wide_gaps_between_rows(tmp_path: Path, monkeypatch: pyte
     np.testing.assert_allclose(in_parts.vectors, whole.vectors, atol=1e-6)
     assert (in_parts.in_file == whole.in_file).all()
     assert (in_parts.from_ngrams == whole.from_ngrams).all()
-
-
-@pytest.mark.parametrize("bucket", [5000, 0])
-def test_model_without_ngrams_knows_only_its_words(tmp_path: Path, bucket: int) -> None:
-    path = train(tmp_path / "model.bin", minn=0, maxn=0, bucket=bucket)
-    read = VectorFile(path).read_once(["kot", "gżegżółka"])
-    assert read.has_vector.tolist() == read.in_file.tolist() == [True, False]
-    np.testing.assert_allclose(
-        read.vectors[0], fasttext.load_model(str(path)).get_word_vector("kot"), rtol=2e-6, atol=1e-6
-    )
 
 
 def test_labels_of_a_classifier_are_not_words(tmp_path: Path) -> None:

@@ -1,13 +1,7 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
-import torch
 from default_settings import section
-from input_errors import raises_input_error
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
 
 from mtl.base.settings.schema import FloorConfig
 from mtl.data.dataset import Split
@@ -19,7 +13,6 @@ from mtl.methods.floors.features import (
     restore_fitted,
     training_inputs,
 )
-from mtl.methods.floors.kept import Kept, read_kept, write_kept
 from mtl.tasks.task import Task
 
 PAIR = Task("pair", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")
@@ -129,35 +122,6 @@ def test_new_pairs_have_the_training_texts_ngrams_and_weights(method: str) -> No
     features, found = pair_features(method)
     again = features.transform([*ROWS[1:], (NEW, CD)])
     np.testing.assert_allclose((again if method == "overlap" else again.toarray())[:2], found[1:], atol=1e-12)
-
-
-@pytest.mark.parametrize(("method", "task"), [("svm", SINGLE), ("logistic", PAIR)])
-def test_what_is_kept_transforms_as_what_was_written(tmp_path: Path, method: str, task: Task) -> None:
-    words = [f"ord{number}" for number in range(300)]
-    documents = [Document(" ".join(part), part) for part in (words[:200], words[100:])]
-    rows = [tuple([document] * (2 if task.is_pair else 1)) for document in (*documents, NEW)]
-    features = TaskFeatures(method, config(), task)
-    estimator = LinearSVC() if method == "svm" else LogisticRegression()
-    estimator.fit(features.fit(rows), [0, 1, 1])
-    write_kept(tmp_path / "t.ckpt", Kept(estimator, features))
-    read = read_kept(tmp_path / "t.ckpt", method, config(), task)
-    assert (read.features.transform(rows) != features.transform(rows)).nnz == 0
-    assert (
-        read.estimator.decision_function(features.transform(rows)).tolist()
-        == estimator.decision_function(features.transform(rows)).tolist()
-    )
-
-
-@pytest.mark.parametrize("part", [torch.zeros(3), [], "x", 5, None])
-def test_kept_features_of_another_form_are_refused(tmp_path: Path, part: object) -> None:
-    features = TaskFeatures("logistic", config(), SINGLE)
-    estimator = LogisticRegression().fit(features.fit([[AB], [CD]]), [0, 1])
-    write_kept(tmp_path / "t.ckpt", Kept(estimator, features))
-    content = torch.load(tmp_path / "t.ckpt", weights_only=True)
-    content["features"]["characters"] = part
-    torch.save(content, tmp_path / "t.ckpt")
-    with raises_input_error(file="t.ckpt"):
-        read_kept(tmp_path / "t.ckpt", "logistic", config(), SINGLE)
 
 
 @pytest.mark.parametrize("ngrams", ["{}", "[1]", "[", "3", "[" * 100_000, '["a", "b"]'])

@@ -1,6 +1,5 @@
 """Floors through the whole job, on the small suite."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +17,7 @@ from small_suite import write_tsv
 
 import mtl.methods.floors.classifiers as classifiers
 import mtl.methods.floors.floor as floor
-from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.engine import Done, Unit
 from mtl.methods.floors.kept import KEEPABLE
 from mtl.methods.predictor import Predictor
 
@@ -146,16 +142,6 @@ def test_overlap_is_the_cosine_of_the_characters_in_the_range_of_the_task(pairs:
     assert summary["cost"]["sentences_per_second"] > 0
 
 
-def test_progress_is_logged(
-    floor_settings: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr("mtl.base.display.FIRST_LINE", 0.0)
-    with caplog.at_level("INFO", "mtl"):
-        run_baseline(job([*floor_settings, "method=svm", "seeds=[1]"]))
-    for step in ("kansla · n-grams of words", "betyg · n-grams of characters", "seed 1 · samma · svm"):
-        assert any(message.startswith(f"{step} · 1 of") for message in caplog.messages), step
-
-
 @pytest.mark.slow
 def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = [*floor_settings, "method=forest", "seeds=[1]", "floor.grid.n_estimators=[5]"]
@@ -178,31 +164,10 @@ def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, m
     assert content(tmp_path / "run") == content(tmp_path / "whole")
 
 
-@pytest.mark.slow
-def test_in_parallel_it_is_the_same(
-    floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each seed has its own features. The engine is replaced: the seeds run here, as in their own processes."""
-
-    class InTurn:
-        def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
-            for unit in units:
-                done(unit, unit.call(*unit.arguments))
-
-    monkeypatch.setitem(ENGINES, "processes", InTurn)
-    command = ["baseline", *floor_settings, "method=svm", "seeds=[1,2]"]
-    for name, processes in (("one", 1), ("two", 2)):
-        assert main([*command, f"run_dir={tmp_path / name}", f"seeds_in_parallel={processes}"]) == 0
-        assert " · TF-IDF + linear SVM · " in capsys.readouterr().out.splitlines()[0]
-    assert content(tmp_path / "one") == content(tmp_path / "two")
-
-
 @pytest.mark.parametrize(
     "setting",
     [
         "embeddings=fasttext",
-        "floor.grid.D=[1]",
-        "floor.grid.C=[-1]",
         "floor.vectorizers=[tfidf-2-1]",
         "floor.vectorizers=[]",
         "floor.features=joint",
@@ -346,6 +311,7 @@ def test_a_kept_model_of_another_form_is_refused(pairs: list[str], tmp_path: Pat
         {**good, "features": {**good["features"], "scale": good["features"]["scale"] * 0}},
         {**good, "features": {**good["features"], "words": {"ngrams": "[", "idf": good["features"]["words"]["idf"]}}},
         {**good, "features": {**good["features"], "mean": good["features"]["mean"][:1]}},
+        *({**good, "features": {**good["features"], "characters": part}} for part in (torch.zeros(3), [], "x", None)),
     ]
     for damaged in wrong:
         torch.save(damaged, file)

@@ -160,12 +160,6 @@ def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> No
         train_embeddings("elmo", request, {**SMALL, "max_steps": 3})
 
 
-def test_the_accelerator_must_exist(tmp_path: Path) -> None:
-    request = TrainingRequest(["a.txt"], "sv", out=str(tmp_path / "elmo"), accelerator="warp")
-    with raises_input_error(key="accelerator"):
-        train_embeddings("elmo", request, {})
-
-
 def test_written_weights_equal_those_read(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
     options, weights = elmo_files
     write_weights(tmp_path / "again.hdf5", read_weights(weights, read_options(options)))

@@ -1,19 +1,20 @@
 """Files of vectors, and the command that writes them."""
 
-import errno
 import io
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet
 import pytest
+from input_errors import raises_input_error
 
 from mtl.api.cli import main
+from mtl.data.files import read_lines
 from mtl.vectors.encoders import open_encoder
-from mtl.vectors.encoders.files import encode_file
+from mtl.vectors.encoders.files import encode_file, line_blocks
 
 SETTINGS = {"embeddings": "random", "embeddings.dim": 6, "language": "sv"}
 ARGUMENTS = [f"{key}={value}" for key, value in SETTINGS.items()]
+CONTENT = "\ufeffa\r\nb\x0b\u2028c\n\nd".encode()
 LINES = ["solen skiner", "", "regnet faller, jag sover", "źdźbło", "solen skiner"]
 
 
@@ -29,30 +30,14 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_full_disk_has_its_own_remedy(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "Error writing bytes to file")
-
-    monkeypatch.setattr("pyarrow.parquet.ParquetWriter.write_table", full)
-    with pytest.raises(OSError) as error:
-        encode_file(open_encoder("average", SETTINGS), source, tmp_path / "v.parquet")
-    assert (error.value.errno, error.value.filename) == (errno.ENOSPC, str(tmp_path / "v.parquet"))
-
-
-def test_npy_and_parquet(source: Path, tmp_path: Path) -> None:
+def test_a_vector_for_each_line(source: Path, tmp_path: Path) -> None:
     encoder = open_encoder("average", SETTINGS)
     expected = encoder.encode(LINES)
     encode_file(encoder, source, tmp_path / "v.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), expected, strict=True)  # float32, too
-    encode_file(encoder, source, tmp_path / "v.parquet")
-    table = pyarrow.parquet.read_table(tmp_path / "v.parquet").to_pydict()
-    assert list(table) == ["text", "vector"] and table["text"] == LINES
-    np.testing.assert_array_equal(np.array(table["vector"], dtype=np.float32), expected)
     (tmp_path / "none.txt").write_bytes(b"")
-    for name in ("none.npy", "none.parquet"):
-        encode_file(encoder, tmp_path / "none.txt", tmp_path / name)
+    encode_file(encoder, tmp_path / "none.txt", tmp_path / "none.npy")
     assert np.load(tmp_path / "none.npy").shape == (0, 6)
-    assert len(pyarrow.parquet.read_table(tmp_path / "none.parquet")) == 0
 
 
 def test_standard_input(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +58,7 @@ def test_a_closed_standard_input_is_one_line(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("texts.txt --out v.txt", "v.txt: the name must end in .npy or .parquet"),
+        ("texts.txt --out v.txt", "v.txt: the name must end in .npy"),
         ("texts.txt --out latin.txt/v.npy", "latin.txt/v.npy: latin.txt is a file; name"),
         ("none.txt --out v.npy", "none.txt: no such file"),
         ("latin.txt --out v.npy", "latin.txt:4: not UTF-8 (byte 0xe5)"),
@@ -89,3 +74,24 @@ def test_bad_input_is_one_line(
     assert main(["encode", "average", *words.split(), *ARGUMENTS]) == 2
     assert capsys.readouterr().err.strip().startswith(f"mtl: error: {complaint}")
     assert not list(source.parent.glob("v.*")) and not list(source.parent.glob(".v*"))
+
+
+def test_blocks_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(CONTENT)
+    for size in (1, 2, 3, 9):
+        blocks = list(line_blocks(io.BytesIO(CONTENT), "x", size))
+        assert [line for lines, _ in blocks for line in lines] == read_lines(path)
+        assert max(len(lines) for lines, _ in blocks) <= size
+        assert sum(read for _, read in blocks) == len(CONTENT)
+    blocks = list(line_blocks(io.BytesIO(b"a\n\xef\xbb\xbfb\n"), "x", 1))
+    assert blocks[1][0] == ["\ufeffb"]  # no mark: it is not at the start
+    with raises_input_error(file="x", line=3):
+        list(line_blocks(io.BytesIO(b"a\nb\n\xff\n"), "x", 2))
+
+
+def test_a_line_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.vectors.encoders.files.LINE_LIMIT", 5)
+    assert list(line_blocks(io.BytesIO(b"1234\n12345"), "x", 1))[-1] == (["12345"], 5)
+    with raises_input_error(file="x", line=2):
+        list(line_blocks(io.BytesIO(b"1234\n12345\n"), "x", 1))

@@ -95,7 +95,7 @@ def test_fingerprints(run: Path, copied: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"seed": 9}, {"pooling": "both"}, {"device": "warp"}, {"weighting": "sif"}, {"data_dir": "x"}]
+    "settings", [{"seed": 9}, {"pooling": "both"}, {"device": "warp"}, {"layer": 1}, {"data_dir": "x"}]
 )
 def test_wrong_settings(run: Path, settings: dict[str, Any]) -> None:
     with raises_input_error():

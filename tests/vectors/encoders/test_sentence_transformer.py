@@ -229,9 +229,8 @@ def test_a_text_is_its_own_token_for_the_method_static(mean: Path) -> None:
     from mtl.methods.floors.static import TextVectors
 
     source = VECTOR_SOURCES["sentence_transformer"](str(mean), 256)
-    vectors = TextVectors(source, "none")
     documents = [Document(text, text.split()) for text in TEXTS]
-    vectors.learn(documents[:3], np.array([0]))
+    vectors = TextVectors(source, documents[:3])
     np.testing.assert_allclose(vectors.encode(documents), opened(mean).encode(TEXTS), rtol=0, atol=1e-6)
     assert source.fingerprints()["static.model"] == opened(mean).fingerprint()
     assert source.size == opened(mean).description.parameters
@@ -242,7 +241,7 @@ def test_a_text_is_its_own_token_for_the_method_static(mean: Path) -> None:
     [
         ("static.vectors", ["static.vectors=words"]),
         ("static.vectors", ["static.vectors=sentence_transformer", "static.path=null"]),
-        ("static.weighting", ["static.vectors=sentence_transformer", "static.weighting=sif"]),
+        ("static.path", ["static.vectors=null"]),
     ],
 )
 def test_bad_settings_of_the_method_static(key: str, settings: list[str], mean: Path, tmp_path: Path) -> None:

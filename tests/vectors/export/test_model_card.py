@@ -11,11 +11,10 @@ from run_folders import make_run, right
 
 from mtl.tasks.suite import load_suite
 from mtl.vectors.encoders.encoder import Description
-from mtl.vectors.export.format import Export
+from mtl.vectors.export.export import vectors_card
 from mtl.vectors.export.model_card import code_block
-from mtl.vectors.export.parts import EncoderParts
+from mtl.vectors.export.parts import EncoderParts, Export
 from mtl.vectors.export.sentence_transformer import sentence_transformers_card
-from mtl.vectors.export.word_vectors import vectors_card
 
 
 @pytest.fixture

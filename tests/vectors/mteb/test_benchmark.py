@@ -1,6 +1,5 @@
 """The files of benchmarks, and the settings of `mtl mteb`."""
 
-from datetime import date
 from pathlib import Path
 from statistics import fmean
 
@@ -76,31 +75,17 @@ def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], messa
 
 
 def test_other_keys_are_the_encoders_and_unknown_ones_are_shown_with_the_command_s() -> None:
-    facts = {"model.license": "mit", "model.release_date": date(2026, 11, 22)}
     of_encoder = {"pooling": "mean", "embeddings.path": "x", "suite_data_dir": "k"}
-    settings, encoder = read_settings({"tasks": ["CBD"], **facts, **of_encoder})
+    settings, encoder = read_settings({"tasks": ["CBD"], **of_encoder})
     assert (settings.tasks, settings.benchmark, settings.data_dir) == (["CBD"], "pl-mteb", None)
-    assert (settings.model.license, settings.model.release_date) == ("mit", "2026-11-22")
     assert encoder == {"pooling": "mean", "embeddings.path": "x", "data_dir": "k"}
     shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
-    assert {"benchmark", "model.license", "runs_dir", "seed", "suite_data_dir", "tasks"} < shown.known
+    assert {"benchmark", "runs_dir", "seed", "suite_data_dir", "tasks"} < shown.known
     assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
     of_section = UnknownKey("colour", ["dim"], "embeddings.")
     assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("tasks", "CBD", r"tasks=CBD: must be a list, as in tasks=\[PpcPC,SICK-R-PL\]"),
-        ("model.name", "plain", "must be organization/name"),
-        ("model.release_date", "soon", "must be a date"),
-        ("model.open_weights", True, "needs a licence"),
-        ("model.reference", "ftp://x", "must begin with https"),
-        ("model.colour", "red", "unknown key 'model.colour'"),
-    ],
-)
-def test_a_bad_value_is_one_line(key: str, value: object, message: str) -> None:
-    with pytest.raises(InputError, match=message) as raised:
-        read_settings({key: value})
-    assert "\n" not in str(raised.value)
+def test_a_bad_value_is_one_line() -> None:
+    with pytest.raises(InputError, match=r"tasks=CBD: must be a list, as in tasks=\[PpcPC,SICK-R-PL\]"):
+        read_settings({"tasks": "CBD"})

@@ -1,6 +1,5 @@
 """Evaluation by mteb itself, on small local folders and without a network."""
 
-import json
 import logging
 import os
 import shutil
@@ -17,14 +16,13 @@ from input_errors import raises_input_error
 from mteb_folders import SWEDISH, WORDS, HashedEncoder, labelled, pairs
 from scipy.stats import spearmanr
 from sentence_models import write_model
-from sklearn.metrics import accuracy_score, average_precision_score
+from sklearn.metrics import average_precision_score
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.base.settings.layers import shipped
 from mtl.vectors.encoders import ENCODERS
 from mtl.vectors.encoders.encoder import Choices, EncoderKind
-from mtl.vectors.mteb.benchmark import Benchmark, ModelFacts
+from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import find_evaluations
 from mtl.vectors.mteb.run import run_mteb
 
@@ -139,7 +137,7 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
         result.to_disk(data_dir / "alone.json")  # rounded, as the command's own file is
         mine, alone = next(files.results.rglob(f"{name}.json")), data_dir / "alone.json"
         assert read_json(mine)["scores"] == read_json(alone)["scores"]
-    meta = model_meta(encoder, benchmark, ModelFacts())
+    meta = model_meta(encoder, benchmark)
     for role in (PromptType.query, PromptType.document):
         asked = {"task_metadata": mteb.get_task("SciFact-PL").metadata, "prompt_type": role}
         vectors = EncoderModel(encoder, meta).encode([{"text": WORDS[:2]}, {"text": WORDS[2:]}], **asked)
@@ -147,44 +145,7 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
     assert meta.use_instructions and meta.similarity_fn_name == "cosine"
     monkeypatch.setattr(type(encoder), "similarity", "euclidean")
     with raises_input_error():
-        model_meta(encoder, benchmark, ModelFacts())
-
-
-@pytest.mark.slow
-def test_a_record_by_another_metric_is_not_that_of_the_benchmark(data_dir: Path) -> None:
-    path = data_dir.parent / "other.yaml"
-    text = (shipped("configs") / "mteb/pl-mteb.yaml").read_text(encoding="utf-8")
-    assert text.count("metric: cosine_ap\n") == 1
-    path.write_text(text.replace("metric: cosine_ap\n", "metric: cosine_accuracy\n"), encoding="utf-8")
-    before = evaluate(data_dir)["tasks"]
-    assert list(before) == ["PpcPC", "SICK-R-PL"] and before["PpcPC"]["metric"] == "cosine_ap"
-    # Neither in the summary of other tasks, nor as what was evaluated before.
-    opened = Opened()
-    summary = evaluate(data_dir, opened, tasks=["SICK-R-PL"], benchmark=str(path))
-    assert list(summary["tasks"]) == ["SICK-R-PL"] and "PpcPC" in summary["missing"] and results(data_dir) == []
-    assert evaluate(data_dir, opened, tasks=["SICK-R-PL"])["tasks"] == before and len(results(data_dir)) == 1
-    assert [encoder.encoded for encoder in opened.encoders] == [0, 0]
-    after = evaluate(data_dir, tasks=["PpcPC"], benchmark=str(path))["tasks"]["PpcPC"]
-    rows = pairs(40, "labels")
-    labels, found = np.array([row["labels"] for row in rows]), cosines(rows)
-    best = max(accuracy_score(labels, found >= threshold) for threshold in [*found, np.inf])
-    assert after["metric"] == "cosine_accuracy" and after["score"] == pytest.approx(100 * best, abs=1e-3)
-
-
-@pytest.mark.slow
-def test_other_versions_of_the_software_evaluate_again(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record of another version of mtl, of the tokenizer or of scikit-learn is not what this one would record."""
-    evaluate(data_dir, Opened(software={"mtl": "1", "tokenizer": "1"}))
-    for software in ({"mtl": "2", "tokenizer": "1"}, {"mtl": "2", "tokenizer": "2"}):
-        newer = Opened(software=software)
-        assert list(evaluate(data_dir, newer, tasks=["PpcPC"])["tasks"]) == ["PpcPC"]
-        assert newer.encoders[0].encoded == 80
-    versions = {"mteb": "1", "scikit-learn": "0"}
-    monkeypatch.setattr("mtl.vectors.mteb.evaluation.version", versions.__getitem__)
-    assert list(evaluate(data_dir, newer, tasks=["PpcPC"])["tasks"]) == ["PpcPC"]
-    assert newer.encoders[1].encoded == 80
-    record = read_json(next((data_dir.parent / "runs").rglob("PpcPC/*/record.json")))
-    assert record["versions"] == {**versions, "mtl": "2", "tokenizer": "2"}
+        model_meta(encoder, benchmark)
 
 
 @pytest.mark.slow
@@ -216,32 +177,6 @@ def test_a_folder_that_lacks_a_split_does_not_stop_the_others(data_dir: Path, ca
     with raises_input_error():
         evaluate(data_dir, opened)
     assert not opened.encoders
-
-
-@pytest.mark.slow
-def test_evaluations_on_other_rows_are_kept(tmp_path: Path, data_dir: Path) -> None:
-    opened, rows = Opened(), {"first": pairs(20, "labels", seed=5), "second": pairs(24, "labels", seed=6)}
-    for name, part in rows.items():
-        write_jsonl(tmp_path / name / "PpcPC/test.jsonl", part)
-    first, second, again = (
-        evaluate(tmp_path / name, opened, tasks=["PpcPC"])["tasks"]["PpcPC"] for name in ("first", "second", "first")
-    )
-    assert again == first != second and opened.encoders[2].encoded == 0
-    (result,) = results(data_dir)
-    assert read_json(result)["dataset_revision"] == first["revision"]
-    # Of a task that a command does not name, rows that are mteb's come first, and then the newest.
-    records = {path.parent.name: path for path in (tmp_path / "runs").rglob("PpcPC/*/record.json")}
-    assert set(records) == {first["revision"], second["revision"]}
-    os.utime(records[second["revision"]], (1, 1))
-    assert evaluate(data_dir, opened, tasks=["SICK-R-PL"])["tasks"]["PpcPC"] == first
-    exact = {**second, "data": "exact", "differences": []}
-    records[second["revision"]].write_text(json.dumps(exact), encoding="utf-8")
-    os.utime(records[second["revision"]], (1, 1))
-    assert evaluate(data_dir, opened, tasks=["SICK-R-PL"])["tasks"]["PpcPC"] == exact
-    # What is damaged is evaluated again.
-    records[first["revision"]].write_text("[1", encoding="utf-8")
-    repeated = evaluate(tmp_path / "first", opened, tasks=["PpcPC"])["tasks"]["PpcPC"]
-    assert repeated["score"] == first["score"] and opened.encoders[-1].encoded == 40
 
 
 @pytest.mark.slow
@@ -320,26 +255,17 @@ def test_result_files_and_metadata_are_those_of_mteb(data_dir: Path) -> None:
     import mteb
 
     opened = Opened(trained_on=("klej/cbd", "klej/ar"))
-    facts = {"model.license": "mit", "model.open_weights": True, "model.name": "org/lstm"}
-    summary = evaluate(data_dir, opened, tasks=["PpcPC"], **facts)
+    summary = evaluate(data_dir, opened, tasks=["PpcPC"])
     (result,) = results(data_dir)
     meta = read_json(result.parent / "model_meta.json")
-    assert result.parts[-3:-1] == ("org__lstm", opened.encoders[0].fingerprint()[:12])
-    shown = [meta[key] for key in ("name", "license", "embed_dim", "revision")]
-    assert shown == ["org/lstm", "mit", 32, result.parent.name]
+    name = f"mtl/{opened.encoders[0].description.name}"
+    assert result.parts[-3:-1] == (name.replace("/", "__"), opened.encoders[0].fingerprint()[:12])
+    assert [meta[key] for key in ("name", "embed_dim", "revision")] == [name, 32, result.parent.name]
     assert meta["languages"] == ["pol-Latn"] and sorted(meta["training_datasets"]) == ["AllegroReviews", "CBD"]
     cache = mteb.ResultCache(result.parents[3])
-    read = cache.load_task_result("PpcPC", "org/lstm", meta["revision"])
+    read = cache.load_task_result("PpcPC", name, meta["revision"])
     assert read is not None and read.dataset_revision == summary["tasks"]["PpcPC"]["revision"]
     assert 100 * read.get_score() == pytest.approx(summary["tasks"]["PpcPC"]["main_score"])
-    # What is said about the model later is in the files of tasks that are evaluated already.
-    facts |= {"model.name": "org/other", "model.license": "apache-2.0"}
-    evaluate(data_dir, opened, tasks=["PpcPC"], **facts)
-    assert opened.encoders[1].encoded == 0
-    (moved,) = results(data_dir)
-    meta = read_json(moved.parent / "model_meta.json")
-    assert moved.parts[-3] == "org__other" and (meta["name"], meta["license"]) == ("org/other", "apache-2.0")
-    assert cache.load_task_result("PpcPC", "org/other", meta["revision"]) is not None
 
 
 def test_settings_are_chosen_on_validation_rows(data_dir: Path) -> None:
@@ -371,7 +297,6 @@ def test_a_swedish_benchmark_is_another_file(tmp_path: Path, caplog: pytest.LogC
     [
         ({"pooling": "sum"}, "pooling=sum: must be one of max, mean, choose"),
         ({"tasks": ["PpcPC"], "data_dir": "none"}, "none: no such folder"),
-        ({"tasks": ["PpcPC"], "model.license": "mine"}, "model.license=mine: "),
         ({"data_dir": "."}, "has no folder of a task of pl-mteb"),
     ],
 )

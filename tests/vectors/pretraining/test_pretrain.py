@@ -205,12 +205,6 @@ def test_a_full_disk_is_said_before_the_texts_are_read(tmp_path: Path, monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
-    with raises_input_error():
-        pretrain(PretrainingTexts(texts=lines()), small(), tmp_path / "bert")
-
-
 @pytest.fixture
 def config(tmp_path: Path) -> str:
     path = tmp_path / "mini.yaml"
@@ -249,8 +243,3 @@ def test_a_body_of_other_software_is_another_one(tmp_path: Path, config: str, mo
     names.append(name())
     monkeypatch.setattr("mtl.vectors.pretraining.pretrain.version", lambda package: "0")
     assert len({*names, name()}) == 4
-
-
-def test_no_text_is_an_error(tmp_path: Path, config: str) -> None:
-    with raises_input_error():
-        own_body([], "pl", tmp_path, config)

@@ -31,7 +31,6 @@ def test_herbert_has_the_papers_figures_and_given_limits_replace_those_of_a_file
         ({"hidden_size": 33}, "num_heads=2: must divide hidden_size=33"),
         ({"accumulate": 3}, "accumulate=3: must divide batch_size=8"),
         ({"learning_rate": float("nan")}, "learning_rate=nan: must be a finite number"),
-        ({"final_learning_rate": 1}, "final_learning_rate=1.0: must not exceed learning_rate=0.005"),
         ({"max_steps": None}, "max_steps: set it, or max_minutes"),
         ({"warmup": 5, "max_minutes": 1}, "warmup=5: with max_minutes, must be a share of the training, below 1"),
         ({"warmup": 12}, "warmup=12: must be less than max_steps=12"),

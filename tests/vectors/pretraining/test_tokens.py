@@ -18,9 +18,8 @@ from mtl.vectors.pretraining.tokens import (
     PAD,
     SEP,
     PretrainingTexts,
+    Segments,
     Tokens,
-    document_segments,
-    packed_segments,
     read_tokens,
     token_type,
     word_beginnings,
@@ -93,13 +92,13 @@ def test_the_vocabulary_is_the_same_in_every_process(kind: str) -> None:
     assert other.stdout == tokenizer(vocabulary=kind).to_str() + "\n"
 
 
-def test_accents_capitals_and_rare_characters() -> None:
+def test_accents_and_rare_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     learnt = tokenizer()
     assert learnt.encode("żo\u0301łw").ids == learnt.encode("żółw").ids
-    assert "[UNK]" not in tokenizer(lowercase=True).encode("KOTEK").tokens
     texts = [*lines(), "kot φ kot"]
     assert "[UNK]" not in tokenizer(texts).encode("φ").tokens
-    assert "[UNK]" in tokenizer(texts, alphabet=10).encode("φ").tokens
+    monkeypatch.setattr("mtl.vectors.pretraining.tokens.ALPHABET", 10)
+    assert "[UNK]" in tokenizer(texts).encode("φ").tokens
     with raises_input_error(key="vocab_size"):
         tokenizer(vocab_size=20)
 
@@ -161,14 +160,10 @@ def test_a_special_token_written_in_a_text_is_plain_text(tmp_path: Path) -> None
     assert MASK not in flat and flat.count(SEP) == 1
 
 
-def test_segments_are_packed_or_hold_one_document_each() -> None:
-    segments = packed_segments(tokens([10, 11, 12], [20], [30, 31, 32, 33]), 4)
-    ids, is_text = segments.inputs(np.arange(len(segments)))
-    assert rows(ids) == [[CLS, 10, 11, 12, SEP, SEP], [CLS, 20, SEP, 30, 31, SEP], [CLS, 32, 33, SEP]]
-    assert np.array_equal(is_text, ids >= 10)
-    segments = document_segments(tokens([10, 11, 12, 13, 14], [20], [30, 31, 32, 33]), 4)
+def test_segments_hold_one_document_each() -> None:
+    segments = Segments(tokens([10, 11, 12, 13, 14], [20], [30, 31, 32, 33]), 4)
     ids, is_text = segments.inputs(np.array([3, 0, 1, 2]))
     assert rows(ids) == [[CLS, 30, 31, 32, 33, SEP], [CLS, 10, 11, 12, 13, SEP], [CLS, 14, SEP], [CLS, 20, SEP]]
     assert np.array_equal(is_text, ids >= 10)
-    segments = document_segments(tokens([10, 11, 12], [20]), 8)
+    segments = Segments(tokens([10, 11, 12], [20]), 8)
     assert segments.inputs(np.array([1]))[0].tolist() == [[CLS, 20, SEP]]

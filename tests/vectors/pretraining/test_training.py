@@ -1,3 +1,4 @@
+import itertools
 import math
 from itertools import count
 from pathlib import Path
@@ -10,10 +11,19 @@ from pretraining_parts import lines, small, tokenizer
 from torch.nn import functional
 from transformers import get_linear_schedule_with_warmup
 
-from mtl.vectors.pretraining.network import Masking, new_bert
-from mtl.vectors.pretraining.settings import PretrainingSettings
-from mtl.vectors.pretraining.tokens import CUTS, MASK, read_tokens, word_beginnings, write_tokens
-from mtl.vectors.pretraining.training import MaskedLanguageModelling, Order, Rate
+from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
+from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP, Segments, read_tokens, word_beginnings, write_tokens
+from mtl.vectors.pretraining.training import (
+    MASK_SHARE,
+    MaskedLanguageModelling,
+    Masking,
+    Order,
+    Rate,
+    decayed_groups,
+    masked_outputs,
+    new_bert,
+    parameter_count,
+)
 
 
 def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModelling:
@@ -21,10 +31,8 @@ def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModel
     write_tokens(lines(), learnt, 0, folder)
     tokens = read_tokens(folder, learnt.get_vocab_size())
     begins = word_beginnings(learnt)
-    masking = Masking(begins, settings.mask_share, settings.whole_words, MASK)
-    segments = CUTS[settings.segments](tokens, settings.chunk)
-    bert = new_bert(settings, len(begins))
-    return MaskedLanguageModelling(bert, segments, masking, settings, folder / "last.ckpt", torch.device("cpu"))
+    bert, segments = new_bert(settings, len(begins)), Segments(tokens, settings.chunk)
+    return MaskedLanguageModelling(bert, segments, Masking(begins), settings, folder / "last.ckpt", torch.device("cpu"))
 
 
 def test_training_lowers_the_perplexity(tmp_path: Path) -> None:
@@ -42,9 +50,8 @@ def test_the_checkpoint_of_another_model_is_one_line(tmp_path: Path) -> None:
             training(tmp_path, other).run("test")
 
 
-@pytest.mark.parametrize("segments", ["packed", "document"])
-def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path, segments: str) -> None:
-    one = training(tmp_path, small(segments=segments, accumulate=2, held_out=0.3, max_steps=40, validate_every=40))
+def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path) -> None:
+    one = training(tmp_path, small(accumulate=2, held_out=0.3, max_steps=40, validate_every=40))
     one.run("test")  # with weights of no meaning, no token is right
     one.network.eval()
     with torch.no_grad():
@@ -68,11 +75,10 @@ def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path, segme
     assert row["accuracy"] == pytest.approx(100 * np.mean(hits))
 
 
-@pytest.mark.parametrize("segments", ["packed", "document"])
-def test_parts_of_a_batch_give_the_same_step(tmp_path: Path, segments: str) -> None:
+def test_parts_of_a_batch_give_the_same_step(tmp_path: Path) -> None:
     gradients = []
     for accumulate in (1, 4):
-        one = training(tmp_path, small(segments=segments, dropout=0.0, accumulate=accumulate))
+        one = training(tmp_path, small(dropout=0.0, accumulate=accumulate))
         one.train()
         one.compute(one.chosen[one.order.batch(0)])
         gradients.append({name: parameter.grad for name, parameter in one.network.named_parameters()})
@@ -98,20 +104,12 @@ def test_held_out_segments_are_not_trained_on_and_bfloat16_trains_weights_in_flo
     assert not set(one.held_out) & set(one.chosen)
     assert len(one.held_out) + len(one.chosen) == len(one.segments)
     assert len(one.held_out) == math.ceil(0.1 * len(one.segments))
-    one = training(tmp_path, small(max_steps=2, precision="bf16-mixed", force_precision=True))
+    one = training(tmp_path, small(max_steps=2, precision="bf16-mixed"))
+    one.precision.force_precision = True  # on a CPU without such instructions, too
     kinds = []
     one.network.cls.predictions.decoder.register_forward_hook(lambda module, given, out: kinds.append(out.dtype))
     one.run("test")
     assert torch.bfloat16 in kinds and {parameter.dtype for parameter in one.network.parameters()} == {torch.float32}
-
-
-def test_freed_memory_is_returned_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a process grows with batches of changing length."""
-    returned: list[int] = []
-    one = training(tmp_path, small(max_steps=25, validate_every=25))
-    monkeypatch.setattr("mtl.vectors.pretraining.resumable.release_memory", lambda: returned.append(one.step))
-    one.run("test")
-    assert returned == [10, 20]
 
 
 @pytest.mark.parametrize("warmup", [0.1, 10])
@@ -125,10 +123,10 @@ def test_rates_are_those_of_transformers(warmup: float) -> None:
         scheduler.step()
 
 
-def test_time_limits_end_at_the_final_rate_and_the_first_limit_ends_the_training() -> None:
-    rate = Rate(small(max_steps=None, max_minutes=2.0, warmup=0.5, final_learning_rate=1e-3))
+def test_time_limits_end_at_a_rate_of_0_and_the_first_limit_ends_the_training() -> None:
+    rate = Rate(small(max_steps=None, max_minutes=2.0, warmup=0.5))
     assert [rate.at(rate.progress(7, seconds)) for seconds in (0, 30, 60, 90, 120, 500)] == pytest.approx(
-        [0, 2.5e-3, 5e-3, 3e-3, 1e-3, 1e-3]
+        [0, 2.5e-3, 5e-3, 2.5e-3, 0, 0]
     )
     rate = Rate(small(max_steps=100, max_minutes=1.0))
     assert [rate.progress(*given) for given in [(50, 6), (10, 45), (10, 61), (100, 1)]] == [0.5, 0.75, 1, 1]
@@ -151,3 +149,124 @@ def test_a_pass_has_no_segment_twice_and_batches_differ_from_pass_to_pass() -> N
     first, second = ([set(order.batch(start + i).tolist()) for i in range(40)] for start in (0, 40))
     alike = [max(len(one & other) for other in second) for one in first]
     assert np.mean(alike) < 3
+
+
+VOCABULARY = 60
+BEGINS = np.arange(VOCABULARY) % 3 != 0  # every third entry goes on with a word
+BEGINS[: len(SPECIAL_TOKENS)] = True
+
+
+def batch(rows: int, time: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random segments with separators within, and padding: ids, is_text, padding."""
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(len(SPECIAL_TOKENS), VOCABULARY, (rows, time))
+    lengths = rng.integers(3, time - 1, rows)
+    lengths[0] = time - 2
+    columns = np.arange(time)
+    ids[:, 0] = CLS
+    ids[np.arange(rows), lengths // 2] = SEP
+    ids[np.arange(rows), lengths + 1] = SEP
+    padding = columns >= lengths[:, None] + 2
+    ids[padding] = PAD
+    return ids, ids >= len(SPECIAL_TOKENS), padding
+
+
+def words_of(ids: np.ndarray, is_text: np.ndarray) -> list[list[int]]:
+    """The places of the tokens of each word, one token after the other."""
+    words: list[list[int]] = []
+    open_word = False
+    for place, (token, inside) in enumerate(zip(ids.flat, is_text.flat, strict=True)):  # each row begins with [CLS]
+        if inside and open_word and not BEGINS[token]:
+            words[-1].append(place)
+        elif inside:
+            words.append([place])
+        open_word = inside
+    return words
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_chosen_words_are_those_of_a_plain_loop(seed: int) -> None:
+    ids, is_text, padding = batch(12, 20, seed)
+    masked = Masking(BEGINS).apply(ids, is_text, padding, np.random.default_rng(7))
+    words = words_of(ids, is_text)
+    expected: list[int] = []
+    for number in np.random.default_rng(7).permutation(len(words)):
+        if len(expected) + len(words[number]) > MASK_SHARE * is_text.sum():
+            break
+        expected += words[number]
+    assert masked.places.tolist() == sorted(expected)
+    assert masked.labels.tolist() == [ids.flat[place] for place in sorted(expected)]
+
+
+def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
+    ids, is_text, padding = batch(2000, 64)
+    masked = Masking(BEGINS).apply(ids, is_text, padding, np.random.default_rng(1))
+    now = masked.inputs.reshape(-1)[masked.places]
+    # 8 standard deviations of a share, about 12,000 draws
+    assert abs((now == MASK).mean() - 0.8) < 0.03
+    other = (now != MASK) & (now != masked.labels)
+    assert abs(other.mean() - 0.1 * (1 - 1 / (VOCABULARY - len(SPECIAL_TOKENS)))) < 0.025
+    assert now[other].min() >= len(SPECIAL_TOKENS) and len(set(now[other].tolist())) == VOCABULARY - len(SPECIAL_TOKENS)
+    untouched = np.ones(ids.size, dtype=bool)
+    untouched[masked.places] = False
+    assert np.array_equal(masked.inputs.reshape(-1)[untouched], ids.reshape(-1)[untouched])
+
+
+def test_a_single_long_word_is_chosen() -> None:
+    ids = np.array([[CLS, 7, 9, 12, SEP]])
+    is_text = np.array([[False, True, True, True, False]])
+    masked = Masking(BEGINS).apply(ids, is_text, ~is_text, np.random.default_rng(0))
+    assert masked.labels.tolist() == [7, 9, 12]
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_the_loss_at_masked_places_is_that_of_the_whole_model(padded: bool) -> None:
+    model = new_bert(small(), 120).eval()
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randint(5, 120, (6, 16), generator=generator)
+    chosen = torch.rand(6, 16, generator=generator) < 0.2
+    padding = torch.zeros(6, 16, dtype=torch.bool)
+    padding[2, 9:] = padded
+    chosen &= ~padding
+    labels = torch.randint(5, 120, (6, 16), generator=generator)
+    plain = model(inputs, attention_mask=(~padding).long(), labels=labels.where(chosen, -100)).loss
+    plain.backward()
+    expected = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    places = chosen.flatten().nonzero()[:, 0]
+    outputs = masked_outputs(model, inputs, places, padding if padded else None)
+    ours = functional.cross_entropy(outputs, labels.flatten()[places])
+    ours.backward()
+    torch.testing.assert_close(ours, plain, atol=1e-5, rtol=0)
+    torch.testing.assert_close([weight.grad for weight in model.parameters()], expected, atol=1e-5, rtol=1e-4)
+
+
+def test_weights_follow_from_the_seed_and_the_settings() -> None:
+    settings = small(vocab_size=120)
+    assert parameter_count(settings) == sum(parameter.numel() for parameter in new_bert(settings, 120).parameters())
+    one, two, other = (new_bert(small(seed=seed), 120).bert.embeddings.word_embeddings.weight for seed in (1, 1, 2))
+    assert torch.equal(one, two) and not torch.equal(one, other)
+    bert = new_bert(small(initial_deviation=0.07, hidden_size=64), 120).bert
+    weights = bert.encoder.layer[0].intermediate.dense.weight
+    assert weights.std().item() == pytest.approx(0.07, rel=0.1)
+
+
+def test_biases_and_scales_do_not_decay_and_positions_may_begin_as_sinusoids() -> None:
+    model = new_bert(small(), 120)
+    decayed, others = (group["params"] for group in decayed_groups(model, 0.1))
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    assert all(names[id(parameter)].endswith("bias") or "LayerNorm" in names[id(parameter)] for parameter in others)
+    assert not any("LayerNorm" in names[id(parameter)] for parameter in decayed)
+    assert len(decayed) + len(others) == len(names)
+    settings = small(initial_deviation=0.05, positions="sinusoids")
+    vectors = new_bert(settings, 120).bert.embeddings.position_embeddings.weight
+    for position, place in itertools.product((0, 1, 7), (0, 1, 4, 31)):
+        function = math.cos if place % 2 else math.sin
+        expected = 0.1 * function(position / 10_000 ** ((place - place % 2) / 32))
+        assert vectors[position, place].item() == pytest.approx(expected, abs=1e-6)
+    assert vectors.requires_grad and parameter_count(settings) == parameter_count(small())
+
+
+def test_a_size_that_no_memory_has_is_one_line() -> None:
+    with raises_input_error():
+        new_bert(small(hidden_size=2**30), 2**30)

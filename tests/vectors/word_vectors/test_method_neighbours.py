@@ -31,10 +31,10 @@ def test_the_same_words_as_gensim(size: int, monkeypatch: pytest.MonkeyPatch) ->
     ]
     queries = np.array([vectors[b] - vectors[a] + vectors[c] for a, b, c in questions])
     asked = [[WORDS[word] for word in question] for question in questions]
-    assert nearest_words(blocks(vectors, size), queries, asked, str) == expected
+    assert nearest_words(blocks(vectors, size), queries, asked) == expected
     # Nothing excluded: the nearest of all words.
     expected = [keyed.similar_by_vector(query, topn=1)[0][0] for query in queries]
-    assert nearest_words(blocks(vectors, size), queries, [()] * 40, str) == expected
+    assert nearest_words(blocks(vectors, size), queries, [()] * 40) == expected
 
 
 def small(*words: str) -> list[tuple[list[str], np.ndarray]]:
@@ -42,22 +42,22 @@ def small(*words: str) -> list[tuple[list[str], np.ndarray]]:
     return [(list(words), rows[: len(words)].copy())]
 
 
-def test_excluded_words_their_case_and_equals() -> None:
+def test_excluded_words_and_equals() -> None:
     query = np.array([[2.0, 0]], np.float32)
-    assert nearest_words(small("Rom", "Paris", "sol"), query, [["rom"]], str) == ["Rom"]
-    assert nearest_words(small("Rom", "Paris", "sol"), query, [["rom"]], str.casefold) == ["Paris"]
+    assert nearest_words(small("Rom", "Paris", "sol"), query, [["rom"]]) == ["Rom"]
+    assert nearest_words(small("Rom", "Paris", "sol"), query, [["Rom"]]) == ["Paris"]
     twice = [*small("a", "b"), *small("c", "d")]
-    assert nearest_words(twice, np.array([[2.0, 0]], np.float32), [()], str) == ["a"]
+    assert nearest_words(twice, np.array([[2.0, 0]], np.float32), [()]) == ["a"]
     queries = np.array([[2.0, 0], [2, 0]], np.float32)
-    assert nearest_words(small("a"), queries, [["a"], []], str) == [None, "a"]
+    assert nearest_words(small("a"), queries, [["a"], []]) == [None, "a"]
 
 
 @pytest.mark.parametrize("word", ["</s>", "", "\u00a0", "a\tb", "a\rb", "a\nb", "\udcff\udcfe"])
 def test_a_word_that_no_prediction_file_can_hold_is_no_answer(word: str) -> None:
-    assert nearest_words(small(word, "Paris"), np.array([[2.0, 0]], np.float32), [()], str) == ["Paris"]
+    assert nearest_words(small(word, "Paris"), np.array([[2.0, 0]], np.float32), [()]) == ["Paris"]
 
 
-FILE = {"grön": [1.0, 0], "bok": [0, 3.0], "Lund": [2, 2.0], "ordbok": [0, 1.0]}
+FILE = {"grön": [1.0, 0], "bok": [0, 3.0], "Lund": [2, 2.0]}
 
 
 def read(words: Sequence[str]) -> WordVectors:
@@ -70,13 +70,9 @@ def read(words: Sequence[str]) -> WordVectors:
     return WordVectors(vectors.astype(np.float32), found, ngrams)
 
 
-def test_an_expression_is_the_mean_of_its_words_with_a_vector_in_any_case() -> None:
-    found = expressions(["grön bok", "grön okänd", "okänd", "bok", "psalmbok"], str.split, read, False)
+def test_an_expression_is_the_mean_of_its_words_with_a_vector() -> None:
+    found = expressions(["grön bok", "grön okänd", "okänd", "bok", "psalmbok"], str.split, read)
     assert found.vectors.tolist() == [[0.5, 1.5], [1, 0], [0, 0], [0, 3], [0, 5]]
     assert found.known.tolist() == [True, True, False, True, True]
     expected = {"expressions": 4, "expressions_without_vector": 1, "words": 4, "words_without_vector": 1}
     assert found.counts(np.array([0, 1, 2, 2, 4])) == {**expected, "words_from_ngrams": 1}
-    texts = ["lund", "GRÖN", "Ordbok", "Psalmbok"]
-    assert expressions(texts, str.split, read, False).vectors.tolist() == [[0, 0], [0, 0], [0, 5], [0, 5]]
-    # A word of the file in another case is better than n-grams.
-    assert expressions(texts, str.split, read, True).vectors.tolist() == [[2, 2], [1, 0], [0, 1], [0, 5]]

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -67,52 +64,6 @@ def test_one_thread_trains_the_same_vectors_and_the_note_says_so(tmp_path: Path)
         replace(SMALL, threads=threads).train(LINES, tmp_path / "v.bin", "texts 1")
         assert noted_source(tmp_path / "v.bin") == "texts 1"
         assert said in (tmp_path / "v.bin.source").read_text(encoding="utf-8")
-
-
-READ = """
-import sys, time
-with open(sys.argv[1]) as text:
-    for half in (1, 2):
-        text.seek(0)
-        text.buffer.raw.read(50)
-        print("here", flush=True)
-        sys.stdin.readline()
-        text.buffer.raw.read(50)
-        print("here", flush=True)
-        sys.stdin.readline()
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/fdinfo").exists(), reason="needs /proc")
-def test_with_one_thread_the_text_that_was_read_is_the_progress(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first pass counts words; the second one is the only epoch."""
-    looks, position = [0], module._position
-
-    def looked(process: int, file: Path) -> int | None:
-        seen = position(process, file)
-        looks[0] += 1
-        return seen
-
-    monkeypatch.setattr(module, "LOOK_EVERY", 0.01)
-    monkeypatch.setattr(module, "_position", looked)
-    text = tmp_path / "text"
-    text.write_bytes(b"x" * 100)
-    command = [sys.executable, "-c", READ, str(text)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None and process.stdout is not None
-        bar, reached = Progress("training", 40, "tokens"), []
-        with module._followed(process.pid, {"input": str(text), "epoch": 1}, bar):
-            for _ in range(4):
-                process.stdout.readline()
-                before = looks[0]
-                while looks[0] < before + 3:  # a look that began later has moved the bar
-                    time.sleep(0.01)
-                reached.append(bar.done)
-                process.stdin.write("\n")
-                process.stdin.flush()
-        assert reached == [0, 0, 20, 40] and bar.done == 40
 
 
 def test_nothing_to_learn(tmp_path: Path) -> None:

@@ -9,10 +9,8 @@ import pytest
 from gensim.models import KeyedVectors, Word2Vec
 from input_errors import raises_input_error
 
-from mtl.base.progress import Progress
 from mtl.embedders.recipes import noted_source
 from mtl.embedders.vector_files.vector_file import VectorFile
-from mtl.vectors.words import word2vec as module
 from mtl.vectors.words.training import training_settings
 from mtl.vectors.words.word2vec import Word2VecTraining
 
@@ -62,19 +60,6 @@ def test_the_vectors_are_gensims(tmp_path: Path, architecture: str) -> None:
     assert noted_source(tmp_path / "v.bin") == "texts 1"
     assert (KeyedVectors.load_word2vec_format(str(tmp_path / "v.bin"), binary=True).vectors == expected.vectors).all()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["v.bin", "v.bin.source"]
-
-
-def test_training_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bars = []
-
-    class Recorded(Progress):
-        def __init__(self, *arguments: object) -> None:
-            super().__init__(*arguments)  # type: ignore[arg-type]
-            bars.append(self)
-
-    monkeypatch.setattr(module, "Progress", Recorded)
-    SMALL.train(LINES, tmp_path / "v.bin")
-    assert [(bar.done, bar.total) for bar in bars] == [(4 * 90 * 3, 4 * 90 * 3)]  # passes, lines, tokens of a line
 
 
 def test_what_cannot_be_trained(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
-from mtl.methods.floors.lead import sentences
+from mtl.structured.lead import sentences
 
 SUITE = """\
 name: nyheter
