@@ -13,7 +13,7 @@ from mtl.reports.pairs import pair_tests, tests_note
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import MetricScores, splits_text
 from mtl.stats.comparison import Sample, estimate
-from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
+from mtl.stats.samples import SampleCache, samples_of
 from mtl.tasks.metrics import is_metric, lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Published, Suite
 from mtl.tasks.task import Task
@@ -35,14 +35,12 @@ def leaderboard(
     """
     suite, cache = runs[0].suite, cache or SampleCache(None)
     titles = Counter(run.summary["title"] for run in runs)
-    recorded = RecordedGroups(runs)
     ours = [
-        _run_row(run, samples_of(run, cache.reduced(run, recorded)), titles[run.summary["title"]] > 1)
+        _run_row(run, samples_of(run, cache.reduced(run)), titles[run.summary["title"]] > 1)
         for run in progress(runs, "resampling", "runs")
     ]
     rows = by_family([*ours, *(_published_row(row, suite) for row in suite.published)])
     tests = pair_tests(rows, references)
-    ungrouped = [run.name for run in runs if recorded.lacks(run)]
     columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
     wing_notes = [note for wing in wings() if wing.notes for note in wing.notes(columns, rows, tests, suite.shown)]
     return Leaderboard(
@@ -52,7 +50,7 @@ def leaderboard(
         columns,
         rows,
         marks=mark_notes(suite, rows),
-        facts=[INTERVAL_NOTE, *tests_note(rows, tests), *wing_notes, *run_notes(suite, rows, ungrouped)],
+        facts=[INTERVAL_NOTE, *tests_note(rows, tests), *wing_notes, *run_notes(suite, rows)],
         tests=tests,
         groups=metric_groups(suite, rows),
         breakdowns=breakdowns(rows),

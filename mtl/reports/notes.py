@@ -55,18 +55,13 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     return [*notes, bold]
 
 
-def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> list[str]:
+def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """What the runs recorded, and where their scores say little."""
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
     noted = _by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
     notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in noted.items()]
     if further := len(notes[MOST_NAMED:]):
         notes[MOST_NAMED:] = [f"There are {further:,} more notes of single runs, in the runs' summary.json."]
-    if ungrouped:
-        notes.append(
-            "Runs that did not record which scored rows belong together (their rows are resampled one by one, each task separately): "
-            f"{listed(ungrouped, MOST_NAMED)}."
-        )
     if held_out := {id: n for _, summary in summaries for id, n in summary["held_out"].items()}:
         counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         notes.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
