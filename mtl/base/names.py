@@ -6,11 +6,6 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 MOST = 5  # the most names in a message
-# Names that other programs give to a setting, and which share no word with its name here.
-SYNONYMS = {
-    **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
-    **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
-}
 
 
 def is_file_name(name: object) -> bool:
@@ -45,16 +40,11 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     last = {key: key.rpartition(".")[2] for key in names}
     sought = name.rpartition(".")[2].lower()
     words = set(sought.split("_"))
-    same = [key for key in names if last[key] == name]
-    alike = same or difflib.get_close_matches(name, names, 1)
-    related = alike or [
-        key
-        for key in names
-        if words <= set(last[key].split("_"))
-        or SYNONYMS.get(sought) == last[key]
-        or "".join(word[:1] for word in last[key].split("_")) == sought  # initials, as in lr
-    ]
-    return related[:MOST]
+    alike = [key for key in names if last[key] == name] or difflib.get_close_matches(name, names, 1)
+    # Words of a name, as in hidden, or their initials, as in lr.
+    parts = {key: last[key].split("_") for key in names}
+    related = [key for key in names if words <= {*parts[key]} or "".join(word[:1] for word in parts[key]) == sought]
+    return (alike or related)[:MOST]
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:

@@ -224,7 +224,7 @@ def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: st
         value = msgspec.json.decode(content)
         if is_deep(value):
             raise RecursionError
-        _check_form(name, value, form, f"; {remedy}")
+        check_form(name, value, form, f"; {remedy}")
         return cast(Content, value)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
@@ -239,7 +239,7 @@ def is_deep(value: object, levels: int = JSON_DEPTH) -> bool:
     return levels == 0 or any(is_deep(item, levels - 1) for item in inner if isinstance(item, dict | list))
 
 
-def _check_form(path: Path | str, content: Any, form: type, remedy: str) -> None:
+def check_form(path: Path | str, content: Any, form: type, remedy: str) -> None:
     """Raise InputError, which names the key and the remedy, if the content of a file is not of this form."""
     try:
         msgspec.convert(content, form)
@@ -302,7 +302,7 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
     except Exception as error:  # a damaged pickle raises errors of many kinds
         reason = str(error).partition("\n")[0] or "it ends too early"
         raise InputError(f"not a checkpoint that can be read: {reason}{remedy}", path=path) from None
-    _check_form(path, content, form, remedy)
+    check_form(path, content, form, remedy)
     return cast(Content, content)
 
 

@@ -158,12 +158,6 @@ def test_the_limit_of_open_files_is_raised(
     assert calls == ([] if set_to is None else [set_to])
 
 
-def test_too_many_runs_for_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (512, 1024))
-    with raises_input_error():
-        allow_open_files(1000)
-
-
 @pytest.mark.parametrize(("most", "expected"), [(3, "a, b, c"), (4, "a, b, c"), (2, "a, b, and 1 more")])
 def test_of_many_names_the_first_are_listed(most: int, expected: str) -> None:
     assert listed(["a", "b", "c"], most) == expected
