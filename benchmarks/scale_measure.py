@@ -16,7 +16,7 @@ from typing import Any
 from mtl.base.files import write_json
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, sum_up
-from mtl.jobs.engines.engine import Unit
+from mtl.jobs.engines import Unit
 from mtl.jobs.job import load_job
 from mtl.reports.report import write_report
 from mtl.runs.layout import read_stage

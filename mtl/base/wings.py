@@ -12,8 +12,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mtl.base.lazy import resolve
-
 PACKAGE = Path(__file__).parent.parent
 Entry = TypeVar("Entry")
 
@@ -67,7 +65,7 @@ class Trainings:
 
 @dataclass(frozen=True)
 class Wing:
-    """What a wing adds. Everything here is imported when it is first used (`mtl.base.lazy`).
+    """What a wing adds. Everything here is imported when it is first used (`lazy`).
 
     Args:
         commands: adds its commands to the command line; gets what `mtl.api.commands.add_commands` gets.
@@ -127,3 +125,22 @@ class Registry(UserDict[str, Entry]):
 def trainings() -> Trainings | None:
     """The trainings of word vectors; None without the wing that has them."""
     return next((wing.trainings for wing in wings() if wing.trainings), None)
+
+
+def resolve(name: str) -> Any:
+    """Import what a name such as "mtl.methods.lstm.two_stages:TwoStages" stands for."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def lazy(name: str) -> Callable[..., Any]:
+    """A function that imports another one when it is called, and calls it.
+
+    Args:
+        name: where the function or class is, as in `resolve`.
+    """
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return resolve(name)(*arguments, **named)
+
+    return call

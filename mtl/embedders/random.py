@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from mtl.base.lazy import lazy
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, POSITIVE, SIZE
+from mtl.base.wings import lazy
 from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, unknown_words
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.files import listed, write_json
-from mtl.base.lazy import lazy
 from mtl.base.settings.layers import differences
 from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
+from mtl.base.wings import lazy
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.repeats import without_repeats
-from mtl.jobs.imported import fingerprint_name
+from mtl.jobs.imports import fingerprint_name
 from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
@@ -32,7 +32,7 @@ with_unlabelled = lazy("mtl.jobs.unlabelled:with_unlabelled")
 
 # Of the methods that train nothing: what they are made of, other runs or predictions, is known to jobs alone.
 BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
-    "imported": lazy("mtl.jobs.imported:Imported"),
+    "imported": lazy("mtl.jobs.imports:Imported"),
     "ensemble": lazy("mtl.jobs.ensemble:Ensemble"),
 }
 

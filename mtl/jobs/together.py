@@ -14,8 +14,7 @@ from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
-from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, result_or_error
+from mtl.jobs.engines import ENGINES, Engine, Failures, Needs, Unit, result_or_error
 from mtl.jobs.inputs import check_begun, prepare
 from mtl.jobs.job import Job
 from mtl.jobs.machine import check_precision, exact, precision

@@ -1,24 +1,32 @@
 """The leaderboard of all runs on one suite, beside the published rows."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from statistics import fmean, median
+
+import numpy as np
 
 from mtl.base.progress import progress
 from mtl.base.wings import wings
-from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
-from mtl.reports.breakdowns import breakdowns
+from mtl.reports.board import COSTS, Breakdown, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
 from mtl.reports.notes import INTERVAL_NOTE, mark_notes, run_notes, settings_spreads
 from mtl.reports.pairs import pair_tests, tests_note
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import MetricScores, splits_text
 from mtl.stats.comparison import Sample, estimate
 from mtl.stats.samples import SampleCache, samples_of
-from mtl.tasks.metrics import is_metric, lowest_score, metric_named
+from mtl.tasks.metrics import is_metric, lowest_score, metric_named, weighted_scores
 from mtl.tasks.suite import AVERAGE, Published, Suite
 from mtl.tasks.task import Task
 
 RUN_COSTS = tuple(COSTS)[:6]  # the costs that a run records
+ALL, ANY = "all rows", "any value"
+SEPARATOR = ";"  # between the values of a row that has several
+MOST_VALUES = 50  # the most frequent values are shown, at most so many
+HARD = "hard rows (accuracy)"
+HARD_PARTS = ("no run is right", "some runs are right", "every run is right")
+MOST_RUNS = 100  # whose answers are compared row by row
+FEWEST_RUNS = 2
 
 
 def leaderboard(
@@ -174,3 +182,76 @@ def _group_line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
             scores[task.id] = by_metric
     mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
     return GroupLine(row, scores, mean, "†" if {task.id for task in tasks} & set(row.reduced) else "")
+
+
+def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
+    """The breakdowns of the runs among a leaderboard's rows: by the columns that tasks name, and by how many runs answer a row right."""
+    return [*_by_columns(rows), *_by_hardness(rows)]
+
+
+def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
+    """Runs that did not record a column are left out."""
+    tables: dict[tuple[str, str, tuple[tuple[str, int], ...]], Breakdown] = {}
+    for number, run, task in _scored(rows):
+        columns = run.rows(task).columns if task.breakdown else {}
+        for column in (name for name in task.breakdown or () if name in columns):
+            masks, left_out = _parts(columns[column])
+            parts = tuple((value, int(mask.sum())) for value, mask in masks.items())
+            table = tables.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))
+            table.scores[number] = _scores(run, task, np.array(list(masks.values()), dtype=np.float64))
+    return list(tables.values())
+
+
+def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
+    """By whether no seed of a run, some, or every seed of every run answers a row right (after Swayamdipta et al. 2020, dataset cartography)."""
+    # Of tasks with right and wrong answers, and of the first runs on the same rows as the first run of the task. A run that gives all
+    # rows the same answer says nothing about single rows, and is left out.
+    answers: dict[str, tuple[Task, str, dict[int, np.ndarray]]] = {}
+    for number, run, task in _scored(rows):
+        if not (task.labels or task.candidates):
+            continue
+        _, key, by_row = answers.setdefault(task.id, (task, run.rows_key(task), {}))
+        if key == run.rows_key(task) and len(by_row) < MOST_RUNS:
+            predicted = run.predictions(task)
+            if task.candidates or len(np.unique(predicted)) > 1:
+                by_row[number] = predicted == run.rows(task).targets
+    tables = []
+    for task, _, by_row in answers.values():
+        if len(by_row) < FEWEST_RUNS:
+            continue
+        right = np.concatenate(list(by_row.values()))
+        share = right.mean(axis=0)
+        masks = [np.ones(len(share), dtype=bool), share == 0, (share > 0) & (share < 1), share == 1]
+        parts = [(name, mask) for name, mask in zip((ALL, *HARD_PARTS), masks, strict=True) if mask.any()]
+        table = Breakdown(task, HARD, [(name, int(mask.sum())) for name, mask in parts], 0, metric="accuracy")
+        for number, is_right in by_row.items():
+            by_part = [100 * is_right[:, mask].mean(axis=1) for _, mask in parts]
+            table.scores[number] = [Score(float(np.median(shares)), shares.min(), shares.max()) for shares in by_part]
+        tables.append(table)
+    return tables
+
+
+def _scored(rows: Sequence[Row]) -> Iterator[tuple[int, FinishedRun, Task]]:
+    """The number of each row that is a run, with the run and each of its tasks."""
+    for number, row in enumerate(rows):
+        if row.run:
+            yield from ((number, row.run, task) for task in row.run.tasks)
+
+
+def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
+    """The rows of each part, bool (rows,), by value, and how many values are left out. A row counts for each of its values."""
+    values = [set(filter(None, map(str.strip, cell.split(SEPARATOR)))) for cell in cells]
+    counts = Counter(value for row in values for value in row)
+    frequent = sorted(counts, key=lambda value: (-counts[value], value))
+    parts = {ALL: np.ones(len(cells), dtype=bool)}
+    if 0 < sum(map(bool, values)) < len(cells):
+        parts[ANY] = np.array([bool(row) for row in values])
+    parts |= {value: np.array([value in row for row in values]) for value in frequent[:MOST_VALUES]}
+    return parts, len(frequent[MOST_VALUES:])
+
+
+def _scores(run: FinishedRun, task: Task, masks: np.ndarray) -> list[Score]:
+    """The run's score on each part, whose rows are 1 in its mask, (parts, rows): median, minimum and maximum over seeds."""
+    rows = run.rows(task)
+    by_seed = np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)])
+    return [Score(median(scores), min(scores), max(scores)) for scores in by_seed.T.tolist()]

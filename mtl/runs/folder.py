@@ -1,11 +1,12 @@
 """A run's folder: its files, the configuration that it belongs to, and a lock that lets only one process write to it."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
+import numpy as np
 from msgspec import Meta
 
 from mtl.base.errors import BusyError, InputError
@@ -15,12 +16,17 @@ from mtl.base.settings.layers import differences, save_config
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
+from mtl.data.dataset import row_sizes
+from mtl.data.examples import Example, read_targets
 from mtl.runs.layout import FORMAT, seed_folder
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import ScoredRows, Task
 
 LOCK = ".lock"  # in the folder, held while a process works in it
 # A named lock: the system's locks do not hold on all file systems between machines, and this one tells which process trains the seed.
 TRAINING = ".training.json"
 REMEDY = "set run_dir= or remove the folder"
+FILE = "{split}_pred_{task}.tsv"  # of predictions
 
 
 class RecordedRows(TypedDict):
@@ -69,7 +75,7 @@ class RunFolder:
         return [file for file in files if file.exists()]
 
     def predictions(self, seed: int, split: str, task: str) -> Path:
-        return self.seed(seed) / "predictions" / f"{split}_pred_{task}.tsv"
+        return self.seed(seed) / "predictions" / FILE.format(split=split, task=task)
 
     def gold(self, split: str, task: str) -> Path:
         """The targets of the rows that the task is scored on, in the order of the predictions."""
@@ -171,3 +177,26 @@ class RunFolder:
 def seed_lock(folder: Path) -> AbstractContextManager[None]:
     """Hold the lock of a seed's folder within the block. If another process trains the seed, wait until it has ended or is lost."""
     return named_lock(folder / TRAINING, f"{folder}: another process trains this seed")
+
+
+def recorded_rows(task: Task, gold: Path, folder: RunFolder) -> ScoredRows:
+    """The rows that a run's task is scored on: the targets in this file, with the candidates and columns that the run recorded.
+
+    Raises InputError if the file or the record is damaged.
+    """
+    recorded: Mapping[str, Any] = folder.read_scored_rows().get(task.id, {})
+    columns = recorded.get("columns", {})
+    candidates = None if "candidates" not in recorded else np.array(recorded["candidates"], dtype=np.int64)
+    targets = read_targets(task, gold, candidates)
+    counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
+    if counts != {len(targets)} or not set(task.columns or ()) <= set(columns):
+        raise InputError(f"{task.id}: not rows as mtl baseline records them", path=folder.scored_rows)
+    return ScoredRows(targets, candidates, columns)
+
+
+def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:
+    """These rows, which all have targets, as metrics read them."""
+    kind = target_kind(task)
+    targets = np.array([example.target for example in examples], dtype=kind.dtype)
+    columns = {name: [row.columns[number] for row in examples] for number, name in enumerate(task.further_columns)}
+    return ScoredRows(targets, row_sizes(task, examples), columns)

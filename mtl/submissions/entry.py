@@ -20,7 +20,7 @@ from mtl.data.examples import read_examples, row_size, target_cell, target_value
 from mtl.data.files import is_changed, read_bytes, split_lines
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
-from mtl.runs.predictions import scored_rows
+from mtl.runs.folder import scored_rows
 from mtl.submissions.files import SPLITS
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite

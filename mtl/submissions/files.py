@@ -6,7 +6,7 @@ from pathlib import Path
 from mtl.base.errors import InputError
 from mtl.base.untrusted import check_plain_folder, read_bytes
 from mtl.data.fetching.archives import read_zip
-from mtl.runs.predictions import FILE
+from mtl.runs.folder import FILE
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

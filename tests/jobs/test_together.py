@@ -13,8 +13,7 @@ from small_suite import small_settings
 from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError
 from mtl.jobs.baseline import Prepared
-from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.engine import Done, Unit
+from mtl.jobs.engines import ENGINES, Done, Unit
 from mtl.jobs.together import begin_apart, ordered_units, run_together, unit_of
 
 RUNS = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: other, encoder.dropout: 0.3}]"

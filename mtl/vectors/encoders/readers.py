@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from mtl.base.lazy import lazy
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import typed
+from mtl.base.wings import lazy
 from mtl.data.text import Vocabulary
 from mtl.embedders import embedder_kind, read_embeddings
 from mtl.embedders.interface import Reader

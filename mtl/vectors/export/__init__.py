@@ -1,6 +1,6 @@
 """The forms in which a finished run is exported, by the name that `mtl export --format` takes."""
 
-from mtl.base.lazy import lazy
+from mtl.base.wings import lazy
 from mtl.vectors.export.format import ExportFormat
 
 EXPORT_FORMATS: dict[str, ExportFormat] = {

@@ -10,7 +10,7 @@ from data_files import read_column, read_json
 from mtl.api.cli import main
 from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
-from mtl.runs.predictions import FILE
+from mtl.runs.folder import FILE
 
 NUMBERS = {"Anna": ["0", "2", "8", "7"], "Bo Ek": ["1", "2", "8", "6"], "Cai": ["0", "1", "7", "7"]}
 LABELS = {"Anna": "glad glad arg arg", "Bo Ek": "glad arg arg arg", "Cai": "arg glad arg glad"}

@@ -24,7 +24,7 @@ from mtl.base.errors import DivergedError
 from mtl.benchmark_making.sweeps import ray_cluster
 from mtl.benchmark_making.sweeps.ray_cluster import RayCluster, node_difference
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.engines.engine import Needs, Unit
+from mtl.jobs.engines import Needs, Unit
 from mtl.jobs.together import run_together
 
 pytestmark = [pytest.mark.ray, pytest.mark.xdist_group("ray")]  # one worker has them all, and so one cluster
@@ -171,7 +171,7 @@ def test_a_killed_command_is_continued(cluster: Any, tmp_path: Path) -> None:
 
 def test_log_lines_have_one_prefix_and_no_colour_in_a_file(cluster: Any) -> None:
     code = (
-        "import time; from mtl.jobs.engines.engine import Unit; from mtl.benchmark_making.sweeps.ray_cluster import RayCluster;"
+        "import time; from mtl.jobs.engines import Unit; from mtl.benchmark_making.sweeps.ray_cluster import RayCluster;"
         " from ray_units import warn;"
         " RayCluster().run([Unit('wild, seed 2', warn, (), 'wild · ')], 1, lambda *_: time.sleep(3))"
     )

@@ -20,8 +20,7 @@ import mtl.methods.floors.classifiers as classifiers
 import mtl.methods.floors.floor as floor
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.engine import Done, Unit
+from mtl.jobs.engines import ENGINES, Done, Unit
 from mtl.methods.floors.kept import KEEPABLE
 from mtl.methods.predictor import Predictor
 
@@ -149,7 +148,7 @@ def test_overlap_is_the_cosine_of_the_characters_in_the_range_of_the_task(pairs:
 def test_progress_is_logged(
     floor_settings: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("mtl.base.display.FIRST_LINE", 0.0)
+    monkeypatch.setattr("mtl.base.progress.FIRST_LINE", 0.0)
     with caplog.at_level("INFO", "mtl"):
         run_baseline(job([*floor_settings, "method=svm", "seeds=[1]"]))
     for step in ("kansla · n-grams of words", "betyg · n-grams of characters", "seed 1 · samma · svm"):

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from fake_terminal import Clock, FakeTerminal, run_in_pty
 
-from mtl.base import display as module
-from mtl.base.display import Terminal
+from mtl.base import progress as module
 from mtl.base.events import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored
+from mtl.base.progress import Terminal
 from mtl.base.terminal import Screen
 
 
