@@ -73,13 +73,6 @@ def test_score_repeats_the_summary(folder: Path, gold: str, capsys: pytest.Captu
         assert f"| {id} | {SPLITS[id]} |" in shown and f"| {scores['scores']['1']:.1f} |" in shown
 
 
-@pytest.mark.wings
-def test_an_audit_reads_every_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = [f"suite={folder}/kinds.yaml", f"data_dir={folder}/data", f"cache_dir={folder}/c", "embeddings.dim=12"]
-    assert main(["audit", *settings]) == 0
-    assert "10 of 12 rows also stand in train" in capsys.readouterr().out.replace("occur", "stand")
-
-
 def test_a_task_without_the_one_that_answers_it_and_too_many_candidates_are_one_line(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -167,16 +167,6 @@ def test_each_score_compares_with_those_on_its_split(mixed: Leaderboard) -> None
     assert best(mixed) == {AVERAGE: {"lstm"}, **on_dev, **on_test}
 
 
-def test_choices_words_and_tasks_without_training_rows_are_compared(mixed: Leaderboard) -> None:
-    found = pair_of(mixed, "lstm", "svm")
-    assert list(found) == ["mood", "stars", "answer", "opposite", "mood-elsewhere", AVERAGE]
-    assert {test.verdict for test in found.values()} == {"better"}
-    assert set(pair_of(mixed, "lstm", "some")) == {"mood", "stars", "answer"}
-    for row in mixed.rows:
-        for score in row.scores.values():
-            assert row.run is None or (score.interval and score.interval[0] < score.median < score.interval[1])
-
-
 def test_notes_say_what_is_partial_and_reduced_and_no_split_that_scores_are_not_on(
     board: Leaderboard, mixed: Leaderboard
 ) -> None:

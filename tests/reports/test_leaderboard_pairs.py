@@ -10,13 +10,9 @@ from run_folders import make_run, right
 
 from mtl.api.cli import main
 from mtl.reports import pairs
-from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, leaderboard
-from mtl.reports.markdown import render_markdown
 from mtl.runs.finished import find_runs
-from mtl.stats.comparison import estimate
 from mtl.stats.families import all_tails, family_tests
-from mtl.tasks.suite import AVERAGE
 
 TASKS = ["cbd", "ar"]
 
@@ -132,21 +128,3 @@ def test_an_unknown_reference_is_one_line(runs_dir: Path, tmp_path: Path, capsys
     assert main([*arguments, "HerBERT"]) == 2  # a published row
     assert "the first column of the table of scores has the names" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_the_page_and_markdown_have_the_tests_that_were_made(runs_dir: Path) -> None:
-    board = leaderboard(find_runs(runs_dir), references=["middle"])
-    (suite,) = document([board], "now", "mtl report")["suites"]
-    names = {row["id"]: row["name"] for row in suite["rows"]}
-    assert [names[id] for id in suite["references"]] == ["middle"]
-    assert {pair.split("|")[1] for pair in suite["comparisons"]} == set(suite["references"])
-    text = render_markdown([board], "now", "mtl report")
-    assert "| best − middle " in text and "best − worst" not in text
-    assert document([leaderboard(find_runs(runs_dir))], "now", "")["suites"][0]["references"] == []
-    # And each test is that of `estimate`.
-    for (one, other), tests in board.tests.comparisons.items():
-        samples = board.rows[one].samples, board.rows[other].samples
-        for column, test in tests.items():
-            found = estimate(samples[0][column], samples[1][column])
-            assert (test.difference, test.low, test.high) == (found.value, *found.interval)
-    assert any(AVERAGE in tests for tests in board.tests.comparisons.values())

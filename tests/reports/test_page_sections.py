@@ -70,38 +70,6 @@ def test_further_tables(opened: Opener, report: dict[str, Any]) -> None:
 
 
 @in_browser
-def test_a_mean_with_a_reduced_task_is_marked(opened: Opener, report: dict[str, Any]) -> None:
-    suite = report["suites"][0]
-    rows = [{**row, "reduced": ["stance"] if row["name"] == "one" else []} for row in suite["rows"]]
-    page = opened({**report, "suites": [{**suite, "rows": rows}]})
-    shown = table(page, "groups-title")
-    marks = {name: [cell.endswith("†") for cell in cells] for name, cells in shown.items() if name}
-    assert marks.pop(next(name for name in marks if "one" in name)) == [True, True, False]
-    assert len(marks) == 3 and not any(map(any, marks.values()))
-
-
-@in_browser
-def test_the_average_is_over_the_suite_s_own_tasks(opened: Opener, report: dict[str, Any]) -> None:
-    """While other tasks stand beside them; over none, if all that it is over are hidden."""
-    suite = report["suites"][0]
-    tasks = [{**task, "averaged": task["id"] in ("stance", "rating")} for task in suite["tasks"]]
-    page = opened({**report, "suites": [{**suite, "tasks": tasks}]})
-    one = own_row(page.suite, "one")
-    page.find("details.tasks summary").click()
-
-    def average(*ids: str) -> str:
-        return f"{sum(one['scores'][id]['median'] for id in ids) / len(ids):.3f}"
-
-    page.key("task:answer").click()  # not averaged: the average stays the suite's
-    assert page.column("average")[one["id"]] == f"{one['average']:.3f}"
-    assert "AVG is the mean over Stance and Rating." in page.find("#notes").text
-    page.key("task:rating").click()
-    assert page.column("average")[one["id"]] == average("stance")
-    page.key("task:stance").click()
-    assert page.column("average")[one["id"]] == ""
-
-
-@in_browser
 def test_a_report_without_further_tables_shows_none(opened: Opener, report: dict[str, Any]) -> None:
     suite = {**report["suites"][0], "groups": [], "breakdowns": [], "settings": []}
     assert not opened({**report, "suites": [suite]}).find("#sections").is_displayed()

@@ -11,7 +11,7 @@ import pytest
 from run_folders import ROWS, gold_of, make_run, right
 
 from mtl.api.cli import main
-from mtl.reports.board import Row, cost_cell
+from mtl.reports.board import Row
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.reports.markdown import render_markdown
@@ -173,21 +173,6 @@ def test_every_form_names_the_split_of_each_score(kinds: Leaderboard) -> None:
     assert splits | {"average": "dev, test"} == of_task
 
 
-def test_the_document_draws_labels_and_numbers_alone(kinds: Leaderboard) -> None:
-    (suite,) = document([kinds], "now", "mtl report")["suites"]
-    assert [task["metric"] for task in suite["tasks"]] == ["macro F1", "Pearson", "accuracy", "accuracy", "accuracy"]
-    assert [task["labels"] for task in suite["tasks"]] == [["bad", "good"], None, None, None, ["bad", "good"]]
-    assert [task["range"] for task in suite["tasks"]] == [None, [1, 5], None, None, None]
-    assert suite["families"] == [{"id": "floor", "title": "floor"}, {"id": "lstm", "title": "LSTM"}]
-    details = next(row for row in suite["rows"] if row["name"] == "lstm")["details"]
-    charts = {id: list(drawn)[1] for id, drawn in details["classes"].items()}
-    assert charts == {"mood": "confusion", "stars": "points", "mood-elsewhere": "confusion"}
-    assert [sum(row) for row in details["classes"]["mood-elsewhere"]["confusion"]] == [30, 30]
-    # Stage 1 is validated on the tasks that it is trained on.
-    stage1 = next(curve for curve in details["curves"] if curve["stage"] == "pretrain")
-    assert set(stage1["points"][0]["scores"]) == {"mood", "stars", "answer", "opposite"}
-
-
 def test_the_command(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert main(["report", str(runs_dir), "--out", str(out)]) == 0
@@ -265,19 +250,6 @@ def test_csv_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
     assert float(settings["average"]["sd"]) == pytest.approx(sum(sds) / 4)
 
 
-def test_the_document_is_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
-    (suite,) = document([alphas], "now", "mtl report")["suites"]
-    assert (suite["unit"], suite["decimals"]) == ("score", 3)
-    one = next(row for row in suite["rows"] if row["name"] == "one")
-    scores = row_of(alphas, "one").scores
-    assert one["scores"]["stance"]["median"] == pytest.approx(scores["stance"].median / 100, abs=1e-6)
-    assert one["details"]["curves"][0]["points"][0]["average"] == 0.05  # 5.0 × 100
-    assert one["details"]["curves"][0]["points"][0]["loss"] == 0.5
-    assert [group["title"] for group in suite["groups"]][:2] == ["α nominal", "accuracy"]
-    assert suite["breakdowns"][0]["rows"][one["id"]][0] == one["scores"]["entailment"]["median"]
-    assert suite["settings"][0]["deviations"].keys() == {"stance", "rating", "answer", "entailment"}
-
-
 def test_foreign_names_are_guarded_in_csv_and_versions_in_markdown(board: Leaderboard) -> None:
     evil = [replace(row, name=f"={row.name}", label="@x", family="-y+z") for row in board.rows]
     changed = replace(board, rows=evil)
@@ -298,10 +270,3 @@ def test_foreign_names_are_guarded_in_csv_and_versions_in_markdown(board: Leader
     run = replace(row.run, summary={**row.run.summary, "versions": versions})
     text = render_markdown([replace(board, rows=[replace(row, run=run), *further])], "", "mtl report")
     assert "mtl \\<script\\>, !\\[x\\](http://evil) 1" in text
-
-
-def test_costs_in_words() -> None:
-    counts = {"parameters": 46_123_456, "parameters_without_embeddings": 0, "sentences_per_second": 1234.5}
-    others = {"pretrain_seconds": None, "finetune_seconds": 65.4, "seconds_per_task": 2.0, "peak_memory": 3 * 2**29}
-    cells = [cost_cell(*cost) for cost in (counts | others).items()]
-    assert cells == ["46,123,456", "0", "1,234", "–", "1 min 05 s", "2 s", "1.6 GB"]
