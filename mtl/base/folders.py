@@ -44,11 +44,9 @@ def check_new_folder(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception.
-
-    When the block raises, the temporary folder is removed. An OSError of a write names the file below `path`, or `path` itself, and not
-    the temporary folder. Raises InputError as `check_new_folder`, before the block.
-    """
+    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception. When the block raises, the temporary
+    folder is removed. An OSError of a write names the file below `path`, or `path` itself, and not the temporary folder. Raises InputError as
+    `check_new_folder`, before the block."""
     check_new_folder(path)
     path = path.resolve()
     with staging(path, path.parent) as stage, naming(path, stage):
@@ -60,11 +58,8 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def staging(path: Path, beside: Path) -> Iterator[Path]:
-    """Yield a temporary folder, in the folder `beside`, for files that the block moves to `path`.
-
-    It is removed when the block ends. One that a killed process left is removed before the block. While another process writes to
-    `path`, this one waits.
-    """
+    """Yield a temporary folder, in the folder `beside`, for files that the block moves to `path`. It is removed when the block ends. One that a
+    killed process left is removed before the block. While another process writes to `path`, this one waits."""
     with without_empty_folders(beside), _locked(path, beside):
         for folder in list(beside.iterdir()):
             if (match := LEFTOVER.fullmatch(folder.name)) and match[1] == path.name:

@@ -34,10 +34,8 @@ class Busy(Exception):
 
 
 def lock(path: Path) -> AbstractContextManager[None]:
-    """Hold the lock of this file within the block. Raises Busy if another process holds it.
-
-    Where there is no flock, the lock of a killed process of this machine is taken over, but not that of another machine.
-    """
+    """Hold the lock of this file within the block. Raises Busy if another process holds it. Where there is no flock, the lock of a killed process
+    of this machine is taken over, but not that of another machine."""
     return waiting_lock(path, None)
 
 
@@ -56,10 +54,8 @@ def waiting_lock(path: Path, busy: str | None) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether another process holds the lock of this file (`lock`). A file that does not exist is not made.
-
-    The answer needs the system's lock for a moment. What another process cannot lock in that moment, it can right after.
-    """
+    """Whether another process holds the lock of this file (`lock`). A file that does not exist is not made. The answer needs the system's lock for
+    a moment. What another process cannot lock in that moment, it can right after."""
     present = holder_of(_named(path))
     if present is not None and not present.is_dead:
         return True

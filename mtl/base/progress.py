@@ -39,11 +39,8 @@ _display: Callable[[Event], None] | None = None
 
 
 class Lines:
-    """The display without a terminal: log lines of the logger "mtl".
-
-    An operation logs the first line after FIRST_LINE seconds, then one every LINE_EVERY seconds, and a last one at the end; a shorter
-    operation logs nothing.
-    """
+    """The display without a terminal: log lines of the logger "mtl". An operation logs the first line after FIRST_LINE seconds, then one every
+    LINE_EVERY seconds, and a last one at the end; a shorter operation logs nothing."""
 
     def __init__(self) -> None:
         # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.

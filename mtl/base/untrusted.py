@@ -54,11 +54,9 @@ AGAIN = "restore it, or remove the run's folder and run it again"
 
 
 def check_plain_folder(folder: Path) -> None:
-    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device.
-
-    A folder from someone else can hold links to files of this machine: reading through them would disclose these files, and writing
-    through them would change them. The folder itself may be reached through a link: the user has named it.
-    """
+    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device. A folder from someone else can hold links to files
+    of this machine: reading through them would disclose these files, and writing through them would change them. The folder itself may be reached
+    through a link: the user has named it."""
     pending = [str(folder)]
     while pending:
         with os.scandir(pending.pop()) as entries:
@@ -73,10 +71,8 @@ def check_plain_folder(folder: Path) -> None:
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open a file to read its bytes. Raises InputError if it is a folder, a pipe or a device, and OSError as `open` does.
-
-    A pipe without a writer is not waited for.
-    """
+    """Open a file to read its bytes. Raises InputError if it is a folder, a pipe or a device, and OSError as `open` does. A pipe without a writer
+    is not waited for."""
     file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
@@ -145,12 +141,9 @@ class OpenLines:
 
 @contextmanager
 def open_lines(path: Path, limit: int = LINE_LIMIT, member: str | None = None) -> Iterator[OpenLines]:
-    """The lines of a text file, plain or packed, as bytes, each of at most `limit` bytes. Of a zip they are those of its only file, or of
-    a member. zstd needs pyarrow.
-
-    Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too long, a damaged
-    gzip or zip and one that unpacks to far more than texts do; OSError as `open` does.
-    """
+    """The lines of a text file, plain or packed, as bytes, each of at most `limit` bytes. Of a zip they are those of its only file, or of a
+    member. zstd needs pyarrow. Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too
+    long, a damaged gzip or zip and one that unpacks to far more than texts do; OSError as `open` does."""
     with open_regular(path) as opened:
         file = io.BufferedReader(cast(io.BufferedReader, opened).raw, 2**20)
         packing = next((name for name, starts in PACKINGS.items() if file.peek(4).startswith(starts)), None)
@@ -174,10 +167,8 @@ def _unpacked(path: Path, file: io.BufferedReader, packing: str, member: str | N
 
 
 def _member(path: Path, file: IO[bytes], name: str | None) -> IO[bytes]:
-    """The unpacked content of a file in a zip, of this name, or else of the only one.
-
-    Raises InputError for another number of files, an encrypted one, and a compression other than deflate, whose output no buffer bounds.
-    """
+    """The unpacked content of a file in a zip, of this name, or else of the only one. Raises InputError for another number of files, an encrypted
+    one, and a compression other than deflate, whose output no buffer bounds."""
     try:
         archive = zipfile.ZipFile(file)
         # macOS keeps a file's attributes in `__MACOSX/._NAME`.
@@ -339,11 +330,9 @@ def is_inside(name: str) -> bool:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of a file or folder below a folder of files from others, the name of which `is_inside`.
-
-    Raises InputError if a link leads out of the folder: it would show or change files of this machine that its owner does not expect. The folder
-    itself may be reached through a link: the user has named it.
-    """
+    """The path of a file or folder below a folder of files from others, the name of which `is_inside`. Raises InputError if a link leads out of
+    the folder: it would show or change files of this machine that its owner does not expect. The folder itself may be reached through a link: the
+    user has named it."""
     path = folder / name
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         problem = f"a link leads out of {folder}, and no data from others may do that"

@@ -14,10 +14,7 @@ Encode = Callable[[Sequence[str]], np.ndarray]  # at least one text -> vectors (
 
 
 def encode_blocks(texts: Sequence[str], encode: Encode, dim: int, progress: bool) -> np.ndarray:
-    """The vectors of these texts, float32 (texts, dim).
-
-    Raises InputError for one text instead of a list, and for an element that is not a text.
-    """
+    """The vectors of these texts, float32 (texts, dim). Raises InputError for one text instead of a list, and for an element that is not a text."""
     vectors = np.empty((len(texts), dim), dtype=np.float32)
     with nullcontext() if progress else hidden_progress(), Progress("encoding texts", len(texts), "texts") as bar:
         for start, block in text_blocks(texts):

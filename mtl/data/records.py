@@ -30,11 +30,8 @@ Lookup = Callable[[object, str], Any]  # a nested row, a column's name -> its va
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: where it stands in its file, and the values of the columns asked for, in that order.
-
-    `line` is the line in a text file on which the row begins; a header is line 1. In a parquet file, and in
-    SQuAD's form of JSON, it is the number of the row, from 1.
-    """
+    """One row: where it stands in its file, and the values of the columns asked for, in that order. `line` is the line in a text file on which the
+    row begins; a header is line 1. In a parquet file, and in SQuAD's form of JSON, it is the number of the row, from 1."""
 
     line: int
     values: tuple[Value, ...]
@@ -74,10 +71,8 @@ def read_records(
 
 
 def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | None]]:
-    """The values of each column that holds texts or numbers, by the column's name; None where a row has no such value.
-
-    Lists are left out, and columns that share a name. Errors are as in `read_records`, except for missing values.
-    """
+    """The values of each column that holds texts or numbers, by the column's name; None where a row has no such value. Lists are left out, and
+    columns that share a name. Errors are as in `read_records`, except for missing values."""
     names = column_names(path, layout)
     columns = [name for name, count in Counter(names).items() if not name.endswith(LIST) and count == 1]
     records = _read(path, columns, optional_value, layout)
@@ -85,10 +80,8 @@ def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | No
 
 
 def column_names(path: Path, layout: Layout = PLAIN) -> list[str]:
-    """The names of a file's columns in their order. Errors are as in `read_records`.
-
-    A file of objects has the columns of its first 100 rows, without those that are null in all of them.
-    """
+    """The names of a file's columns in their order. Errors are as in `read_records`. A file of objects has the columns of its first 100 rows,
+    without those that are null in all of them."""
     if form_of(path, layout) in TABLES and layout.beside is None:
         return list(read_table(path, layout)[0])
     if form_of(path, layout) == "parquet" and layout.beside is None:

@@ -77,11 +77,9 @@ class Vocabulary:
 
 
 class TokenizedTexts:
-    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs.
-
-    `types` are the distinct words; the words of text i are `types[j] for j in tokens[starts[i]:starts[i + 1]]`. `empty`
-    is the number of texts without a token; each of them gets one unknown token. `cut` is the number of texts that were cut.
-    """
+    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs. `types` are the distinct words; the words of text i are
+    `types[j] for j in tokens[starts[i]:starts[i + 1]]`. `empty` is the number of texts without a token; each of them gets one unknown token. `cut`
+    is the number of texts that were cut."""
 
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
         """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens.
@@ -219,10 +217,8 @@ def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list
 
 
 def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
-    """Yield each line of text files, plain or gzipped, without the white space around it. The progress has the title.
-
-    Raises InputError for a file that cannot be read, and for a line of more than 16 MiB.
-    """
+    """Yield each line of text files, plain or gzipped, without the white space around it. The progress has the title. Raises InputError for a file
+    that cannot be read, and for a line of more than 16 MiB."""
     for path in files:
         try:
             with open_lines(path) as lines, Progress(f"{title} {path}", path.stat().st_size, "B") as bar:

@@ -78,10 +78,8 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 
 
 def check_begun(job: Job) -> Summary | None:
-    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished.
-
-    Raises InputError for a folder with another configuration or other inputs, and for weights to be kept that a finished run has not kept.
-    """
+    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished. Raises InputError for a folder
+    with another configuration or other inputs, and for weights to be kept that a finished run has not kept."""
     folder, tasks = job.folder, job.run_tasks
     folder.check(job.config)
     if not job.is_finished:
@@ -102,11 +100,9 @@ def check_begun(job: Job) -> Summary | None:
 
 
 def _check_sources(job: Job) -> None:
-    """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names.
-
-    They are read only if the job names another place than the run, or if the size or time of a file differs from what was noted. If the
-    named files do not exist, nothing is compared.
-    """
+    """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names. They are read only if
+    the job names another place than the run, or if the size or time of a file differs from what was noted. If the named files do not exist,
+    nothing is compared."""
     config, folder, method = job.config, job.folder, METHODS[job.config.method]
     try:
         vectors = method.vectors(config, job.suite)

@@ -135,11 +135,9 @@ def begin_apart(job: Job) -> Prepared:
 
 
 def run_apart(job: Job, seed: int) -> None:
-    """Run one seed of a run that has begun (`mtl.jobs.baseline.begin`) in a separate process, perhaps on another machine.
-
-    The environment sets how many threads it uses. Raises InputError also if the data, the vectors or the precision are not those that
-    the run was begun with: a machine may have other copies.
-    """
+    """Run one seed of a run that has begun (`mtl.jobs.baseline.begin`) in a separate process, perhaps on another machine. The environment sets how
+    many threads it uses. Raises InputError also if the data, the vectors or the precision are not those that the run was begun with: a machine may
+    have other copies."""
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config = job.config
     unchanged = replace(config, trainer=replace(config.trainer, threads=None))

@@ -154,11 +154,8 @@ def _published_row(row: Published, suite: Suite) -> Row:
 
 
 def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
-    """The tasks that have scores by one metric, as their metric or as a further one (`also`), in the suite's order.
-
-    Only groups that say more than the table of scores: those with further metrics, and, where the tasks of a suite differ in their metric,
-    those with more than one task.
-    """
+    """The tasks that have scores by one metric, as their metric or as a further one (`also`), in the suite's order. Only groups that say more than
+    the table of scores: those with further metrics, and, where the tasks of a suite differ in their metric, those with more than one task."""
     tasks = suite.tasks.values()
     main = list(dict.fromkeys(task.metric for task in tasks))
     further = dict.fromkeys(name for row in rows for scores in row.further.values() for name in scores)

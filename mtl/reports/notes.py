@@ -90,11 +90,9 @@ def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[SettingsSpread]:
-    """The spread of each model of which two or more settings have scores on the same tasks and the same rows.
-
-    Runs with the same title are runs of one model, as the runs of a sweep's grid are. The score of a setting is the median over its
-    seeds; each seed's is that of its best checkpoint, as in the paper, which has one seed.
-    """
+    """The spread of each model of which two or more settings have scores on the same tasks and the same rows. Runs with the same title are runs of
+    one model, as the runs of a sweep's grid are. The score of a setting is the median over its seeds; each seed's is that of its best checkpoint,
+    as in the paper, which has one seed."""
     models: dict[tuple[Any, ...], list[FinishedRun]] = {}
     for run in runs:
         rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)

@@ -92,11 +92,8 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder's lock (`mtl.base.locks.lock`) within the block; first remove files that a killed process did not complete. A new folder
-        in which the block writes nothing is removed.
-
-        Raises BusyError if another process holds the lock, and InputError if the folder cannot be written to, and if it holds links,
-        through which files elsewhere would be changed.
-        """
+        in which the block writes nothing is removed. Raises BusyError if another process holds the lock, and InputError if the folder cannot be
+        written to, and if it holds links, through which files elsewhere would be changed."""
         with without_empty_folders(self.path), ExitStack() as held:
             try:
                 if self.path.is_dir():
@@ -119,10 +116,8 @@ class RunFolder:
                     (self.path / LOCK).unlink(missing_ok=True)
 
     def read_inputs(self) -> dict[str, str]:
-        """The fingerprints of the run's inputs, by name, with the keys `format` and `precision`.
-
-        Raises InputError if there are none, or if another version of mtl made the folder.
-        """
+        """The fingerprints of the run's inputs, by name, with the keys `format` and `precision`. Raises InputError if there are none, or if
+        another version of mtl made the folder."""
         inputs = read_json(self.inputs, dict[str, str])
         if (made := inputs.get("format")) != FORMAT:
             problem = f"has format {made}, that of another version of mtl; this version reads format {FORMAT}"
@@ -180,10 +175,8 @@ def seed_lock(folder: Path) -> AbstractContextManager[None]:
 
 
 def recorded_rows(task: Task, gold: Path, folder: RunFolder) -> ScoredRows:
-    """The rows that a run's task is scored on: the targets in this file, with the candidates and columns that the run recorded.
-
-    Raises InputError if the file or the record is damaged.
-    """
+    """The rows that a run's task is scored on: the targets in this file, with the candidates and columns that the run recorded. Raises InputError
+    if the file or the record is damaged."""
     recorded: Mapping[str, Any] = folder.read_scored_rows().get(task.id, {})
     columns = recorded.get("columns", {})
     candidates = None if "candidates" not in recorded else np.array(recorded["candidates"], dtype=np.int64)

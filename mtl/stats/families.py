@@ -123,10 +123,8 @@ class SeedParts:
     freedom: np.ndarray
 
     def of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs).
-
-        The degrees of freedom are the fewer ones: a variance of the other run that is known better does not make this one's known.
-        """
+        """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs). The degrees of freedom are the
+        fewer ones: a variance of the other run that is known better does not make this one's known."""
         freedom = np.minimum(self.freedom[:, None], self.freedom)
         return self.variance[:, None] + self.variance, freedom, self.counted[:, None] + self.counted
 
@@ -172,11 +170,9 @@ def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, S
 
 
 def _pooled(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """For each run, the variance that the seeds of the other runs let expect of its own, and the degrees of freedom of this prior; 0 without others.
-
-    Runs differ in the errors that each seed makes on rows of its own, which are known from the resamples. The rest of S², by which some
-    seeds are better on all rows, is pooled.
-    """
+    """For each run, the variance that the seeds of the other runs let expect of its own, and the degrees of freedom of this prior; 0 without
+    others. Runs differ in the errors that each seed makes on rows of its own, which are known from the resamples. The rest of S², by which some
+    seeds are better on all rows, is pooled."""
     freedom = np.array([(len(sample.by_seed) - 1) * sample.varies for sample in samples], dtype=np.float64)
     errors = np.array([len(sample.by_seed) * sample.counted_with_rows for sample in samples])
     skill = freedom * ([sample.variance for sample in samples] - errors)

@@ -77,11 +77,8 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
 
 
 class SampleCache:
-    """One file a run, under a hash of all that its resamples follow from (`content_key`).
-
-    A file is only written after the run's predictions were checked, so a run with a file need not be checked. Files are not trusted:
-    what is damaged is computed anew.
-    """
+    """One file a run, under a hash of all that its resamples follow from (`content_key`). A file is only written after the run's predictions were
+    checked, so a run with a file need not be checked. Files are not trusted: what is damaged is computed anew."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder  # without one, nothing is remembered
@@ -146,10 +143,8 @@ class SampleCache:
 
 
 def content_key(run: FinishedRun) -> str | None:
-    """A hash of all that a run's resamples follow from; None if a file cannot be read.
-
-    It counts the bytes of the predictions, the gold targets and the record of the scored rows, and how the tasks are scored.
-    """
+    """A hash of all that a run's resamples follow from; None if a file cannot be read. It counts the bytes of the predictions, the gold targets
+    and the record of the scored rows, and how the tasks are scored."""
     averaged = run.suite.divisors(run.summary["tasks"])
     # Another version of mtl may compute a metric in another way, and one of numpy may draw other rows.
     versions = (FORMAT, VERSION, np.__version__)

@@ -65,10 +65,8 @@ def predicted_splits(
 
 
 def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
-    """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not read.
-
-    Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does.
-    """
+    """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not read. Raises
+    InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does."""
     try:
         if not path.is_dir():
             return read_zip(path, wanted, SUBMISSION_LIMIT)

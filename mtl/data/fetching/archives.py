@@ -19,9 +19,7 @@ PIECE = 2**12  # bytes that are unpacked at a time: bzip2 and LZMA unpack all th
 
 def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
     """Write the members of the zip `archive` whose file name is in `names`, wherever they stand in it, to `folder/NAME`; on failure, write none.
-
-    Names that the archive lacks are skipped. Raises InputError if it has none of them, and as `read_zip`.
-    """
+    Names that the archive lacks are skipped. Raises InputError if it has none of them, and as `read_zip`."""
 
     def file_name(member: str) -> str | None:
         path = PurePosixPath(member.replace("\\", "/"))
@@ -44,11 +42,9 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
 
 
 def read_zip(path: Path, wanted: Callable[[str], bool], limit: int) -> tuple[dict[str, bytes], list[str]]:
-    """The content of those files in a zip whose name is wanted, by name, and the names of all others, which are not read.
-
-    Raises InputError for a zip that is damaged, or has wanted members that are encrypted, have the name of another one, or have more than
-    `limit` bytes together. Raises OSError as `open` does.
-    """
+    """The content of those files in a zip whose name is wanted, by name, and the names of all others, which are not read. Raises InputError for a
+    zip that is damaged, or has wanted members that are encrypted, have the name of another one, or have more than `limit` bytes together. Raises
+    OSError as `open` does."""
     with _opened(path) as source:
         members, others = _members(path, source, lambda name: name if wanted(name) else None, limit)
         return {name: b"".join(_pieces(source, member)) for name, member in members.items()}, others
@@ -103,11 +99,8 @@ def _pieces(source: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]
 
 
 def gunzip(archive: Path, path: Path) -> None:
-    """Unpack the gzip file `archive` to `path`, atomically.
-
-    Raises InputError if the archive is truncated, corrupt or no gzip file, if it unpacks to more than GZIP_RATIO times its size, or if
-    the disk is too small.
-    """
+    """Unpack the gzip file `archive` to `path`, atomically. Raises InputError if the archive is truncated, corrupt or no gzip file, if it unpacks
+    to more than GZIP_RATIO times its size, or if the disk is too small."""
     try:
         with replacing(path) as partial, archive.open("rb") as packed:
             size = archive.stat().st_size

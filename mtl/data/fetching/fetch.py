@@ -26,10 +26,8 @@ def awaits_generation(suite: Suite, data_dir: Path) -> bool:
 
 
 def write_generated(suite: Suite, data_dir: Path) -> None:
-    """Write the data of an embedded suite, unless it is there. Nothing happens for other suites.
-
-    Raises InputError for a folder that the user has named and that does not exist: its name may be misspelled.
-    """
+    """Write the data of an embedded suite, unless it is there. Nothing happens for other suites. Raises InputError for a folder that the user has
+    named and that does not exist: its name may be misspelled."""
     if data_dir != suite.data_dir and not data_dir.is_dir():
         remedy = f"correct it, drop it, or write the data there: mtl data {suite.name} data_dir={data_dir}"
         raise InputError(f"no such folder; {remedy}", key="data_dir", value=data_dir)

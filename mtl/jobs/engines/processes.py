@@ -46,11 +46,9 @@ class Running:
 
 
 class Processes:
-    """`mtl.jobs.engines.Engine` that starts a process for each unit.
-
-    Unless a unit asks for a number of CPU threads, it has an equal share of the machine's: that of `at_a_time` units, also if fewer are
-    left, so that its results do not depend on the others. If there are several GPUs, they are assigned in turn.
-    """
+    """`mtl.jobs.engines.Engine` that starts a process for each unit. Unless a unit asks for a number of CPU threads, it has an equal share of the
+    machine's: that of `at_a_time` units, also if fewer are left, so that its results do not depend on the others. If there are several GPUs, they
+    are assigned in turn."""
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         context = multiprocessing.get_context("spawn")
@@ -184,10 +182,8 @@ def _stop(processes: Sequence[Any]) -> None:
 
 
 def send(prefix: str, event: Event) -> None:
-    """The display of a process that trains a seed: send an event to the process that reads this one's standard error.
-
-    The prefix stands before titles and details, as in "random-frozen · "; it is empty if there is only one run.
-    """
+    """The display of a process that trains a seed: send an event to the process that reads this one's standard error. The prefix stands before
+    titles and details, as in "random-frozen · "; it is empty if there is only one run."""
     line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
     with suppress(OSError):
         os.write(2, line)
