@@ -57,17 +57,13 @@ def check_plain_folder(folder: Path) -> None:
     """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device. A folder from someone else can hold links to files
     of this machine: reading through them would disclose these files, and writing through them would change them. The folder itself may be reached
     through a link: the user has named it."""
-    pending = [str(folder)]
-    while pending:
-        with os.scandir(pending.pop()) as entries:
-            for entry in entries:
-                if entry.is_symlink():
-                    problem = "is a link; a run's, a submission's or a model's folder holds only files and folders"
-                    raise InputError(f"{problem}: put the file itself there, or remove the link", path=entry.path)
-                if entry.is_dir():
-                    pending.append(entry.path)
-                elif not entry.is_file():
-                    raise InputError("is neither a file nor a folder; remove it", path=entry.path)
+    for path, folders, files in os.walk(folder):
+        for entry in (Path(path, name) for name in (*folders, *files)):
+            if entry.is_symlink():
+                problem = "is a link; a run's, a submission's or a model's folder holds only files and folders"
+                raise InputError(f"{problem}: put the file itself there, or remove the link", path=entry)
+            if not entry.is_file() and not entry.is_dir():
+                raise InputError("is neither a file nor a folder; remove it", path=entry)
 
 
 def open_regular(path: Path) -> IO[bytes]:

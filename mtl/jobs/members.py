@@ -14,8 +14,7 @@ from mtl.data.dataset import Dataset
 from mtl.data.examples import Row
 from mtl.methods.predictor import Predictor
 from mtl.methods.thresholds import recorded_shifts, shift_outputs, shifted_outputs
-from mtl.runs.folder import RunFolder
-from mtl.runs.layout import finetune_folder
+from mtl.runs.folder import RunFolder, finetune_folder
 from mtl.runs.summary import Summary, read_summary
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS

@@ -1,19 +1,33 @@
-"""The leaderboard of all runs on one suite, beside the published rows."""
+"""The leaderboard of all runs on one suite, beside the published rows, with scores on parts of the rows and paired tests."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 from statistics import fmean, median
 
 import numpy as np
 
 from mtl.base.progress import progress
 from mtl.base.wings import wings
-from mtl.reports.board import COSTS, Breakdown, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
+from mtl.reports.board import (
+    COSTS,
+    Breakdown,
+    Column,
+    Group,
+    GroupLine,
+    Leaderboard,
+    PairTests,
+    Row,
+    Score,
+    by_family,
+    rank,
+    single,
+)
 from mtl.reports.notes import INTERVAL_NOTE, mark_notes, run_notes, settings_spreads
-from mtl.reports.pairs import pair_tests, tests_note
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import MetricScores, splits_text
-from mtl.stats.comparison import Sample, estimate
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, PairTest, Sample, compare, estimate
+from mtl.stats.families import all_tails, family_tests, rank_intervals, with_holm
 from mtl.stats.samples import SampleCache, samples_of
 from mtl.tasks.metrics import is_metric, lowest_score, metric_named, weighted_scores
 from mtl.tasks.suite import AVERAGE, Published, Suite
@@ -27,6 +41,7 @@ HARD = "hard rows (accuracy)"
 HARD_PARTS = ("no run is right", "some runs are right", "every run is right")
 MOST_RUNS = 100  # whose answers are compared row by row
 FEWEST_RUNS = 2
+MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
 
 
 def leaderboard(
@@ -252,3 +267,105 @@ def _scores(run: FinishedRun, task: Task, masks: np.ndarray) -> list[Score]:
     rows = run.rows(task)
     by_seed = np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)])
     return [Score(median(scores), min(scores), max(scores)) for scores in by_seed.T.tolist()]
+
+
+def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
+    """The tests between the runs among these rows, with Holm's correction for all of them together.
+
+    Args:
+        references: names of runs to compare every run with. If the rows have none of them, every pair is compared; of more than
+            MOST_FOR_PAIRS runs, every run with the run that has the best average of its split.
+    """
+    runs = [number for number, row in enumerate(rows) if row.samples]
+    named = [number for number in runs if rows[number].name in references]
+    by_score = not named and len(runs) > MOST_FOR_PAIRS
+    tested = _best_of_each_split(rows, runs) if by_score else named
+    pairs = [(second, first) for first, second in combinations(runs, 2)]
+    if tested:
+        others = [(run, reference) for reference in tested for run in runs if run != reference]
+        pairs = [(run, reference) for run, reference in others if run not in tested or run > reference]
+    tests: dict[tuple[tuple[int, int], str], PairTest] = {}
+    for first, second in pairs:
+        run, reference = rows[first], rows[second]
+        for column, key in run.comparable.items():
+            if reference.comparable.get(column) == key:  # of an average, also the tasks that it counts
+                tests[(first, second), column] = compare(run.samples[column], reference.samples[column])
+    groups = comparable_samples(rows)
+    family = family_tests(groups)
+    # Where the references were chosen by their scores, the correction is for the tests of every pair.
+    family_tails = all_tails(family) if by_score else None
+    positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
+    tails = {}
+    for ((first, second), column), test in tests.items():
+        if test.p is not None:
+            group = column, rows[first].comparable[column]
+            tail = family[group].tail[positions[group][first], positions[group][second]]
+            tails[(first, second), column] = float(tail)
+    comparisons: dict[tuple[int, int], dict[str, PairTest]] = {}
+    for (pair, column), test in with_holm(tests, tails, family_tails).items():
+        comparisons.setdefault(pair, {})[column] = test
+    number = len(tails) if family_tails is None else len(family_tails)
+    number_of_groups = Counter(column for column, _ in groups)
+    ranks = {
+        column: dict(zip(groups[column, key], intervals, strict=True))
+        for (column, key), intervals in rank_intervals(family).items()
+        if number_of_groups[column] == 1 and not named
+    }
+    return PairTests(comparisons, tested, by_score, number, ranks)
+
+
+def comparable_samples(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, Sample]]:
+    """The samples of two or more runs on the same rows that tests compare, by column and key of the rows, and by the index of the row."""
+    groups: dict[tuple[str, str], dict[int, Sample]] = {}
+    for number, row in enumerate(rows):
+        for column, key in row.comparable.items():
+            if row.samples[column].is_tested:
+                groups.setdefault((column, key), {})[number] = row.samples[column]
+    return {key: samples for key, samples in groups.items() if len(samples) > 1}
+
+
+def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
+    """A note on the paired tests that were made, if there are any."""
+    if not tests.comparisons:
+        return []
+    against = ", ".join(rows[number].name for number in tests.references)
+    samples = [sample for row in rows for sample in row.samples.values()]
+    single = (
+        "; but an ensemble of all seeds, and imported predictions of one seed, are one system, and its tests say how it answers other rows, not"
+        " how it would be with another seed"
+    ) * any(sample.is_one_system for sample in samples)
+    note = (
+        "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
+        f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
+        f"interval of the difference then does not contain 0; but with five groups of rows or fewer, p is never below {LEVEL:g}. If a run "
+        f"has fewer than {LEAST_SEEDS} seeds, there is no verdict{single}. Of tests "
+        f"between equal runs, {100 * LEVEL:g} % give better or worse by chance."
+    )
+    if not tests.made:
+        return [note]
+    if tests.by_score:
+        note += (
+            f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
+            f"({against}); mtl report --reference NAME names another. These were chosen by their scores on the same rows, so without "
+            f"Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the {tests.family:,} tests of every "
+            f"pair of runs, every task and the average, of which {tests.made:,} are shown. With it,"
+        )
+    else:
+        pairs = f"every run against {against}" if tests.references else "every pair of runs"
+        made = f"{tests.made:,} tests of this suite ({pairs}, every task and the average)"
+        note += f" With Holm's correction for the {made},"
+    note += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
+    if any(sample.varies for sample in samples):
+        note += (
+            " For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
+            "agree. With three seeds, only large differences hold."
+        )
+    return [note]
+
+
+def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
+    """Of each split that averages are on, the run with the best average; a partial average counts only where there is no other."""
+    best: dict[str, int] = {}
+    for number in sorted(runs, key=lambda number: rank(rows[number]), reverse=True):
+        best.setdefault(rows[number].split_of(AVERAGE), number)
+    return sorted(best.values())

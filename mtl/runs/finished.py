@@ -16,8 +16,7 @@ from mtl.base.terminal import one_line
 from mtl.base.untrusted import AGAIN, Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_predicted
-from mtl.runs.folder import RecordedRows, RunFolder, recorded_rows
-from mtl.runs.layout import read_stage
+from mtl.runs.folder import RecordedRows, RunFolder, read_stage, recorded_rows
 from mtl.runs.summary import SeedScores, Summary, read_summary
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import NUMBERED, ScoredRows, Task

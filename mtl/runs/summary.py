@@ -11,7 +11,7 @@ from mtl.base.errors import InputError
 from mtl.base.settings.layers import DELETED
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
-from mtl.runs.layout import MethodFacts
+from mtl.runs.folder import MethodFacts
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale, Task
 

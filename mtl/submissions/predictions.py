@@ -1,19 +1,26 @@
 """Predictions in any form that mtl writes or takes, put to the rows of the data: files of lines, JSON Lines, the data's rows, lists of Python."""
 
+import json
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.files import split_lines
 from mtl.submissions.answers import Labels
-from mtl.submissions.entry import RowFile
+from mtl.submissions.entry import PREDICTION, RowFile
 from mtl.submissions.files import JSON_LINES, prediction_names, rows_name
 from mtl.submissions.lines import DataRows, PredictionLines, read_json_by_id, read_json_lines, read_tsv
-from mtl.submissions.rejoin import joined_predictions
 from mtl.tasks.suite import Suite
+from mtl.tasks.target_kind import Target
 
+MOST_PROBLEMS = 3  # of one file that are listed; a fourth is listed, too, if it is the last: a line on it is as long
+
+# A prediction as it stands in a file, and the target that it means.
+Prediction = tuple[Any, Target]
 # The rows that predictions are put to, by task id and split.
 Rows = Mapping[str, Mapping[str, DataRows]]
 
@@ -89,3 +96,51 @@ def _of_rows(file: RowFile, suite: Suite, rows: DataRows) -> np.ndarray:
     order = rows.in_order(len(joined))
     assert order is not None
     return np.array([joined[position][1] for position in order], dtype=file.predictions.dtype)
+
+
+def joined_predictions(
+    suite: Suite, split: str, submitted: Mapping[str, RowFile], file: RowFile
+) -> tuple[list[Prediction], list[str]]:
+    """The submission's prediction for each row of a data file, and the problems, as ":line: message".
+
+    Args:
+        suite: names the keys that may be ids.
+        split: that of the data file.
+        submitted: the submission's files by split.
+        file: the data file.
+
+    Raises:
+        InputError: for a prediction that is not valid.
+    """
+    rows = [row for rows_file in (file, *submitted.values()) for row in rows_file.rows]
+    id = next((id for id in suite.submission.ids if all(row.get(id) is not None for row in rows)), None)
+    wanted = file.keys(id)
+    keys = {name: part.keys(id) for name, part in submitted.items()}
+    predictions = {name: _predictions(part) for name, part in submitted.items()}
+    if keys.get(split) == wanted:
+        return predictions[split], []
+    by_key: dict[str, dict[str, list[Prediction]]] = {name: defaultdict(list) for name in submitted}
+    for name, matches in by_key.items():
+        for key, prediction in zip(keys[name], predictions[name], strict=True):
+            matches[key].append(prediction)
+    parts = "texts" if id is None else f"{id} and texts"
+    joined: list[Prediction] = []
+    problems: list[str] = []
+    for number, key in enumerate(wanted, start=1):
+        elsewhere = [match for matches in by_key.values() for match in matches.get(key, ())]
+        candidates = by_key.get(split, {}).get(key) or elsewhere
+        if not candidates:
+            problems.append(f":{number}: no row of the submission has this row's {parts}")
+        elif len({json.dumps(value) for value, _ in candidates}) > 1:
+            what = f"{len(candidates)} rows of the submission have this row's {parts}, and different predictions"
+            problems.append(f":{number}: {what}")
+        else:
+            joined.append(candidates[0])
+    if (further := len(problems) - MOST_PROBLEMS) > 1:
+        problems = [*problems[:MOST_PROBLEMS], f": {further} further rows of this kind"]
+    return joined, problems
+
+
+def _predictions(file: RowFile) -> list[Prediction]:
+    """The prediction of each row. Raises InputError for one that is not valid."""
+    return [(row[PREDICTION], target) for row, target in zip(file.rows, file.predictions.tolist(), strict=True)]

@@ -1,11 +1,8 @@
 """Put a submission's predictions to the rows of other files of the same tasks."""
 
-import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_json, write_text
@@ -13,18 +10,13 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.submissions.check import read_entry, read_submission, submitted_rows
-from mtl.submissions.entry import PREDICTION, RowFile, data_files, file_name, fill_entry, measure
+from mtl.submissions.entry import RowFile, data_files, file_name, fill_entry, measure
 from mtl.submissions.files import rows_name
 from mtl.submissions.format import Checked
+from mtl.submissions.predictions import joined_predictions
 from mtl.submissions.rows import data_remarks
 from mtl.tasks.suite import Suite
-from mtl.tasks.target_kind import Target
 from mtl.tasks.task import Task
-
-MOST_PROBLEMS = 3  # of one file that are listed; a fourth is listed, too, if it is the last: a line on it is as long
-
-# A prediction as it stands in a file, and the target that it means.
-Prediction = tuple[Any, Target]
 
 
 @dataclass
@@ -107,51 +99,3 @@ def _rejoined_task(
             rejoined.texts[rows_name(task, split)] = file.with_predictions([value for value, _ in joined])
             rejoined.figures[split] = measure(suite, split, file, [target for _, target in joined])
     return rejoined
-
-
-def joined_predictions(
-    suite: Suite, split: str, submitted: Mapping[str, RowFile], file: RowFile
-) -> tuple[list[Prediction], list[str]]:
-    """The submission's prediction for each row of a data file, and the problems, as ":line: message".
-
-    Args:
-        suite: names the keys that may be ids.
-        split: that of the data file.
-        submitted: the submission's files by split.
-        file: the data file.
-
-    Raises:
-        InputError: for a prediction that is not valid.
-    """
-    rows = [row for rows_file in (file, *submitted.values()) for row in rows_file.rows]
-    id = next((id for id in suite.submission.ids if all(row.get(id) is not None for row in rows)), None)
-    wanted = file.keys(id)
-    keys = {name: part.keys(id) for name, part in submitted.items()}
-    predictions = {name: _predictions(part) for name, part in submitted.items()}
-    if keys.get(split) == wanted:
-        return predictions[split], []
-    by_key: dict[str, dict[str, list[Prediction]]] = {name: defaultdict(list) for name in submitted}
-    for name, matches in by_key.items():
-        for key, prediction in zip(keys[name], predictions[name], strict=True):
-            matches[key].append(prediction)
-    parts = "texts" if id is None else f"{id} and texts"
-    joined: list[Prediction] = []
-    problems: list[str] = []
-    for number, key in enumerate(wanted, start=1):
-        elsewhere = [match for matches in by_key.values() for match in matches.get(key, ())]
-        candidates = by_key.get(split, {}).get(key) or elsewhere
-        if not candidates:
-            problems.append(f":{number}: no row of the submission has this row's {parts}")
-        elif len({json.dumps(value) for value, _ in candidates}) > 1:
-            what = f"{len(candidates)} rows of the submission have this row's {parts}, and different predictions"
-            problems.append(f":{number}: {what}")
-        else:
-            joined.append(candidates[0])
-    if (further := len(problems) - MOST_PROBLEMS) > 1:
-        problems = [*problems[:MOST_PROBLEMS], f": {further} further rows of this kind"]
-    return joined, problems
-
-
-def _predictions(file: RowFile) -> list[Prediction]:
-    """The prediction of each row. Raises InputError for one that is not valid."""
-    return [(row[PREDICTION], target) for row, target in zip(file.rows, file.predictions.tolist(), strict=True)]

@@ -8,8 +8,7 @@ from fake_terminal import Clock
 
 from mtl.base import progress as module
 from mtl.base.clock import format_duration
-from mtl.base.events import Detail, Remark
-from mtl.base.progress import Progress, hidden_progress, progress, show
+from mtl.base.progress import Detail, Progress, Remark, hidden_progress, progress, show
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from mtl.jobs.job import Job
 from mtl.methods.predictor import Predictor
 from mtl.methods.thresholds import best_shift, label_decisions, recorded_shifts
 from mtl.runs.finished import find_runs
-from mtl.runs.layout import finetune_folder
+from mtl.runs.folder import finetune_folder
 from mtl.stats.samples import SampleCache, samples_of
 
 

@@ -24,8 +24,7 @@ from mtl.benchmark_making.power.note import (
     varying_designs,
 )
 from mtl.reports.board import Leaderboard, Row
-from mtl.reports.leaderboard import by_suite, leaderboard
-from mtl.reports.pairs import comparable_samples
+from mtl.reports.leaderboard import by_suite, comparable_samples, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
 from mtl.stats.families import SeedParts, seed_parts

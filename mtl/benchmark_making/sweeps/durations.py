@@ -12,7 +12,7 @@ from mtl.base.untrusted import read_json
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.jobs.job import Job
 from mtl.methods import METHODS
-from mtl.runs.layout import pretrain_folder, read_stage
+from mtl.runs.folder import pretrain_folder, read_stage
 from mtl.runs.summary import SeedScores
 
 DONE = "done.json"  # the record of a stage that is finished

@@ -83,7 +83,7 @@ def _members(
         else:
             members[name] = member
     if (total := sum(member.file_size for member in members.values())) > limit:
-        raise InputError(f"its files would unpack to {total} bytes, over the limit of {limit}", path=path)
+        raise InputError(f"its files would unpack to {total} bytes, more than the {limit} that are allowed", path=path)
     return members, others
 
 

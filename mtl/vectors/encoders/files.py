@@ -12,8 +12,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import flush, naming
 from mtl.base.folders import staging
 from mtl.base.progress import Progress, hidden_progress
-from mtl.data.blocks import BLOCK
 from mtl.data.columns import parquet_errors
+from mtl.data.text import BLOCK
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.lines import line_blocks
 

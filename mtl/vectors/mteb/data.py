@@ -17,8 +17,8 @@ from mteb.abstasks import AbsTask
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
-from mtl.data.blocks import BLOCK
 from mtl.data.json_rows import parse_row
+from mtl.data.text import BLOCK
 from mtl.vectors.lines import line_blocks
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
