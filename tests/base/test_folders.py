@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from input_errors import raises_input_error
 
-from mtl.base.folders import LIST, check_written, new_folder, write_files
+from mtl.base.folders import LIST, new_folder, write_files
 
 SITE = {"index.html": "one", "systems/a.html": "a", "systems/b.html": "b"}
 LEFT = ".site.0123456789abcdef0123456789abcdef.partial"
@@ -58,14 +58,6 @@ def test_what_mtl_did_not_write_is_neither_removed_nor_replaced(tmp_path: Path, 
     with raises_input_error(file=named):
         write_files(site, {"index.html": "two", "systems/new.html": "new"})
     assert content(tmp_path) == was
-
-
-def test_a_page_that_mtl_did_not_write_stays_beside_its_pages(tmp_path: Path) -> None:
-    write_files(tmp_path / "site", SITE)
-    (tmp_path / "site/systems/thesis.html").write_text("mine", encoding="utf-8")
-    write_files(tmp_path / "site", {"systems/new.html": "new"})
-    assert content(tmp_path / "site") == {"systems/new.html": "new", "systems/thesis.html": "mine"}
-    check_written(tmp_path / "absent")
 
 
 @pytest.mark.parametrize("is_killed", [False, True])

@@ -229,27 +229,6 @@ def test_markdown_and_latex_on_the_scale_of_the_suite(alphas: Leaderboard) -> No
     assert f"$-${-worst.scores['stance'].median / 100:.3f}" in text
 
 
-def test_csv_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
-    lines = lines_of(render_csv([alphas])["scores.csv"])
-    assert {line["scale"] for line in lines} == {"1"}
-    one = row_of(alphas, "one")
-    assert one.run is not None
-    stance = {line["metric"]: line for line in lines if line["name"] == "one" and line["task"] == "stance"}
-    of = one.run.summary["tasks"]["stance"]
-    assert list(stance) == ["alpha_nominal", "accuracy", "macro_f1"]
-    for metric, expected in {"alpha_nominal": of, **of["also"]}.items():
-        assert float(stance[metric]["median"]) == pytest.approx(expected["median"] / 100)
-        seeds = [float(score) for score in stance[metric]["by_seed"].split()]
-        assert seeds == pytest.approx([score / 100 for score in expected["scores"].values()])
-    (pair, *_) = lines_of(render_csv([alphas])["comparisons.csv"])
-    assert pair["scale"] == "1" and abs(float(pair["difference"])) <= 2
-    settings = {line["task"]: line for line in lines_of(render_csv([alphas])["settings.csv"])}
-    assert list(settings) == ["average", "stance", "rating", "answer", "entailment"]
-    assert (settings["average"]["settings"], settings["average"]["keys"]) == ("2", "pretrain.batch_size")
-    sds = [float(settings[id]["sd"]) for id in list(settings)[1:]]
-    assert float(settings["average"]["sd"]) == pytest.approx(sum(sds) / 4)
-
-
 def test_foreign_names_are_guarded_in_csv_and_versions_in_markdown(board: Leaderboard) -> None:
     evil = [replace(row, name=f"={row.name}", label="@x", family="-y+z") for row in board.rows]
     changed = replace(board, rows=evil)

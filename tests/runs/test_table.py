@@ -81,26 +81,6 @@ def test_partial_and_reduced_averages_are_marked_and_not_compared() -> None:
     assert "ar 702/150/150 of 9577/1002/1006). Nor is an average with such a task." in table
 
 
-def test_the_sample_never_stands_beside_published_rows() -> None:
-    job = load_job({"suite": "klej-sample"})
-    summary = summary_of(job, seeds(job.tasks, 60.0), rows={id: {"train": 1} for id in job.suite.tasks})
-    table = render(summary, job.suite)
-    assert "BERT" not in table and "published" not in table.lower()
-    assert "embedded sample" in table
-    assert not summary["partial"] and summary["reduced"] == []
-
-
-def test_a_task_with_a_changed_file_is_marked_and_not_compared() -> None:
-    summary, suite = klej(["cdsc-e", "dyk"])
-    plain = cells(render(summary, suite))
-    summary["reduced"], summary["changed"] = ["dyk"], {"dyk": ["train", "dev"]}
-    text = render(summary, suite)
-    assert "(train/dev/test rows: dyk changed, as the checksum of train and dev says)" in text
-    differences = [name for name in plain if name.startswith("ours")]
-    assert differences and plain[differences[0]][-1] != "–"
-    assert all(cells(text)[name][-1] == "–" for name in differences)
-
-
 def test_the_note_names_the_splits_that_scores_are_on(tmp_path: Path) -> None:
     job = load_job({"suite": str(write_kinds_suite(tmp_path)), "method": "svm"})
 

@@ -110,16 +110,6 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
     assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
 
 
-def test_without_huggingface_hub_one_line_says_what_to_install(
-    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = suite.tasks["samma"]
-    task.source, task.hub = None, HubSource("owner/samma")
-    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
-    with raises_input_error():
-        fetch_suite(suite, [task], tmp_path / "target")
-
-
 @pytest.fixture
 def single(suite_file: Path, tmp_path: Path) -> Iterator[Path]:
     """The file of the small suite, whose files are single files on a server, in folders named after the tasks' folders."""
