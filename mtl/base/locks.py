@@ -95,17 +95,12 @@ def named_lock(path: Path, busy: str | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that holds a named lock.
-
-    Args:
-        token: what identifies this lock.
-        since: as in "2026-01-31 12:00:00 UTC".
-    """
+    """The process that holds a named lock."""
 
     host: str
     pid: Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
-    since: str
-    token: str
+    since: str  # as in "2026-01-31 12:00:00 UTC"
+    token: str  # what identifies this lock
 
     @classmethod
     def me(cls) -> "Holder":

@@ -38,25 +38,17 @@ _display: "Callable[[Event], None] | None" = None
 
 
 class Advanced(Struct, tag=True, frozen=True):
-    """An operation has begun, or has advanced.
+    """An operation has begun, or has advanced."""
 
-    Args:
-        key: identifies the operation among those of its process.
-        seconds: since it began here.
-        first: units that were done before that.
-        note: such as a score.
-        at_most: whether it may end earlier.
-    """
-
-    key: int
+    key: int  # identifies the operation among those of its process
     title: str
     done: int
-    first: int
+    first: int  # units that were done before that
     total: int | None
     unit: str
-    seconds: float
-    note: str = ""
-    at_most: bool = False
+    seconds: float  # since it began here
+    note: str = ""  # such as a score
+    at_most: bool = False  # whether it may end earlier
 
     def amount(self) -> str:
         """What is done, as in "15 of 30 steps" or "1.2 GB of 7.2 GB"."""
@@ -89,18 +81,12 @@ class Ended(Struct, tag=True, frozen=True):
 
 
 class RunBegun(Struct, tag=True, frozen=True):
-    """A run begins to train.
+    """A run begins to train."""
 
-    Args:
-        run: its name among several; empty if there is only one.
-        title: what it is.
-        done: those of its seeds that were finished before.
-    """
-
-    run: str
-    title: str
+    run: str  # its name among several; empty if there is only one
+    title: str  # what it is
     seeds: Sequence[int]
-    done: Sequence[int]
+    done: Sequence[int]  # those of its seeds that were finished before
 
 
 class RunEnded(Struct, tag=True, frozen=True):
@@ -110,19 +96,13 @@ class RunEnded(Struct, tag=True, frozen=True):
 
 
 class Scored(Struct, tag=True, frozen=True):
-    """Scores of a seed, as they are shown, by task id.
-
-    Args:
-        average: of all tasks; empty if it is unknown.
-        final: whether the seed is finished.
-        run: as in `RunBegun`.
-    """
+    """Scores of a seed, as they are shown, by task id."""
 
     seed: int
     scores: dict[str, str]
-    average: str = ""
-    final: bool = False
-    run: str = ""
+    average: str = ""  # of all tasks; empty if it is unknown
+    final: bool = False  # whether the seed is finished
+    run: str = ""  # as in `RunBegun`
 
 
 class Detail(Struct, tag=True, frozen=True):

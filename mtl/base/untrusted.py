@@ -186,15 +186,13 @@ def _member(path: Path, file: IO[bytes], name: str | None) -> IO[bytes]:
 
 
 def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
-    """The content of a JSON file of this form. It may have keys besides those of the form: nothing is known of their values.
+    """The content of a JSON file of this form. It may have keys besides those of the form: nothing is known of their values. Raises InputError if
+    the file is missing, not JSON, or of another form; the message names the key.
 
     Args:
         path: the file.
         form: the type of the content, such as a TypedDict or `dict[str, float]`. Numbers are finite and fit a float.
         remedy: what the user can do about a damaged file.
-
-    Raises:
-        InputError: if the file is missing, not JSON, or of another form; the message names the key.
     """
     try:
         content = read_bytes(path, JSON_LIMIT)
@@ -264,16 +262,14 @@ def _wrong_key(content: Any, node: dict[Any, Any], form: type) -> Any:
 
 
 def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "torch.device | str" = "cpu") -> Content:
-    """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs.
+    """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs. Raises InputError if the file
+    does not exist, is damaged, or of another form.
 
     Args:
         path: the file.
         form: the type of the content, a TypedDict in which tensors are `Any`. Keys that it does not have are kept.
         remedy: what the user can do, after a comma or a semicolon.
         device: where tensors are put.
-
-    Raises:
-        InputError: if the file does not exist, is damaged, or of another form.
     """
     import torch
 

@@ -34,17 +34,13 @@ class Importer:
 
 @dataclass(frozen=True)
 class Boards:
-    """Leaderboards that a wing adds to the report.
+    """Leaderboards that a wing adds to the report."""
 
-    Args:
-        find: called with a folder; returns the leaderboards (`mtl.reports.board.Leaderboard`) of what lies below it.
-        file: the name of a file with their scores.
-        render: returns the content of that file for the leaderboards.
-    """
-
-    find: Callable[[Path], list[Any]]
-    file: str
-    render: Callable[[list[Any]], str]
+    find: Callable[
+        [Path], list[Any]
+    ]  # called with a folder; returns the leaderboards (`mtl.reports.board.Leaderboard`) of what lies below it
+    file: str  # the name of a file with their scores
+    render: Callable[[list[Any]], str]  # returns the content of that file for the leaderboards
 
 
 @dataclass(frozen=True)

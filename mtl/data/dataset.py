@@ -174,14 +174,11 @@ def load_dataset(
     held_out: float,
     lines: Mapping[str, Sequence[int]] | None = None,
 ) -> Dataset:
-    """Read these tasks of the suite.
+    """Read these tasks of the suite. Raises InputError for files that are missing or not valid.
 
     Args:
         held_out: the share of the training rows to hold out where a task has no dev file.
         lines: by task id, the lines of the rows to score the task on; None, or a task that is not named: all rows.
-
-    Raises:
-        InputError: for files that are missing or not valid.
     """
     check_present(suite, tasks, data_dir)
     read = [read_task(task, data_dir, held_out) for task in tasks]

@@ -39,14 +39,9 @@ logger = logging.getLogger("mtl")
 
 
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
-    """The job of an ensemble of the finished runs in these folders.
-
-    Its suite, data, held-out rows and tasks are those of the first run, and with `ensemble.by_seed` so are its seeds; `settings` that name
-    others (as in `mtl.jobs.job.load_job`) come first. Dev rows that repeat a training row choose if they chose in one of the runs.
-
-    Raises:
-        InputError: for a folder without a finished run, and bad settings.
-    """
+    """The job of an ensemble of the finished runs in these folders. Its suite, data, held-out rows and tasks are those of the first run, and with
+    `ensemble.by_seed` so are its seeds; `settings` that name others (as in `mtl.jobs.job.load_job`) come first. Dev rows that repeat a training
+    row choose if they chose in one of the runs. Raises InputError for a folder without a finished run, and bad settings."""
     if not runs:
         raise InputError("name the folder of a finished run, or of several", key="RUN")
     configs = [Member.open(run, RUNS).summary["config"] for run in runs]

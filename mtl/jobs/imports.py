@@ -47,7 +47,8 @@ class System:
 
 
 def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], settings: Mapping[str, Any]) -> Job:
-    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of.
+    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of. Raises
+    InputError for a name that no folder can have, what is no prediction, and bad settings.
 
     Args:
         name: the name of the run's folder, below the suite's, and of the system where system.yaml has no title.
@@ -56,9 +57,6 @@ def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], setti
             or its content (`System`). `labels`: what the answers of a language model mean, the path of a YAML file or its content
             (`mtl.submissions.answers`). `rows`: the path of the key file of a sample (`mtl.data.sampled`), whose rows alone are scored;
             then the tasks are those of the key.
-
-    Raises:
-        InputError: for a name that no folder can have, what is no prediction, and bad settings.
     """
     name = one_spelling(name)
     if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":

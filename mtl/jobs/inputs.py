@@ -40,13 +40,11 @@ logger = logging.getLogger("mtl")
 
 
 def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
-    """Read the data, train the word vectors if they do not exist, and build the method, from caches if they exist.
+    """Read the data, train the word vectors if they do not exist, and build the method, from caches if they exist. Raises InputError for bad data,
+    for vectors that cannot be trained, and for files that the method cannot read.
 
     Args:
         vectors: as `mtl.methods.method.MethodKind.find_inputs` returns.
-
-    Raises:
-        InputError: for bad data, for vectors that cannot be trained, and for files that the method cannot read.
     """
     config, suite, data_dir = job.config, job.suite, job.data_dir
     prepare_machine(config)

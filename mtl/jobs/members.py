@@ -25,14 +25,10 @@ MODELS = "*.ckpt"  # the files of a seed's models, in any of its folders
 
 @dataclass(frozen=True)
 class Member:
-    """A finished run.
-
-    Args:
-        key: the setting that names the run, for messages.
-    """
+    """A finished run."""
 
     folder: RunFolder
-    key: str
+    key: str  # the setting that names the run, for messages
 
     @classmethod
     def open(cls, run: str, key: str) -> "Member":

@@ -76,24 +76,16 @@ def single(score: float) -> Score:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of scores: a task, or a mean.
-
-    Args:
-        metric: the metric's title.
-        task: the task's id. Where encoders were evaluated on several versions of a task's rows, there is a column for each version.
-        averaged: whether the average counts the task.
-        average_group: equal for the tasks that the average counts as one.
-        range: the range of a regression task's gold targets.
-    """
+    """A column of scores: a task, or a mean."""
 
     title: str
-    metric: str
+    metric: str  # the metric's title
     metric_id: str = "mean"
-    task: str = ""
-    averaged: bool = True
-    average_group: str = ""
+    task: str = ""  # the task's id. Where encoders were evaluated on several versions of a task's rows, there is a column for each version.
+    averaged: bool = True  # whether the average counts the task
+    average_group: str = ""  # equal for the tasks that the average counts as one
     labels: Sequence[str] | None = None
-    range: Sequence[float] | None = None
+    range: Sequence[float] | None = None  # the range of a regression task's gold targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,56 +166,40 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class Group:
-    """Scores in a table of their own: all by one metric, or all on tasks of one type.
-
-    Args:
-        columns: titles by id.
-        lines: a line for each of the rows that have any of the scores.
-        has_mean: whether a mean over the columns says something.
-    """
+    """Scores in a table of their own: all by one metric, or all on tasks of one type."""
 
     id: str
     title: str
-    columns: Mapping[str, str]
-    lines: Sequence[GroupLine]
-    has_mean: bool
+    columns: Mapping[str, str]  # titles by id
+    lines: Sequence[GroupLine]  # a line for each of the rows that have any of the scores
+    has_mean: bool  # whether a mean over the columns says something
 
 
 @dataclass(frozen=True, eq=False)
 class Breakdown:
-    """The scores of one task by the values of one column, of runs that are scored on the same parts.
-
-    Args:
-        parts: each value with its number of rows.
-        left_out: how many values are not shown.
-        scores: by index of a row of the leaderboard, a score for each part.
-        metric: of these scores; None: the task's.
-    """
+    """The scores of one task by the values of one column, of runs that are scored on the same parts."""
 
     task: Task
     column: str
-    parts: Sequence[tuple[str, int]]
-    left_out: int
-    scores: dict[int, Sequence[Score]] = field(default_factory=dict)
-    metric: str | None = None
+    parts: Sequence[tuple[str, int]]  # each value with its number of rows
+    left_out: int  # how many values are not shown
+    scores: dict[int, Sequence[Score]] = field(
+        default_factory=dict
+    )  # by index of a row of the leaderboard, a score for each part
+    metric: str | None = None  # of these scores; None: the task's
 
 
 @dataclass(frozen=True)
 class SettingsSpread:
-    """The spread of one model's dev scores × 100 over its settings.
-
-    Args:
-        settings: how many there are.
-        keys: those of the configuration in which the settings differ.
-        deviations: by task id, the population standard deviation of the settings' dev scores.
-        average: the mean of the deviations over the suite's averaged tasks among them; None if there are none.
-    """
+    """The spread of one model's dev scores × 100 over its settings."""
 
     title: str
-    settings: int
-    keys: Sequence[str]
-    deviations: dict[str, float]
-    average: float | None
+    settings: int  # how many there are
+    keys: Sequence[str]  # those of the configuration in which the settings differ
+    deviations: dict[str, float]  # by task id, the population standard deviation of the settings' dev scores
+    average: (
+        float | None
+    )  # the mean of the deviations over the suite's averaged tasks among them; None if there are none
 
 
 @dataclass(frozen=True)

@@ -47,14 +47,11 @@ MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of
 def leaderboard(
     runs: Sequence[FinishedRun], cache: SampleCache | None = None, references: Collection[str] = ()
 ) -> Leaderboard:
-    """The leaderboard of runs on one suite.
+    """The leaderboard of runs on one suite. Raises InputError if a run's file cannot be read.
 
     Args:
         cache: the cache of their resamples.
         references: names of the runs to test every run against (`pair_tests`).
-
-    Raises:
-        InputError: if a run's file cannot be read.
     """
     suite, cache = runs[0].suite, cache or SampleCache(None)
     titles = Counter(run.summary["title"] for run in runs)

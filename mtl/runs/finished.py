@@ -27,13 +27,9 @@ Finished = TypeVar("Finished")
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A finished run.
+    """A finished run."""
 
-    Args:
-        name: the path of its folder, relative to the folder that was searched, without the suite's folder.
-    """
-
-    name: str
+    name: str  # the path of its folder, relative to the folder that was searched, without the suite's folder
     folder: RunFolder
     summary: Summary
     suite: Suite
@@ -177,14 +173,12 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 
 def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
-    """What is finished in a folder and below, in order of path. What is not finished, or damaged, is left out with a warning.
+    """What is finished in a folder and below, in order of path. What is not finished, or damaged, is left out with a warning. Raises InputError if
+    `runs_dir` does not exist.
 
     Args:
         settings: the name of the file that each of the folders has from its beginning; summary.json is there when it is finished.
         read: reads a folder. Raises InputError or OSError if it is damaged.
-
-    Raises:
-        InputError: if `runs_dir` does not exist.
     """
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)

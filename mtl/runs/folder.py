@@ -99,17 +99,11 @@ class StageRecord(TypedDict):
 
 
 class Chosen(TypedDict):
-    """What a floor has chosen for a task.
+    """What a floor has chosen for a task."""
 
-    Args:
-        settings: the settings with the best score on dev.
-        seconds: how long the choice took.
-        peak_memory: in bytes.
-    """
-
-    settings: dict[str, Any]
-    seconds: Amount
-    peak_memory: NotRequired[Count]
+    settings: dict[str, Any]  # the settings with the best score on dev
+    seconds: Amount  # how long the choice took
+    peak_memory: NotRequired[Count]  # in bytes
 
 
 def read_stage(path: Path) -> StageRecord:
@@ -121,21 +115,17 @@ def read_stage(path: Path) -> StageRecord:
 
 
 class RecordedRows(TypedDict):
-    """The rows that a task is scored on.
+    """The rows that a task is scored on."""
 
-    Args:
-        texts: a hash of their texts.
-        groups: the groups of rows that belong together, numbers; None: each row is apart.
-        candidates: the number of candidates of each row of a choice, or of units.
-        columns: the values that metrics and breakdowns read.
-        lines: their lines in the data file, where they are a sample of its rows.
-    """
-
-    texts: str
-    groups: list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
-    candidates: NotRequired[list[Annotated[int, Meta(ge=1, lt=2**31)]]]
-    columns: NotRequired[dict[str, list[str]]]
-    lines: NotRequired[list[Count]]
+    texts: str  # a hash of their texts
+    groups: (
+        list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
+    )  # the groups of rows that belong together, numbers; None: each row is apart
+    candidates: NotRequired[
+        list[Annotated[int, Meta(ge=1, lt=2**31)]]
+    ]  # the number of candidates of each row of a choice, or of units
+    columns: NotRequired[dict[str, list[str]]]  # the values that metrics and breakdowns read
+    lines: NotRequired[list[Count]]  # their lines in the data file, where they are a sample of its rows
 
 
 class RunFolder:

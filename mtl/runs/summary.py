@@ -26,19 +26,13 @@ class MetricScores(TypedDict):
 
 
 class TaskScores(MetricScores):
-    """A task's scores.
-
-    Args:
-        constant: × 100, of the best constant answer.
-        rows: by split.
-        also: the scores by further metrics, by name.
-    """
+    """A task's scores."""
 
     metric: str
     split: Literal["dev", "test"]
-    constant: Score
-    rows: dict[str, Count]
-    also: NotRequired[dict[str, MetricScores]]
+    constant: Score  # × 100, of the best constant answer
+    rows: dict[str, Count]  # by split
+    also: NotRequired[dict[str, MetricScores]]  # the scores by further metrics, by name
 
 
 class Summary(MethodFacts):

@@ -85,16 +85,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score × 100 or the difference of two, with its standard error and degrees of freedom.
-
-    Args:
-        groups: how many of scored rows.
-    """
+    """A score × 100 or the difference of two, with its standard error and degrees of freedom."""
 
     value: float
     error: float
     freedom: float
-    groups: int
+    groups: int  # how many of scored rows
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -114,18 +110,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PairTest:
-    """One run minus another: the difference × 100 of the means over seeds, its interval, and the result of the test.
-
-    Args:
-        p: None if either run has fewer than three seeds.
-        p_holm: p with Holm's correction; None until `mtl.stats.families.with_holm` has set it.
-    """
+    """One run minus another: the difference × 100 of the means over seeds, its interval, and the result of the test."""
 
     difference: float
     low: float
     high: float
-    p: float | None
-    p_holm: float | None = None
+    p: float | None  # None if either run has fewer than three seeds
+    p_holm: float | None = None  # p with Holm's correction; None until `mtl.stats.families.with_holm` has set it
 
     @property
     def verdict(self) -> str:

@@ -43,21 +43,13 @@ Column = TypeVar("Column", bound=Hashable)
 
 @dataclass(frozen=True, eq=False)
 class Variance:
-    """The variance of differences × 100, in the parts of rows and of seeds, each array (values,).
+    """The variance of differences × 100, in the parts of rows and of seeds, each array (values,)."""
 
-    Args:
-        rows: over rows.
-        rows_freedom: the degrees of freedom of `rows`.
-        seeds: over seeds.
-        seeds_freedom: the degrees of freedom of `seeds`; not read where it is 0.
-        counted: the part of `seeds` that `rows` includes.
-    """
-
-    rows: np.ndarray
-    rows_freedom: np.ndarray
-    seeds: np.ndarray
-    seeds_freedom: np.ndarray
-    counted: np.ndarray
+    rows: np.ndarray  # over rows
+    rows_freedom: np.ndarray  # the degrees of freedom of `rows`
+    seeds: np.ndarray  # over seeds
+    seeds_freedom: np.ndarray  # the degrees of freedom of `seeds`; not read where it is 0
+    counted: np.ndarray  # the part of `seeds` that `rows` includes
 
     def p(self, values: np.ndarray) -> np.ndarray:
         """The probability of a value at least as far from 0 if 0 is expected, (values,). Without a variance it is 0.
@@ -93,34 +85,21 @@ class Variance:
 
 @dataclass(frozen=True, eq=False)
 class ColumnTests:
-    """The tests of every two of some runs on one column, each array (runs, runs).
+    """The tests of every two of some runs on one column, each array (runs, runs)."""
 
-    Args:
-        difference: × 100, each run (first axis) minus each other one (second axis).
-        p: of the test alone, as `mtl.stats.comparison.compare` computes it.
-        tail: the p-value for Holm's correction.
-    """
-
-    difference: np.ndarray
-    p: np.ndarray
-    tail: np.ndarray
+    difference: np.ndarray  # × 100, each run (first axis) minus each other one (second axis)
+    p: np.ndarray  # of the test alone, as `mtl.stats.comparison.compare` computes it
+    tail: np.ndarray  # the p-value for Holm's correction
 
 
 @dataclass(frozen=True, eq=False)
 class SeedParts:
-    """What seeds add to the variance of each run's mean on one column, each array (runs,).
+    """What seeds add to the variance of each run's mean on one column, each array (runs,)."""
 
-    Args:
-        seeds: their number n.
-        variance: S² / n as the family estimates it; 0 for a run without a variance over seeds.
-        counted: I, the part of it that the variance over rows includes.
-        freedom: the degrees of freedom of S²; infinite for a run without a variance over seeds.
-    """
-
-    seeds: np.ndarray
-    variance: np.ndarray
-    counted: np.ndarray
-    freedom: np.ndarray
+    seeds: np.ndarray  # their number n
+    variance: np.ndarray  # S² / n as the family estimates it; 0 for a run without a variance over seeds
+    counted: np.ndarray  # I, the part of it that the variance over rows includes
+    freedom: np.ndarray  # the degrees of freedom of S²; infinite for a run without a variance over seeds
 
     def of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs). The degrees of freedom are the

@@ -20,15 +20,10 @@ BLOCK = 2**22  # the most numbers in one block of weights
 
 @dataclass(frozen=True)
 class RowSet:
-    """A set of scored rows.
+    """A set of scored rows."""
 
-    Args:
-        key: equal for the same rows in the same groups.
-        count: the number of groups.
-    """
-
-    key: str
-    count: int = field(compare=False)
+    key: str  # equal for the same rows in the same groups
+    count: int = field(compare=False)  # the number of groups
 
 
 @dataclass(frozen=True)

@@ -26,17 +26,17 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """What remains of a run's resamples: about 16 KB a task.
+    """What remains of a run's resamples: about 16 KB a task."""
 
-    Args:
-        rows: the set of scored rows of each task alone, and where it is a part of the average (`RowGroups.in_average`).
-        means: float64 (2, tasks, RESAMPLES), for both the mean over seeds of each task's score × 100 on each resample.
-        counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
-    """
-
-    rows: Sequence[Sequence[RowSet]]
-    means: np.ndarray
-    counted: np.ndarray
+    rows: Sequence[
+        Sequence[RowSet]
+    ]  # the set of scored rows of each task alone, and where it is a part of the average (`RowGroups.in_average`)
+    means: (
+        np.ndarray
+    )  # float64 (2, tasks, RESAMPLES), for both the mean over seeds of each task's score × 100 on each resample
+    counted: (
+        np.ndarray
+    )  # float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average
 
 
 def reduce_run(run: FinishedRun) -> Reduced:

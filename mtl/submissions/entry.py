@@ -47,19 +47,12 @@ class EntryKeys(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class RowFile:
-    """The lines of a task's file of rows, without line ends.
+    """The lines of a task's file of rows, without line ends."""
 
-    Args:
-        task: the task that the rows are of.
-        name: the path of the file, for messages and for reading its examples.
-        lines: a JSON object each.
-        changed: whether the suite names another checksum for the file.
-    """
-
-    task: Task
-    name: str
-    lines: Sequence[str]
-    changed: bool = False
+    task: Task  # the task that the rows are of
+    name: str  # the path of the file, for messages and for reading its examples
+    lines: Sequence[str]  # a JSON object each
+    changed: bool = False  # whether the suite names another checksum for the file
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:

@@ -23,34 +23,25 @@ from mtl.tasks.task import Task
 
 @dataclass(frozen=True)
 class Submitted:
-    """What the submission of one seed is made from: its files of predictions, the data, and facts about the system.
-
-    Attributes:
-        tasks: those of the run.
-        facts: by name, see `mtl.submissions.entry.FACTS`.
-    """
+    """What the submission of one seed is made from: its files of predictions, the data, and facts about the system."""
 
     folder: RunFolder
     seed: int
     suite: Suite
-    tasks: Sequence[Task]
+    tasks: Sequence[Task]  # those of the run
     data_dir: Path
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Any]  # by name, see `mtl.submissions.entry.FACTS`
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a comparison of a submission with data says, one line each.
+    """What a comparison of a submission with data says, one line each."""
 
-    Attributes:
-        problems: what is wrong with the submission, as "file:line: message".
-        remarks: what keeps it from being submitted, such as rows that are not official.
-        notes: what its user should know beside that.
-    """
-
-    problems: list[str]
-    remarks: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    problems: list[str]  # what is wrong with the submission, as "file:line: message"
+    remarks: list[str] = field(
+        default_factory=list
+    )  # what keeps it from being submitted, such as rows that are not official
+    notes: list[str] = field(default_factory=list)  # what its user should know beside that
 
 
 @dataclass(frozen=True)

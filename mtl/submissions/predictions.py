@@ -35,11 +35,8 @@ Unfit = dict[str, dict[str, int]]
 
 
 def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:
-    """The predictions for these rows in a zip or a folder, from the content of its files by name.
-
-    Raises:
-        InputError: which names the file and the line, for two files of the same rows, and for a file that is of another form than its name.
-    """
+    """The predictions for these rows in a zip or a folder, from the content of its files by name. Raises InputError, which names the file and the
+    line, for two files of the same rows, and for a file that is of another form than its name."""
     sources: dict[tuple[str, str], PredictionLines | RowFile] = {}
     for name, (id, split) in prediction_names(suite).items():
         task, file = suite.tasks[id], f"{path}/{name}"
@@ -61,13 +58,11 @@ def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: 
 
 
 def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
-    """The predictions for these rows, as far as there are any, and the answers that fit no label.
+    """The predictions for these rows, as far as there are any, and the answers that fit no label. Raises InputError, which names the file and the
+    line, for predictions that are not those of the rows.
 
     Args:
         labels: as `mtl.submissions.answers.check_labels` returns them. Predictions of their tasks are read as answers.
-
-    Raises:
-        InputError: which names the file and the line, for predictions that are not those of the rows.
     """
     predicted: Predicted = {id: {} for id in rows}
     unfit: Unfit = {id: {} for id in rows if id in labels}
@@ -101,16 +96,14 @@ def _of_rows(file: RowFile, suite: Suite, rows: DataRows) -> np.ndarray:
 def joined_predictions(
     suite: Suite, split: str, submitted: Mapping[str, RowFile], file: RowFile
 ) -> tuple[list[Prediction], list[str]]:
-    """The submission's prediction for each row of a data file, and the problems, as ":line: message".
+    """The submission's prediction for each row of a data file, and the problems, as ":line: message". Raises InputError for a prediction that is
+    not valid.
 
     Args:
         suite: names the keys that may be ids.
         split: that of the data file.
         submitted: the submission's files by split.
         file: the data file.
-
-    Raises:
-        InputError: for a prediction that is not valid.
     """
     rows = [row for rows_file in (file, *submitted.values()) for row in rows_file.rows]
     id = next((id for id in suite.submission.ids if all(row.get(id) is not None for row in rows)), None)

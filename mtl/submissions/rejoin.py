@@ -21,19 +21,14 @@ from mtl.tasks.task import Task
 
 @dataclass
 class RejoinedTask:
-    """A task's data files with the submission's predictions.
+    """A task's data files with the submission's predictions."""
 
-    Attributes:
-        files: the data files, by split.
-        texts: the content of each file to write, by its path in the submission.
-        figures: the entry's figures, by split and name.
-        problems: the rows without one prediction, as "file:line: message".
-    """
-
-    files: dict[str, RowFile]
-    texts: dict[str, str] = field(default_factory=dict)
-    figures: dict[str, dict[str, float]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    files: dict[str, RowFile]  # the data files, by split
+    texts: dict[str, str] = field(
+        default_factory=dict
+    )  # the content of each file to write, by its path in the submission
+    figures: dict[str, dict[str, float]] = field(default_factory=dict)  # the entry's figures, by split and name
+    problems: list[str] = field(default_factory=list)  # the rows without one prediction, as "file:line: message"
 
 
 def rejoin(

@@ -15,17 +15,11 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Needs:
-    """What a unit asks of the machine that executes it. None: an equal share of what there is.
+    """What a unit asks of the machine that executes it. None: an equal share of what there is."""
 
-    Args:
-        threads: CPU threads.
-        gpu: a share of one GPU, or a whole number of GPUs.
-        memory: bytes.
-    """
-
-    threads: int | None = None
-    gpu: float | None = None
-    memory: int | None = None
+    threads: int | None = None  # CPU threads
+    gpu: float | None = None  # a share of one GPU, or a whole number of GPUs
+    memory: int | None = None  # bytes
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,10 @@ DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed lef
 
 @dataclass(frozen=True)
 class Running:
-    """A unit that is being executed.
-
-    Args:
-        slot: its place among the units that run at the same time, from 0.
-    """
+    """A unit that is being executed."""
 
     unit: Unit
-    slot: int
+    slot: int  # its place among the units that run at the same time, from 0
     process: Any
     relay: threading.Thread
 
