@@ -209,9 +209,8 @@ def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequenc
         tasks = present_tasks(suite, data_dir)
     dataset = load_dataset(suite, tasks or list(suite.tasks.values()), data_dir, held_out)
     if not dataset.trained_tasks:
-        raise InputError(
-            f"has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}", path=data_dir
-        )
+        problem = f"has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}"
+        raise InputError(problem, path=data_dir)
     return [dataset.texts[number] for number in dataset.distinct_texts("train").tolist()]
 
 

@@ -111,9 +111,8 @@ def decode(content: bytes, name: str, before: int = 0) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = before + content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8", path=name, line=line
-        ) from None
+        problem = f"not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8"
+        raise InputError(problem, path=name, line=line) from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -121,9 +120,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size > FILE_LIMIT:
-                raise InputError(
-                    f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed", path=path
-                )
+                problem = f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed"
+                raise InputError(problem, path=path)
             return file.read()
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None

@@ -111,9 +111,8 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
         if column not in counts:
             raise InputError(_no_column(path, column, header, layout), path=path, line=1)
         if counts[column] > 1:
-            raise InputError(
-                f"column {column!r} stands more than once in the header; rename the others", path=path, line=1
-            )
+            problem = f"column {column!r} stands more than once in the header; rename the others"
+            raise InputError(problem, path=path, line=1)
     places = {column: number for number, column in enumerate(header)}
     positions = [places[column] for column in columns]
     place = None if name is None else places[name]

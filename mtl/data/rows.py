@@ -181,9 +181,8 @@ def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
     if part is None or (not equals and form_of(path, layout) == "json"):
         return None, ""
     if not equals:
-        raise InputError(
-            f"has no part {part!r}; a part of it is COLUMN=VALUE, as in {path.name}#split=train", path=path
-        )
+        problem = f"has no part {part!r}; a part of it is COLUMN=VALUE, as in {path.name}#split=train"
+        raise InputError(problem, path=path)
     return name, value
 
 
@@ -258,9 +257,8 @@ def _with_lines(path: Path, layout: Layout, rows: Iterator[tuple[int, Any]]) -> 
     for number, (row, line) in enumerate(zip_longest(rows, _lines(beside, Layout(reading=layout.reading))), start=1):
         if row is None or line is None:
             longer, shorter = (beside, path) if row is None else (path, beside)
-            raise InputError(
-                f"has more rows than {shorter.name}, which ends after {number - 1:,}", path=longer, line=number
-            )
+            problem = f"has more rows than {shorter.name}, which ends after {number - 1:,}"
+            raise InputError(problem, path=longer, line=number)
         if name in row[1]:
             raise InputError(f"column {name!r} stands in {beside.name}, too", path=path)
         yield row[0], {**row[1], name: line}

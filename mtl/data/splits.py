@@ -42,9 +42,8 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
         rows["train"], rows["dev"] = hold_out(task, rows["train"], share)
         held_out = [example.line for example in rows["dev"]]
         if not rows["train"] or not rows["dev"]:
-            raise InputError(
-                f"too few groups of rows to hold out {share:.0%} for validation", path=task.path("train", data_dir)
-            )
+            problem = f"too few groups of rows to hold out {share:.0%} for validation"
+            raise InputError(problem, path=task.path("train", data_dir))
     return TaskExamples(task, rows, held_out)
 
 

@@ -207,9 +207,8 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
     for id, task in suite.tasks.items():
         if task.decide:
             questions = f"answer and delete it: {task.decide[0]}"
-            raise InputError(
-                f"tasks.{id}.decide: {counted(len(task.decide), 'question')} to answer; {questions}", path=path
-            )
+            problem = f"tasks.{id}.decide: {counted(len(task.decide), 'question')} to answer; {questions}"
+            raise InputError(problem, path=path)
         if (
             problem := _complete_kind(task, suite)
             or _target_problem(task)

@@ -30,9 +30,8 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
         with _opened(archive) as source, ExitStack() as stack:
             members, _ = _members(archive, source, file_name, UNPACKED_LIMIT)
             if not members:
-                raise InputError(
-                    f"contains none of {', '.join(names)}; check that it is the right archive", path=archive
-                )
+                problem = f"contains none of {', '.join(names)}; check that it is the right archive"
+                raise InputError(problem, path=archive)
             for name, member in members.items():
                 partial = stack.enter_context(replacing(folder / name))
                 with partial.open("wb") as file:
@@ -75,9 +74,8 @@ def _members(
         if (name := named(member.filename)) is None:
             others.append(member.filename)
         elif name in members:
-            raise InputError(
-                f"has two files {name}: {members[name].filename} and {member.filename}; keep one", path=path
-            )
+            problem = f"has two files {name}: {members[name].filename} and {member.filename}; keep one"
+            raise InputError(problem, path=path)
         elif member.flag_bits & 0x1:
             raise InputError(f"{member.filename} is encrypted; zip it without a password", path=path)
         else:
@@ -114,9 +112,8 @@ def gunzip(archive: Path, path: Path) -> None:
                     file.write(chunk)
                     bar.reach(packed.tell())
                     if file.tell() > GZIP_RATIO * size + 2**20:
-                        raise InputError(
-                            f"unpacks to more than {GZIP_RATIO} times its size; do not use this file", path=archive
-                        )
+                        problem = f"unpacks to more than {GZIP_RATIO} times its size; do not use this file"
+                        raise InputError(problem, path=archive)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"not a complete gzip file: {error}; delete it and download it again", path=archive) from error
     except OSError as error:

@@ -59,9 +59,8 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, task.hub.dataset)
             _fetch_copy(task, task.hub, data_dir)
         else:
-            raise InputError(
-                f"no such file, and the suite names no source for task {task.id}; put it there", path=missing[task.id]
-            )
+            problem = f"no such file, and the suite names no source for task {task.id}; put it there"
+            raise InputError(problem, path=missing[task.id])
     if unverified:
         logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(unverified))
     _fetch_template(suite, data_dir)
