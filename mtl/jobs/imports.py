@@ -15,7 +15,7 @@ from mtl.base.names import one_spelling
 from mtl.base.typed import typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.version import VERSION
-from mtl.data.sampled import Key, read_key, sample_text
+from mtl.data.sampled import Key, read_key, sample_text, scored_file
 from mtl.jobs.given import GivenPredictions, values_of_seeds
 from mtl.jobs.job import Job, load_job
 from mtl.methods.method import BuildRequest, Method, Predictions
@@ -90,9 +90,7 @@ def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], setti
                 raise InputError(f"has no predictions of suite {suite.name}", path=path)
         tasks = []
         for id, task in suite.tasks.items():
-            # Where there is no dev file, the scored rows are rows of the training file.
-            rows = task.path(task.scored_split, job.data_dir) or task.path("train", job.data_dir)
-            present = rows is not None and rows.is_file() and (not samples or id in samples)
+            present = scored_file(task, job.data_dir).is_file() and (not samples or id in samples)
             if present and all((id, task.scored_split) in predicted for predicted in splits):
                 tasks.append(id)
         if not tasks:

@@ -79,19 +79,11 @@ class RowFile:
         kind = target_kind(self.task)
         targets: list[Target] = []
         errors: list[InputError] = []
-        for number, (row, label) in enumerate(zip(self.rows, self.labels, strict=True), start=1):
+        for number, row in enumerate(self.rows, start=1):
             try:
                 if PREDICTION not in row:
                     raise ValueError(f"no key {PREDICTION!r}")
-                value = row[PREDICTION]
-                if (
-                    label is not None
-                    and not isinstance(label, list)
-                    and kind.has_type(value)
-                    and _json_type(value) != _json_type(label)
-                ):
-                    raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
-                targets.append(value_target(self.task, value, _size(self.task, row)))
+                targets.append(value_target(self.task, row[PREDICTION], _size(self.task, row)))
             except ValueError as error:
                 errors.append(InputError(str(error), path=self.name, line=number))
         return np.array(targets, dtype=kind.dtype), errors
@@ -196,11 +188,6 @@ def show(value: Any) -> str:
     shown = json.dumps(value, ensure_ascii=False)
     shown = shown if shown.isprintable() else json.dumps(value)
     return shown if len(shown) <= 60 else f"{shown[:60]}…"
-
-
-def _json_type(value: Any) -> tuple[bool, bool]:
-    """Equal for two texts, as lists of texts are, for two truth values, and for two numbers."""
-    return isinstance(value, str | list), isinstance(value, bool)
 
 
 def _size(task: Task, row: dict[str, Any]) -> int | None:
