@@ -9,8 +9,7 @@ import pytest
 from run_folders import make_run, right
 
 from mtl.api.cli import main
-from mtl.reports import pairs
-from mtl.reports.leaderboard import Leaderboard, leaderboard
+from mtl.reports.leaderboard import Leaderboard, comparable_samples, leaderboard, pair_tests
 from mtl.runs.finished import find_runs
 from mtl.stats.families import all_tails, family_tests
 
@@ -40,7 +39,7 @@ def expected_holm(board: Leaderboard, every: bool) -> list[float]:
     Args:
         every: whether it is for the tests of all pairs, not only of those that are shown.
     """
-    groups = pairs.comparable_samples(board.rows)
+    groups = comparable_samples(board.rows)
     found = family_tests(groups)
     shown = []
     for (one, other), by_column in board.tests.comparisons.items():
@@ -79,10 +78,10 @@ def test_a_whole_average_is_preferred_and_each_split_has_a_reference(
     runs[0].suite.average = TASKS  # the suite of all runs
     rows = leaderboard(runs).rows
     monkeypatch.setattr(pairs, "MOST_FOR_PAIRS", 5)
-    assert [rows[place].name for place in pairs.pair_tests(rows).references] == ["best"]
+    assert [rows[place].name for place in pair_tests(rows).references] == ["best"]
     on_test = dict.fromkeys(["average", *TASKS], "test")
     rows = [replace(row, splits=on_test) if row.name in ("short", "worst") else row for row in rows]
-    assert {rows[place].name for place in pairs.pair_tests(rows).references} == {"best", "short"}
+    assert {rows[place].name for place in pair_tests(rows).references} == {"best", "short"}
 
 
 def test_comparisons_without_a_test_do_not_count_for_the_correction(runs_dir: Path) -> None:
