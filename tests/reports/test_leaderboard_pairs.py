@@ -56,7 +56,7 @@ def expected_holm(board: Leaderboard, every: bool) -> list[float]:
 def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = find_runs(runs_dir)
     every = leaderboard(runs)
-    monkeypatch.setattr(pairs, "MOST_FOR_PAIRS", 5)
+    monkeypatch.setattr("mtl.reports.leaderboard.MOST_FOR_PAIRS", 5)
     board = leaderboard(runs)
     # Every run lacks tasks of KLEJ's average, so that the best partial average counts. Only cbd is a task of that run.
     assert [board.rows[place].name for place in board.tests.references] == ["partial"]
@@ -77,7 +77,7 @@ def test_a_whole_average_is_preferred_and_each_split_has_a_reference(
     runs = find_runs(runs_dir)
     runs[0].suite.average = TASKS  # the suite of all runs
     rows = leaderboard(runs).rows
-    monkeypatch.setattr(pairs, "MOST_FOR_PAIRS", 5)
+    monkeypatch.setattr("mtl.reports.leaderboard.MOST_FOR_PAIRS", 5)
     assert [rows[place].name for place in pair_tests(rows).references] == ["best"]
     on_test = dict.fromkeys(["average", *TASKS], "test")
     rows = [replace(row, splits=on_test) if row.name in ("short", "worst") else row for row in rows]
