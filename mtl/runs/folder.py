@@ -118,12 +118,10 @@ class RecordedRows(TypedDict):
     """The rows that a task is scored on."""
 
     texts: str  # a hash of their texts
-    groups: (
-        list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
-    )  # the groups of rows that belong together, numbers; None: each row is apart
-    candidates: NotRequired[
-        list[Annotated[int, Meta(ge=1, lt=2**31)]]
-    ]  # the number of candidates of each row of a choice, or of units
+    # The groups of rows that belong together, numbers; None: each row is apart.
+    groups: list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
+    # The number of candidates of each row of a choice, or of units.
+    candidates: NotRequired[list[Annotated[int, Meta(ge=1, lt=2**31)]]]
     columns: NotRequired[dict[str, list[str]]]  # the values that metrics and breakdowns read
     lines: NotRequired[list[Count]]  # their lines in the data file, where they are a sample of its rows
 

@@ -36,9 +36,8 @@ class StoredRun:
     asked: int | None  # the number of all its seeds; None if it is unknown
     average: str  # as it is shown, with its marks; empty if there is none
     changed: float  # when the last one of its files changed, in seconds since 1970
-    sizes: Mapping[
-        tuple[int, int], int
-    ]  # the bytes on disk, by file system and file: a file with two names, as shared weights have, is one
+    # The bytes on disk, by file system and file: a file with two names, as shared weights have, is one.
+    sizes: Mapping[tuple[int, int], int]
     problem: str = ""  # what is damaged; empty if nothing is
 
 

@@ -45,20 +45,14 @@ Resampled = Mapping[RowSet, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A run's scores × 100 on one task, or their average over tasks: what estimates and tests need.
+    """A run's scores × 100 on one task, or their average over tasks: what estimates and tests need."""
 
-    Args:
-        by_seed: (seeds,), on the scored rows.
-        means: for each set of scored rows, the mean over seeds of what its tasks contribute to the score on each
-            resample, (RESAMPLES,).
-        counted_with_rows: I, the part of S² / n that the variance over rows already includes.
-        is_one_system: whether the scores are those of one system, not of a configuration with one of many seeds. Its expected score is that
-            of its answers on other rows, so no variance over seeds is missing.
-    """
-
-    by_seed: np.ndarray
+    by_seed: np.ndarray  # (seeds,), on the scored rows
+    # For each set of scored rows, the mean over seeds of what its tasks contribute to the score on each resample, (RESAMPLES,).
     means: Mapping[RowSet, np.ndarray]
-    counted_with_rows: float
+    counted_with_rows: float  # I, the part of S² / n that the variance over rows already includes
+    # Whether the scores are those of one system, not of a configuration with one of many seeds. Its expected score is that of its answers on
+    # other rows, so no variance over seeds is missing.
     is_one_system: bool = False
 
     @property

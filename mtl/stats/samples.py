@@ -28,15 +28,12 @@ logger = logging.getLogger("mtl")
 class Reduced:
     """What remains of a run's resamples: about 16 KB a task."""
 
-    rows: Sequence[
-        Sequence[RowSet]
-    ]  # the set of scored rows of each task alone, and where it is a part of the average (`RowGroups.in_average`)
-    means: (
-        np.ndarray
-    )  # float64 (2, tasks, RESAMPLES), for both the mean over seeds of each task's score × 100 on each resample
-    counted: (
-        np.ndarray
-    )  # float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average
+    # The set of scored rows of each task alone, and where it is a part of the average (`RowGroups.in_average`).
+    rows: Sequence[Sequence[RowSet]]
+    # float64 (2, tasks, RESAMPLES), for both the mean over seeds of each task's score × 100 on each resample.
+    means: np.ndarray
+    # float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
+    counted: np.ndarray
 
 
 def reduce_run(run: FinishedRun) -> Reduced:

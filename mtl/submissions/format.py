@@ -38,24 +38,20 @@ class Checked:
     """What a comparison of a submission with data says, one line each."""
 
     problems: list[str]  # what is wrong with the submission, as "file:line: message"
-    remarks: list[str] = field(
-        default_factory=list
-    )  # what keeps it from being submitted, such as rows that are not official
+    # What keeps it from being submitted, such as rows that are not official.
+    remarks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # what its user should know beside that
 
 
 @dataclass(frozen=True)
 class SubmissionFormat:
-    """One format: an entry of `mtl.submissions.SUBMISSION_FORMATS`.
+    """One format: an entry of `mtl.submissions.SUBMISSION_FORMATS`."""
 
-    Attributes:
-        write: writes a seed's submission, and returns what its user should know, one line each.
-        check: compares a submission, a zip or a folder, with the suite and a data folder. Raises InputError if it cannot be read.
-        problem: returns the error in the suite's declaration, as "key: message", or None.
-    """
-
+    # Writes a seed's submission, and returns what its user should know, one line each.
     write: Callable[[Submitted], list[str]]
+    # Compares a submission, a zip or a folder, with the suite and a data folder. Raises InputError if it cannot be read.
     check: Callable[[Path, Suite, Path], Checked]
+    # Returns the error in the suite's declaration, as "key: message", or None.
     problem: Callable[[Suite], str | None] = lambda suite: None
 
 

@@ -142,22 +142,17 @@ def _flat(name: str, line: int, key: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class DataRows:
-    """The rows of a task's split, as predictions are put to them.
-
-    Args:
-        file: the data file that they stand in.
-        targets: (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known.
-        candidates: int64 (rows,), the number of candidates of each row of a choice; None for other tasks.
-        lines: their lines in the file, if it has other rows too, as a training file with held-out rows.
-        sample: which rows of the split they are, if they are a sample of them; predictions may then be of all rows of the split.
-    """
+    """The rows of a task's split, as predictions are put to them."""
 
     task: Task
     split: str
-    file: Path
-    targets: np.ndarray
+    file: Path  # the data file that they stand in
+    targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known
+    # int64 (rows,), the number of candidates of each row of a choice; None for other tasks.
     candidates: np.ndarray | None = None
+    # Their lines in the file, if it has other rows too, as a training file with held-out rows.
     lines: Sequence[int] | None = None
+    # Which rows of the split they are, if they are a sample of them; predictions may then be of all rows of the split.
     sample: RowSample | None = None
 
     def __len__(self) -> int:

@@ -24,9 +24,8 @@ class RejoinedTask:
     """A task's data files with the submission's predictions."""
 
     files: dict[str, RowFile]  # the data files, by split
-    texts: dict[str, str] = field(
-        default_factory=dict
-    )  # the content of each file to write, by its path in the submission
+    # The content of each file to write, by its path in the submission.
+    texts: dict[str, str] = field(default_factory=dict)
     figures: dict[str, dict[str, float]] = field(default_factory=dict)  # the entry's figures, by split and name
     problems: list[str] = field(default_factory=list)  # the rows without one prediction, as "file:line: message"
 

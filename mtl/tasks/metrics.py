@@ -147,20 +147,16 @@ def _words_f1(target: str, predicted: str) -> float:
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric.
-
-    Args:
-        kinds: names of the target kinds that it fits; it fits kinds derived from them, too.
-        lowest: the lowest score × 100, or a function that returns it for a task; the highest is 100.
-        problem: returns the error in a task's declaration for this metric, as "key: message", or None.
-        threshold: what a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
-    """
+    """One metric."""
 
     title: str
-    kinds: Sequence[str]
+    kinds: Sequence[str]  # names of the target kinds that it fits; it fits kinds derived from them, too
     formula: Formula
+    # The lowest score × 100, or a function that returns it for a task; the highest is 100.
     lowest: float | Callable[[Task], float] = 0.0
+    # Returns the error in a task's declaration for this metric, as "key: message", or None.
     problem: Callable[[Task], str | None] = lambda task: None
+    # What a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
     threshold: Literal["positive", "each", "all"] | None = None
 
 

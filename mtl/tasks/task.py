@@ -396,8 +396,10 @@ class ScoredRows:
     """The rows that predictions are compared with."""
 
     targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`
-    candidates: np.ndarray | None = None  # int64 (rows,), the number of candidates of each row; None unless the task is a choice
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the task's `further_columns` by name, one string per row
+    # int64 (rows,), the number of candidates of each row; None unless the task is a choice.
+    candidates: np.ndarray | None = None
+    # The task's `further_columns` by name, one string per row.
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 # task, predictions (rows,), scored rows, weights (sets, rows) -> scores (sets,), at most 1.

@@ -24,24 +24,17 @@ class Needs:
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work: one call, in a process of its own.
+    """A piece of work: one call, in a process of its own."""
 
-    Args:
-        name: as in "random-frozen, seed 1"; different for all units.
-        prefix: the text before each line that the unit logs, unless the engine itself names the unit there.
-        call: a function of a module, so that another process finds it; its arguments and its result are pickled. It raises
-            UserError for errors that the user can correct.
-        folder: where it writes.
-        after: the names of units that must end first.
-    """
-
-    name: str
+    name: str  # as in "random-frozen, seed 1"; different for all units
+    # A function of a module, so that another process finds it; its arguments and its result are pickled. It raises UserError for errors that the
+    # user can correct.
     call: Callable[..., Any]
     arguments: tuple[Any, ...]
-    prefix: str = ""
-    folder: Path | None = None
+    prefix: str = ""  # the text before each line that the unit logs, unless the engine itself names the unit there
+    folder: Path | None = None  # where it writes
     needs: Needs = Needs()
-    after: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()  # the names of units that must end first
 
 
 Done = Callable[[Unit, Any], None]  # called with a unit that has ended and its result
