@@ -9,16 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import (
-    LIST,
-    Value,
-    listed,
-    names_in,
-    nullable_value,
-    optional_value,
-    parquet_names,
-    value_of,
-)
+from mtl.data.columns import LIST, Value, listed, names_in, nullable_value, optional_value, parquet_names, value_of
 from mtl.data.rows import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
 from mtl.tasks.task import NUMBERED, Layout
 

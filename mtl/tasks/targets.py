@@ -10,14 +10,7 @@ from mtl.tasks.task import Task
 
 # By the value of `kind` in a suite file.
 TARGET_KINDS: Registry[type[TargetKind]] = Registry(
-    {
-        "labels": Labels,
-        "number": Number,
-        "choice": Choice,
-        "word": Word,
-        "text": Text,
-    },
-    "target_kinds",
+    {"labels": Labels, "number": Number, "choice": Choice, "word": Word, "text": Text}, "target_kinds"
 )
 
 

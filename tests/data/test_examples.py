@@ -19,10 +19,7 @@ LISTS.columns = ["id"]
 
 def test_columns_are_found_by_name(tmp_path: Path) -> None:
     path = write_table(tmp_path / "x.tsv", ("id", "b", "score", "a"), [("7", "y", "5.0", "x"), ("8", "v", "1", "u")])
-    assert read_examples(NUMBERS, path) == [
-        Example(2, (("x", "y"),), 5.0, "7"),
-        Example(3, (("u", "v"),), 1.0, "8"),
-    ]
+    assert read_examples(NUMBERS, path) == [Example(2, (("x", "y"),), 5.0, "7"), Example(3, (("u", "v"),), 1.0, "8")]
 
 
 def test_without_targets_only_the_texts_are_read(tmp_path: Path) -> None:
