@@ -6,6 +6,11 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 MOST = 5  # the most names in a message
+# Names that other programs give to a setting, and which share no word with its name here.
+SYNONYMS = {
+    **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
+    **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
+}
 
 
 def is_file_name(name: object) -> bool:
@@ -39,9 +44,10 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     sought = name.rpartition(".")[2].lower()
     words = set(sought.split("_"))
     alike = [key for key in names if last[key] == name] or difflib.get_close_matches(name, names, 1)
-    # Words of a name, as in hidden, or their initials, as in lr.
+    # Words of a name, as in hidden, their initials, as in lr, or a synonym.
     parts = {key: last[key].split("_") for key in names}
-    related = [key for key in names if words <= {*parts[key]} or "".join(word[:1] for word in parts[key]) == sought]
+    forms = {key: ("".join(word[:1] for word in parts[key]), last[key]) for key in names}
+    related = [key for key in names if words <= {*parts[key]} or {sought, SYNONYMS.get(sought)} & {*forms[key]}]
     return (alike or related)[:MOST]
 
 
