@@ -20,8 +20,7 @@ from pathlib import Path
 
 from timing import alternate, ratio
 
-from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.engine import Needs, Unit
+from mtl.jobs.engines import ENGINES, Needs, Unit
 
 UNITS = 10
 AT_A_TIME = (1, 2)

@@ -16,10 +16,10 @@ from typing import Any
 from mtl.base.files import write_json
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, sum_up
-from mtl.jobs.engines.engine import Unit
+from mtl.jobs.engines import Unit
 from mtl.jobs.job import load_job
 from mtl.reports.report import write_report
-from mtl.runs.layout import read_stage
+from mtl.runs.folder import read_stage
 from mtl.runs.summary import SeedScores, read_summary
 
 SMALL_RUNS = 10  # for the report

@@ -26,7 +26,6 @@ import numpy as np
 from mtl.runs.finished import FinishedRun, find_runs
 from mtl.stats.comparison import Resampled, compare, over_tasks, sample
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups, row_weights
-from mtl.stats.samples import RecordedGroups
 from mtl.tasks.suite import AVERAGE
 
 TESTS = ("rows alone", "seeds and rows", "mtl")
@@ -112,8 +111,8 @@ def split_run(run: FinishedRun, repetitions: int, rng: np.random.Generator) -> N
     """Print the rates of a run's seeds, split into two runs."""
     grouped: dict[str, SeedScores] = {}
     single: dict[str, SeedScores] = {}
-    for task, groups in zip(run.tasks, RecordedGroups([run]).groups(run), strict=True):
-        rows, predictions = run.rows(task), run.predictions(task)
+    for task in run.tasks:
+        groups, rows, predictions = row_groups(*run.recorded_rows(task)), run.rows(task), run.predictions(task)
         by_row = row_groups(f"{task.id} by row", np.arange(len(rows.targets)))
         by_seed = np.array([run.summary["tasks"][task.id]["scores"][str(seed)] for seed in run.summary["seeds"]])
         for scores, sets in ((grouped, groups), (single, by_row)):

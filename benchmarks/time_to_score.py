@@ -26,7 +26,7 @@ from plain import plain
 
 from mtl.base.untrusted import read_json
 from mtl.jobs.job import parse_settings
-from mtl.runs.layout import read_stage
+from mtl.runs.folder import read_stage
 from mtl.runs.summary import SeedScores
 
 PAPER = {"nkjp-ner": 67.3, "cdsc-e": 87.8, "cdsc-r": 81.6, "cbd": 32.8, "dyk": 27.5}

@@ -42,7 +42,7 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module 'mtl' has no attribute {name!r}")
-    from mtl.base.lazy import resolve
+    from mtl.base.wings import resolve
 
     names = _names()
     if name not in names:

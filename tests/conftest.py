@@ -22,7 +22,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--write-messages", action="store_true", help="write the messages of errors to tests/messages.txt")
+    parser.addoption("--write-messages", action="store_true", help="write tests/messages.txt and tests/golden")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -13,8 +13,7 @@ from mtl.base.settings.layers import find_suite, flatten_config, save_config
 from mtl.base.settings.schema import Config
 from mtl.jobs.job import Job, load_job, parse_settings
 from mtl.methods import METHODS
-from mtl.runs.folder import RunFolder
-from mtl.runs.layout import FORMAT, MethodFacts, finetune_folder, pretrain_folder
+from mtl.runs.folder import FORMAT, MethodFacts, RunFolder, finetune_folder, pretrain_folder
 from mtl.runs.summary import summarize
 from mtl.submissions.format import write_predictions
 from mtl.tasks.metrics import further_scores, score
@@ -86,12 +85,12 @@ def make_run(
     seeds: Sequence[int] = (1, 2, 3),
     dev: str = "dev",
     reduced: Sequence[str] = (),
-    recorded: bool = True,
 ) -> RunFolder:
     """A run folder as `mtl baseline` leaves it, of KLEJ unless `settings` name another suite.
 
+    DYK's rows belong together, four by four, and CDSC-E and -R share theirs.
+
     dev: what the fingerprints of the scored rows say. reduced: tasks with a training row less than published.
-    recorded: whether it says which scored rows belong together (DYK's, four by four) and which tasks share them (CDSC-E and -R).
     """
     job = _job((*settings, f"seeds={list(seeds)}"))
     folder, chosen = RunFolder(path), job.suite.choose(tasks)
@@ -111,8 +110,7 @@ def make_run(
     write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
     write_json(folder.inputs, {"format": FORMAT, **summary["inputs"]})
     write_text(folder.held_out, json.dumps(held_out) + "\n")
-    if recorded:
-        write_text(folder.scored_rows, json.dumps({task.id: _recorded_rows(task) for task in chosen}) + "\n")
+    write_text(folder.scored_rows, json.dumps({task.id: _recorded_rows(task) for task in chosen}) + "\n")
     write_json(folder.summary, summary)
     return folder
 

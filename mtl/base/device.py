@@ -18,11 +18,8 @@ CPU_INFORMATION = Path("/proc/cpuinfo")
 
 
 def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.device:
-    """The device for an accelerator's name: cpu, gpu, cuda, mps, or auto (a GPU if there is one, else the CPU).
-
-    auto never means mps, where packed LSTMs have had wrong gradients (pytorch#102911); gpu and mps do. Raises InputError, which names
-    `key`, the setting, if there is no such device.
-    """
+    """The device for an accelerator's name: cpu, gpu, cuda, mps, or auto (a GPU if there is one, else the CPU). auto never means mps, where packed
+    LSTMs have had wrong gradients (pytorch#102911); gpu and mps do. Raises InputError, which names `key`, the setting, if there is no such device."""
     accelerated = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     present = ["auto", "cpu", *(["gpu", accelerated.type] if accelerated is not None else [])]
     if accelerator not in present:
@@ -33,10 +30,8 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
 
 @cache
 def bfloat16_instructions() -> tuple[str, ...]:
-    """Those of the CPU's instruction sets that multiply bfloat16 numbers: amx_bf16 and avx512_bf16 (x86), bf16 (Arm).
-
-    Empty on a system without /proc/cpuinfo.
-    """
+    """Those of the CPU's instruction sets that multiply bfloat16 numbers: amx_bf16 and avx512_bf16 (x86), bf16 (Arm). Empty on a system without
+    /proc/cpuinfo."""
     if not CPU_INFORMATION.is_file():
         return ()
     words = set(CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").split())
@@ -44,19 +39,15 @@ def bfloat16_instructions() -> tuple[str, ...]:
 
 
 def multiplies_bfloat16(device: torch.device) -> bool:
-    """Whether a device computes products of bfloat16 numbers faster than those of float32 numbers.
-
-    A CPU without such instructions is many times slower with bfloat16. Every other device counts as fast.
-    """
+    """Whether a device computes products of bfloat16 numbers faster than those of float32 numbers. A CPU without such instructions is many times
+    slower with bfloat16. Every other device counts as fast."""
     return device.type != "cpu" or (torch.backends.mkldnn.is_available() and bool(bfloat16_instructions()))
 
 
 @contextmanager
 def exact_arithmetic() -> Iterator[None]:
-    """Within the block, a GPU computes float32 as IEEE 754 says, as a CPU does, and cuDNN's algorithms are deterministic.
-
-    By default, cuDNN computes LSTMs and convolutions in TF32 on recent GPUs: it rounds each factor from 23 to 10 bits.
-    """
+    """Within the block, a GPU computes float32 as IEEE 754 says, as a CPU does, and cuDNN's algorithms are deterministic. By default, cuDNN
+    computes LSTMs and convolutions in TF32 on recent GPUs: it rounds each factor from 23 to 10 bits."""
     cudnn = torch.backends.cudnn
     operations: list[Any] = [cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul]  # type: ignore[attr-defined]
     before, deterministic = [operation.fp32_precision for operation in operations], cudnn.deterministic

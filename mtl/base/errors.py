@@ -95,10 +95,8 @@ class DivergedError(UserError):
 
 @contextmanager
 def resources_as_input() -> Iterator[None]:
-    """Within the block, an error of a file, its path or a disk, and memory that runs out, is an InputError that says what to do.
-
-    A BrokenPipeError stays what it is: the reader of standard output has enough.
-    """
+    """Within the block, an error of a file, its path or a disk, and memory that runs out, is an InputError that says what to do. A BrokenPipeError
+    stays what it is: the reader of standard output has enough."""
     try:
         yield
     except BrokenPipeError:

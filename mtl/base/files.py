@@ -64,11 +64,9 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the same folder; move the file to `path` when the block ends without an exception.
-
-    The file is flushed to disk before the move, so a crash or a SIGKILL at any moment leaves either the old
-    file or the complete new one. When the block raises, the temporary file is removed. An error of a write is an OSError that names `path`.
-    """
+    """Yield a temporary path in the same folder; move the file to `path` when the block ends without an exception. The file is flushed to disk
+    before the move, so a crash or a SIGKILL at any moment leaves either the old file or the complete new one. When the block raises, the temporary
+    file is removed. An error of a write is an OSError that names `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = _beside(path)
     try:
@@ -140,10 +138,8 @@ def check_space(folder: Path, size: int, remedy: str) -> None:
 
 
 def reserve(path: Path) -> None:
-    """Allocate the disk blocks of a file that will be written through a memory map: there, a full disk kills the process.
-
-    Raises OSError if the disk is too small. Does nothing on systems without posix_fallocate.
-    """
+    """Allocate the disk blocks of a file that will be written through a memory map: there, a full disk kills the process. Raises OSError if the
+    disk is too small. Does nothing on systems without posix_fallocate."""
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as file:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
@@ -194,31 +190,20 @@ def is_sha256(digest: str) -> bool:
 
 
 def git_blob_id(path: Path) -> str:
-    """The id that git gives a file's content, as `git hash-object` prints it: 40 hexadecimal digits.
-
-    It is the SHA-1 of the word "blob", a space, the size, a zero byte, and the content (Pro Git, section 10.2).
-    """
+    """The id that git gives a file's content, as `git hash-object` prints it: 40 hexadecimal digits. It is the SHA-1 of the word "blob", a space,
+    the size, a zero byte, and the content (Pro Git, section 10.2)."""
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: digest).hexdigest()
 
 
 def allow_open_files(number: int) -> None:
-    """Let this process have `number` files open at once, in addition to OTHER_FILES for other purposes.
-
-    Increases the limit of the process if it is too low. Raises InputError if the system does not allow that.
-    """
+    """Let this process have `number` files open at once, in addition to OTHER_FILES for other purposes, as far as the system allows it."""
     if sys.platform == "win32":  # which has no such limit
         return
     import resource
 
     limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = number + OTHER_FILES
-    if limit == resource.RLIM_INFINITY or wanted <= limit:
-        return
-    if highest != resource.RLIM_INFINITY and wanted > highest:
-        raise InputError(
-            f"{number} runs at once need {wanted} open files, and this system allows a process {highest}; "
-            "raise its limit (ulimit -Hn), or choose fewer runs with --only"
-        )
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))
+    wanted = number + OTHER_FILES if highest == resource.RLIM_INFINITY else min(number + OTHER_FILES, highest)
+    if limit != resource.RLIM_INFINITY and limit < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))

@@ -24,11 +24,9 @@ WORDS: dict[Any, str] = {
 
 
 def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """The function, with checks of its arguments by their annotations, and with errors of files, disks and memory as InputError.
-
-    Numbers and arrays of other libraries, which have a method `tolist`, are converted to Python's. A call with an argument of another
-    type raises an InputError that names the argument.
-    """
+    """The function, with checks of its arguments by their annotations, and with errors of files, disks and memory as InputError. Numbers and
+    arrays of other libraries, which have a method `tolist`, are converted to Python's. A call with an argument of another type raises an
+    InputError that names the argument."""
     signature = inspect.signature(function)
 
     @wraps(function)

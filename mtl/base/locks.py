@@ -34,10 +34,8 @@ class Busy(Exception):
 
 
 def lock(path: Path) -> AbstractContextManager[None]:
-    """Hold the lock of this file within the block. Raises Busy if another process holds it.
-
-    Where there is no flock, the lock of a killed process of this machine is taken over, but not that of another machine.
-    """
+    """Hold the lock of this file within the block. Raises Busy if another process holds it. Where there is no flock, the lock of a killed process
+    of this machine is taken over, but not that of another machine."""
     return waiting_lock(path, None)
 
 
@@ -56,10 +54,8 @@ def waiting_lock(path: Path, busy: str | None) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether another process holds the lock of this file (`lock`). A file that does not exist is not made.
-
-    The answer needs the system's lock for a moment. What another process cannot lock in that moment, it can right after.
-    """
+    """Whether another process holds the lock of this file (`lock`). A file that does not exist is not made. The answer needs the system's lock for
+    a moment. What another process cannot lock in that moment, it can right after."""
     present = holder_of(_named(path))
     if present is not None and not present.is_dead:
         return True
@@ -99,17 +95,12 @@ def named_lock(path: Path, busy: str | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that holds a named lock.
-
-    Args:
-        token: what identifies this lock.
-        since: as in "2026-01-31 12:00:00 UTC".
-    """
+    """The process that holds a named lock."""
 
     host: str
     pid: Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
-    since: str
-    token: str
+    since: str  # as in "2026-01-31 12:00:00 UTC"
+    token: str  # what identifies this lock
 
     @classmethod
     def me(cls) -> "Holder":

@@ -24,10 +24,8 @@ def one_spelling(name: str) -> str:
 
 
 def text_problem(text: str) -> str | None:
-    """Why a text cannot be part of a path or a file; None if it can.
-
-    In a path that is not valid UTF-8, Python reads each wrong byte as half of a surrogate pair.
-    """
+    """Why a text cannot be part of a path or a file; None if it can. In a path that is not valid UTF-8, Python reads each wrong byte as half of a
+    surrogate pair."""
     if "\0" in text:
         return "holds the character NUL, which no name and no text has; leave it out"
     if any("\ud800" <= sign <= "\udfff" for sign in text):
@@ -45,16 +43,12 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     last = {key: key.rpartition(".")[2] for key in names}
     sought = name.rpartition(".")[2].lower()
     words = set(sought.split("_"))
-    same = [key for key in names if last[key] == name]
-    alike = same or difflib.get_close_matches(name, names, 1)
-    related = alike or [
-        key
-        for key in names
-        if words <= set(last[key].split("_"))
-        or SYNONYMS.get(sought) == last[key]
-        or "".join(word[:1] for word in last[key].split("_")) == sought  # initials, as in lr
-    ]
-    return related[:MOST]
+    alike = [key for key in names if last[key] == name] or difflib.get_close_matches(name, names, 1)
+    # Words of a name, as in hidden, their initials, as in lr, or a synonym.
+    parts = {key: last[key].split("_") for key in names}
+    forms = {key: ("".join(word[:1] for word in parts[key]), last[key]) for key in names}
+    related = [key for key in names if words <= {*parts[key]} or {sought, SYNONYMS.get(sought)} & {*forms[key]}]
+    return (alike or related)[:MOST]
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:

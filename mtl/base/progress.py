@@ -1,25 +1,32 @@
 """Progress of long operations: events go to one display, which draws on a terminal and in a notebook, and writes log lines elsewhere.
 
-Operations (`Progress`) and runs say what happens; what is shown of it is the business of the display alone (`mtl.base.display`). A
-process that trains a seed for another one sends its events there (`mtl.base.relay`).
+Operations (`Progress`) and runs say what happens; what is shown of it is the business of the display alone (`Lines`, `Terminal`). A process
+that trains a seed for another one sends its events there (`mtl.jobs.engines.processes`).
 """
 
 import itertools
 import logging
 import sys
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
-from msgspec import structs
+from msgspec import Struct, structs
+from tqdm import tqdm
 
-from mtl.base.display import Lines, Terminal
-from mtl.base.events import Advanced, Ended, Event, RunBegun, RunEnded
-from mtl.base.terminal import Cell, draws, one_line
+from mtl.base.clock import format_duration
+from mtl.base.files import counted, format_bytes
+from mtl.base.terminal import MISSING, Cell, Screen, draws, one_line, screen
 
 EVENT_EVERY = 0.1  # seconds between two events of one operation
+FIRST_LINE = 5.0  # seconds until the first line of an operation, if there is no terminal
+LINE_EVERY = 30.0  # seconds between two lines
+SHOW_AFTER = 1.0  # seconds until an operation is shown, so that short ones do not flicker
+DRAW_EVERY = 0.1  # seconds between two drawings
+BAR = 20  # columns
 
 logger = logging.getLogger("mtl")
 
@@ -27,7 +34,214 @@ Item = TypeVar("Item")
 
 _hidden: ContextVar[bool] = ContextVar("hidden", default=False)
 _keys = itertools.count()
-_display: Callable[[Event], None] | None = None
+_display: "Callable[[Event], None] | None" = None
+
+
+class Advanced(Struct, tag=True, frozen=True):
+    """An operation has begun, or has advanced."""
+
+    key: int  # identifies the operation among those of its process
+    title: str
+    done: int
+    first: int  # units that were done before that
+    total: int | None
+    unit: str
+    seconds: float  # since it began here
+    note: str = ""  # such as a score
+    at_most: bool = False  # whether it may end earlier
+
+    def amount(self) -> str:
+        """What is done, as in "15 of 30 steps" or "1.2 GB of 7.2 GB"."""
+        if not self.total:
+            return self._units(self.done)
+        done = format_bytes(self.done) if self.unit == "B" else f"{self.done:,}"
+        return f"{done} of {self._units(self.total)}"
+
+    def share(self) -> float | None:
+        """The part that is done, from 0 to 1; None: unknown."""
+        return min(1.0, self.done / self.total) if self.total else None
+
+    def time(self) -> str:
+        """How long the rest takes; if that is unknown, how long it has taken so far."""
+        done = self.done - self.first
+        if not self.total or done <= 0:
+            return f"{format_duration(self.seconds)} so far"
+        left = format_duration(self.seconds / done * max(0, self.total - self.done))
+        return f"{'at most ' if self.at_most else ''}{left} left"
+
+    def _units(self, amount: int) -> str:
+        return format_bytes(amount) if self.unit == "B" else f"{amount:,} {self.unit}"
+
+
+class Ended(Struct, tag=True, frozen=True):
+    """An operation has ended, in its last state, perhaps by an error."""
+
+    last: Advanced
+    failed: bool
+
+
+class RunBegun(Struct, tag=True, frozen=True):
+    """A run begins to train."""
+
+    run: str  # its name among several; empty if there is only one
+    title: str  # what it is
+    seeds: Sequence[int]
+    done: Sequence[int]  # those of its seeds that were finished before
+
+
+class RunEnded(Struct, tag=True, frozen=True):
+    """A run is finished, or has failed."""
+
+    run: str
+
+
+class Scored(Struct, tag=True, frozen=True):
+    """Scores of a seed, as they are shown, by task id."""
+
+    seed: int
+    scores: dict[str, str]
+    average: str = ""  # of all tasks; empty if it is unknown
+    final: bool = False  # whether the seed is finished
+    run: str = ""  # as in `RunBegun`
+
+
+class Detail(Struct, tag=True, frozen=True):
+    """A line on what a terminal shows in its own form, such as the result of a stage: it is for logs."""
+
+    text: str
+
+
+class Remark(Struct, tag=True, frozen=True):
+    """A line that is shown once, however many seeds say it."""
+
+    text: str
+
+
+Event: TypeAlias = Advanced | Ended | RunBegun | RunEnded | Scored | Detail | Remark
+
+
+class Lines:
+    """The display without a terminal: log lines of the logger "mtl". An operation logs the first line after FIRST_LINE seconds, then one every
+    LINE_EVERY seconds, and a last one at the end; a shorter operation logs nothing."""
+
+    def __init__(self) -> None:
+        # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.
+        self._next: dict[tuple[str, int], float] = {}
+        self._remarks = set[str]()
+
+    def show(self, event: Event) -> None:
+        match event:
+            case Advanced(title=title, key=key, seconds=seconds) if seconds >= self._next.get((title, key), FIRST_LINE):
+                self._next[title, key] = seconds + LINE_EVERY
+                share = event.share()
+                amount = event.amount() + (f" ({share:.0%})" if share is not None else "")
+                logger.info("%s", " · ".join(filter(None, [title, amount, event.note, event.time()])))
+            case Ended(last=last, failed=failed):
+                had_lines = self._next.pop((last.title, last.key), None) is not None
+                if not had_lines or failed or last.at_most:  # a training logs its result itself
+                    return
+                duration = format_duration(last.seconds)
+                done = structs.replace(last, total=None).amount()
+                logger.info("%s · finished: %s in %s%s", last.title, done, duration, last.note and f" · {last.note}")
+            case Detail(text=text):
+                logger.info("%s", text)
+            case Remark(text=text) if text not in self._remarks:
+                self._remarks.add(text)
+                logger.info("%s", text)
+
+
+class Terminal:
+    """Draws on the terminal that standard error is, or in a notebook's cell."""
+
+    def __init__(self, on: Screen | Cell = screen) -> None:
+        self._screen = on
+        self._lock = threading.RLock()
+        self._runs: dict[str, RunBegun] = {}
+        self._finished: dict[str, set[int]] = {}  # by run, its finished seeds
+        self._seeds: dict[tuple[str, int], Scored] = {}  # by run and seed, the last scores of all tasks
+        self._operations: dict[tuple[str, int], Advanced] = {}  # by title and key: keys are those of several processes
+        self._remarks = set[str]()
+        self._begin = 0.0  # of the runs
+        self._trained = 0  # seeds since then
+        self._last = 0.0  # when the last one of them was finished
+        self._drawn = float("-inf")
+
+    def show(self, event: Event) -> None:
+        with self._lock:
+            self._take(event)
+            now = time.monotonic()
+            if now >= self._drawn + DRAW_EVERY or not (self._runs or self._operations):
+                self._drawn = now
+                self._screen.draw(self.lines(self._screen.size(sys.stderr).columns), sys.stderr)
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Advanced():
+                self._operations[event.title, event.key] = event
+            case Ended(last=last):
+                self._operations.pop((last.title, last.key), None)
+            case RunBegun(run=run):
+                if not self._runs:
+                    self._begin, self._trained = time.monotonic(), 0
+                    self._seeds.clear()
+                    self._finished.clear()
+                self._runs[run] = event
+                self._finished[run] = set(event.done)
+            case RunEnded(run=run):
+                self._runs.pop(run, None)
+                self._seeds = {key: column for key, column in self._seeds.items() if key[0] != run}
+            case Scored(run=run, seed=seed):
+                before = self._seeds.get((run, seed), event).scores
+                self._seeds[run, seed] = structs.replace(event, scores={**before, **event.scores})
+                if event.final and seed not in self._finished.setdefault(run, set()):
+                    self._finished[run].add(seed)
+                    self._trained, self._last = self._trained + 1, time.monotonic()
+            case Remark(text=text) if text not in self._remarks:
+                self._remarks.add(text)
+                logger.info("%s", text)
+
+    def lines(self, columns: int) -> list[str]:
+        """What is drawn on a terminal of this width."""
+        shown = [state for state in self._operations.values() if state.at_most or state.seconds >= SHOW_AFTER]
+        width = max((len(state.title) for state in shown), default=0)
+        head = [self._overview()] if self._runs else []
+        return head + [_operation(state, width) for state in shown] + self._table(columns)
+
+    def _overview(self) -> str:
+        """The runs, the seeds that are done, and the time that the others are expected to take."""
+        asked = sum(len(run.seeds) for run in self._runs.values())
+        done = sum(len(self._finished[run]) for run in self._runs)
+        first = next(iter(self._runs.values()))
+        title = first.title if len(self._runs) == 1 else counted(len(self._runs), "run")
+        now = time.monotonic()
+        left = ""
+        if self._trained:
+            expected = (self._last - self._begin) / self._trained * (asked - done)
+            left = f", about {format_duration(max(0.0, expected - (now - self._last)))} left"
+        return f"{done} of {counted(asked, 'seed')} done · {format_duration(now - self._begin)} so far{left} · {title}"
+
+    def _table(self, columns: int) -> list[str]:
+        """The last scores: a row for each task, a column for each seed, as many of the last ones as fit."""
+        if not self._seeds:
+            return []
+        tasks = list(dict.fromkeys(task for seed in self._seeds.values() for task in seed.scores))
+        names = [f"{run} {seed}".strip() if run else f"seed {seed}" for run, seed in self._seeds]
+        cells = []
+        for name, seed in zip(names, self._seeds.values(), strict=True):
+            scores = [seed.scores.get(task, MISSING) for task in tasks]
+            cells.append([name + ("" if seed.final else " …"), *scores, seed.average or MISSING])
+        left = ["scores", *tasks, "average"]
+        first, width = max(map(len, left)), max(len(cell) for column in cells for cell in column) + 2
+        kept = cells[-max(1, (columns - 1 - first) // width) :]
+        rows = zip(left, *kept, strict=True)
+        return [name.ljust(first) + "".join(cell.rjust(width) for cell in row) for name, *row in rows]
+
+
+def _operation(operation: Advanced, width: int) -> str:
+    share, ascii = operation.share(), "utf" not in (sys.stderr.encoding or "").lower()
+    bar = "" if share is None else tqdm.format_meter(share, 1, 0, ascii=ascii, bar_format=f"{{bar:{BAR}}}")
+    facts = " · ".join(filter(None, [operation.amount(), operation.time(), operation.note]))
+    return "  ".join(filter(None, [operation.title.ljust(width), bar, facts]))
 
 
 def set_display(display: Callable[[Event], None] | None) -> None:

@@ -39,11 +39,9 @@ def draws(stream: Any) -> bool:
 
 
 class Screen:
-    """Lines of a terminal that are drawn again in place, below everything else that the process prints.
-
-    The cursor stays visible, at the start of the line below them: a process that is killed leaves a usable terminal, and what its
-    libraries write last is readable. One lock orders lines and texts of several threads.
-    """
+    """Lines of a terminal that are drawn again in place, below everything else that the process prints. The cursor stays visible, at the start of
+    the line below them: a process that is killed leaves a usable terminal, and what its libraries write last is readable. One lock orders lines
+    and texts of several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -135,12 +133,9 @@ class Cell:
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Within the block, standard output and standard error take any text, and show it as `visible` does.
-
-    A character that a stream's encoding lacks is written as its escape sequence. A stream that the process lacks is /dev/null, except
-    `sys.stdin`, which stays None. An error of standard output is an OSError that names it; those of standard error are ignored: a run
-    goes on without its messages.
-    """
+    """Within the block, standard output and standard error take any text, and show it as `visible` does. A character that a stream's encoding
+    lacks is written as its escape sequence. A stream that the process lacks is /dev/null, except `sys.stdin`, which stays None. An error of
+    standard output is an OSError that names it; those of standard error are ignored: a run goes on without its messages."""
     for number in range(3):
         try:
             os.fstat(number)

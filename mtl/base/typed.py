@@ -52,15 +52,13 @@ class UnknownKey(InputError):
 
 
 def typed(kind: type[Content], content: Any, section: str = "", path: Path | str | None = None) -> Content:
-    """An instance of a dataclass with these values; fields without one have their defaults.
+    """An instance of a dataclass with these values; fields without one have their defaults. Raises InputError for an unknown key, a value that its
+    field does not take, a field without a value, and as `check` does.
 
     Args:
         content: values by the names of fields, and dictionaries of them for sections. A section may be an instance already.
         section: what stands before the keys in messages, as in "embeddings.".
         path: the file that messages name.
-
-    Raises:
-        InputError: for an unknown key, a value that its field does not take, a field without a value, and as `check` does.
     """
     try:
         return cast(Content, _section(kind, content, section.removesuffix(".")))

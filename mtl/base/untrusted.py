@@ -54,29 +54,21 @@ AGAIN = "restore it, or remove the run's folder and run it again"
 
 
 def check_plain_folder(folder: Path) -> None:
-    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device.
-
-    A folder from someone else can hold links to files of this machine: reading through them would disclose these files, and writing
-    through them would change them. The folder itself may be reached through a link: the user has named it.
-    """
-    pending = [str(folder)]
-    while pending:
-        with os.scandir(pending.pop()) as entries:
-            for entry in entries:
-                if entry.is_symlink():
-                    problem = "is a link; a run's, a submission's or a model's folder holds only files and folders"
-                    raise InputError(f"{problem}: put the file itself there, or remove the link", path=entry.path)
-                if entry.is_dir():
-                    pending.append(entry.path)
-                elif not entry.is_file():
-                    raise InputError("is neither a file nor a folder; remove it", path=entry.path)
+    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device. A folder from someone else can hold links to files
+    of this machine: reading through them would disclose these files, and writing through them would change them. The folder itself may be reached
+    through a link: the user has named it."""
+    for path, folders, files in os.walk(folder):
+        for entry in (Path(path, name) for name in (*folders, *files)):
+            if entry.is_symlink():
+                problem = "is a link; a run's, a submission's or a model's folder holds only files and folders"
+                raise InputError(f"{problem}: put the file itself there, or remove the link", path=entry)
+            if not entry.is_file() and not entry.is_dir():
+                raise InputError("is neither a file nor a folder; remove it", path=entry)
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open a file to read its bytes. Raises InputError if it is a folder, a pipe or a device, and OSError as `open` does.
-
-    A pipe without a writer is not waited for.
-    """
+    """Open a file to read its bytes. Raises InputError if it is a folder, a pipe or a device, and OSError as `open` does. A pipe without a writer
+    is not waited for."""
     file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
@@ -145,12 +137,9 @@ class OpenLines:
 
 @contextmanager
 def open_lines(path: Path, limit: int = LINE_LIMIT, member: str | None = None) -> Iterator[OpenLines]:
-    """The lines of a text file, plain or packed, as bytes, each of at most `limit` bytes. Of a zip they are those of its only file, or of
-    a member. zstd needs pyarrow.
-
-    Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too long, a damaged
-    gzip or zip and one that unpacks to far more than texts do; OSError as `open` does.
-    """
+    """The lines of a text file, plain or packed, as bytes, each of at most `limit` bytes. Of a zip they are those of its only file, or of a
+    member. zstd needs pyarrow. Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too
+    long, a damaged gzip or zip and one that unpacks to far more than texts do; OSError as `open` does."""
     with open_regular(path) as opened:
         file = io.BufferedReader(cast(io.BufferedReader, opened).raw, 2**20)
         packing = next((name for name, starts in PACKINGS.items() if file.peek(4).startswith(starts)), None)
@@ -174,10 +163,8 @@ def _unpacked(path: Path, file: io.BufferedReader, packing: str, member: str | N
 
 
 def _member(path: Path, file: IO[bytes], name: str | None) -> IO[bytes]:
-    """The unpacked content of a file in a zip, of this name, or else of the only one.
-
-    Raises InputError for another number of files, an encrypted one, and a compression other than deflate, whose output no buffer bounds.
-    """
+    """The unpacked content of a file in a zip, of this name, or else of the only one. Raises InputError for another number of files, an encrypted
+    one, and a compression other than deflate, whose output no buffer bounds."""
     try:
         archive = zipfile.ZipFile(file)
         # macOS keeps a file's attributes in `__MACOSX/._NAME`.
@@ -199,15 +186,13 @@ def _member(path: Path, file: IO[bytes], name: str | None) -> IO[bytes]:
 
 
 def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
-    """The content of a JSON file of this form. It may have keys besides those of the form: nothing is known of their values.
+    """The content of a JSON file of this form. It may have keys besides those of the form: nothing is known of their values. Raises InputError if
+    the file is missing, not JSON, or of another form; the message names the key.
 
     Args:
         path: the file.
         form: the type of the content, such as a TypedDict or `dict[str, float]`. Numbers are finite and fit a float.
         remedy: what the user can do about a damaged file.
-
-    Raises:
-        InputError: if the file is missing, not JSON, or of another form; the message names the key.
     """
     try:
         content = read_bytes(path, JSON_LIMIT)
@@ -224,7 +209,7 @@ def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: st
         value = msgspec.json.decode(content)
         if is_deep(value):
             raise RecursionError
-        _check_form(name, value, form, f"; {remedy}")
+        check_form(name, value, form, f"; {remedy}")
         return cast(Content, value)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
@@ -239,7 +224,7 @@ def is_deep(value: object, levels: int = JSON_DEPTH) -> bool:
     return levels == 0 or any(is_deep(item, levels - 1) for item in inner if isinstance(item, dict | list))
 
 
-def _check_form(path: Path | str, content: Any, form: type, remedy: str) -> None:
+def check_form(path: Path | str, content: Any, form: type, remedy: str) -> None:
     """Raise InputError, which names the key and the remedy, if the content of a file is not of this form."""
     try:
         msgspec.convert(content, form)
@@ -277,16 +262,14 @@ def _wrong_key(content: Any, node: dict[Any, Any], form: type) -> Any:
 
 
 def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "torch.device | str" = "cpu") -> Content:
-    """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs.
+    """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs. Raises InputError if the file
+    does not exist, is damaged, or of another form.
 
     Args:
         path: the file.
         form: the type of the content, a TypedDict in which tensors are `Any`. Keys that it does not have are kept.
         remedy: what the user can do, after a comma or a semicolon.
         device: where tensors are put.
-
-    Raises:
-        InputError: if the file does not exist, is damaged, or of another form.
     """
     import torch
 
@@ -302,7 +285,7 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
     except Exception as error:  # a damaged pickle raises errors of many kinds
         reason = without_advice(str(error)).partition("\n")[0] or "it ends too early"
         raise InputError(f"not a checkpoint that can be read: {reason}{remedy}", path=path) from None
-    _check_form(path, content, form, remedy)
+    check_form(path, content, form, remedy)
     return cast(Content, content)
 
 
@@ -344,11 +327,9 @@ def is_inside(name: str) -> bool:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of a file or folder below a folder of files from others, the name of which `is_inside`.
-
-    Raises InputError if a link leads out of the folder: it would show or change files of this machine that its owner does not expect. The folder
-    itself may be reached through a link: the user has named it.
-    """
+    """The path of a file or folder below a folder of files from others, the name of which `is_inside`. Raises InputError if a link leads out of
+    the folder: it would show or change files of this machine that its owner does not expect. The folder itself may be reached through a link: the
+    user has named it."""
     path = folder / name
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         problem = f"a link leads out of {folder}, and no data from others may do that"

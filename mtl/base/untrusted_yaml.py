@@ -4,25 +4,22 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import read_bytes
+from mtl.base.untrusted import check_form, read_bytes
 
 YAML_LIMIT = 2**24  # bytes of a YAML file
 YAML_DEPTH = 50  # levels; libyaml's composer recurses in C, and 50,000 levels end the process
 
 
 def read_yaml(path: Path) -> dict[Any, Any]:
-    """The keys and values of a YAML file. Nothing in it is evaluated.
-
-    Raises InputError if it cannot be read or is not YAML, and for `${`, which OmegaConf would replace by the value of
-    another key or of an environment variable.
-    """
+    """The keys and values of a YAML file. Nothing in it is evaluated. Raises InputError if it cannot be read or is not YAML, and for `${`, which
+    OmegaConf would replace by the value of another key or of an environment variable."""
     with _yaml_errors(path):
         # OmegaConf's loader is yaml's safe loader, but it also reads 1e-4 as a number.
         content = OmegaConf.to_container(OmegaConf.load(io.StringIO(_checked_text(path))), resolve=False)
@@ -33,44 +30,29 @@ def read_yaml(path: Path) -> dict[Any, Any]:
     return content
 
 
+class _TextLoader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
+    """Reads every key and value as the text that stands there."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        content: dict[Any, Any] = super().construct_mapping(node, deep)
+        if len(content) < len(node.value):
+            raise yaml.constructor.ConstructorError(problem="a key stands twice", problem_mark=node.start_mark)
+        return content
+
+
 def read_yaml_texts(path: Path, most: int) -> dict[str, dict[str, str]]:
-    """The sections of a YAML file, each with keys and values, which are the texts that stand there: yes is "yes", and 1 is "1".
+    """The sections of a YAML file, each with keys and values, which are the texts that stand there: yes is "yes", and 1 is "1". Raises InputError
+    as `read_yaml` does, for a file of another form, and for a key that stands twice.
 
     Args:
         most: how many keys all sections together may have.
-
-    Raises:
-        InputError: as `read_yaml` does, for a file of another form, and for a key that stands twice.
     """
     with _yaml_errors(path):
-        root = yaml.compose(_checked_text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    sections: dict[str, dict[str, str]] = {}
-    for name, section in _items(path, root, "must hold sections of keys and values"):
-        values = sections[name] = {}
-        for key, value in _items(path, section, f"{name}: must hold keys and values"):
-            if not isinstance(value, yaml.ScalarNode):
-                line = value.start_mark.line + 1
-                raise InputError("must be a single value", path=path, line=line, key=f"{name}.{key}")
-            values[key] = value.value
-            most -= 1
-            if most < 0:
-                raise InputError("has too many keys; leave out what is not needed", path=path)
-    return sections
-
-
-def _items(path: Path, node: yaml.Node | None, problem: str) -> Iterator[tuple[str, yaml.Node]]:
-    """The keys of a YAML mapping with their values. Raises InputError: `problem` for another node, and for a key that stands twice."""
-    if not isinstance(node, yaml.MappingNode):
-        raise InputError(problem, path=path, line=node.start_mark.line + 1 if node else 1)
-    seen = set[str]()
-    for key, value in node.value:
-        line = key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode):
-            raise InputError("a key must be a single value", path=path, line=line)
-        if key.value in seen:
-            raise InputError("the key stands twice", path=path, line=line, key=key.value)
-        seen.add(key.value)
-        yield key.value, value
+        content = yaml.load(_checked_text(path), Loader=_TextLoader)
+    if isinstance(content, dict) and sum(len(part) for part in content.values() if isinstance(part, dict)) > most:
+        raise InputError("has too many keys; leave out what is not needed", path=path)
+    check_form(path, content, dict[str, dict[str, str]], "; it holds sections of keys and values")
+    return cast(dict[str, dict[str, str]], content)
 
 
 @contextmanager

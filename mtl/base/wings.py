@@ -12,94 +12,71 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mtl.base.lazy import resolve
-
 PACKAGE = Path(__file__).parent.parent
 Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
 class Importer:
-    """Files of predictions that a wing turns into runs.
+    """Files of predictions that a wing turns into runs."""
 
-    Args:
-        help: which files, for the help of `mtl import`.
-        takes: whether a path is such a file, by its name.
-        jobs: called with the name of the run, the paths and the settings. In its context, the jobs can be run; its second value is what
-            the user should know, one line each.
-    """
-
-    help: str
-    takes: Callable[[Path], bool]
+    help: str  # which files, for the help of `mtl import`
+    takes: Callable[[Path], bool]  # whether a path is such a file, by its name
+    # Called with the name of the run, the paths and the settings. In its context, the jobs can be run; its second value is what the user should
+    # know, one line each.
     jobs: Callable[..., AbstractContextManager[tuple[list[Any], list[str]]]]
 
 
 @dataclass(frozen=True)
 class Boards:
-    """Leaderboards that a wing adds to the report.
+    """Leaderboards that a wing adds to the report."""
 
-    Args:
-        find: called with a folder; returns the leaderboards (`mtl.reports.board.Leaderboard`) of what lies below it.
-        file: the name of a file with their scores.
-        render: returns the content of that file for the leaderboards.
-    """
-
+    # Called with a folder; returns the leaderboards (`mtl.reports.board.Leaderboard`) of what lies below it.
     find: Callable[[Path], list[Any]]
-    file: str
-    render: Callable[[list[Any]], str]
+    file: str  # the name of a file with their scores
+    render: Callable[[list[Any]], str]  # returns the content of that file for the leaderboards
 
 
 @dataclass(frozen=True)
 class Trainings:
-    """Trainings of word vectors.
+    """Trainings of word vectors."""
 
-    Args:
-        extras: by the kind of embeddings that can be trained, the extra with the packages that its training needs.
-        train_recipe: called with a recipe (`mtl.embedders.recipes.Recipe`), a suite, its folder of data, the share of held-out rows, a path
-            and a device; trains the vectors at the path on the suite's training text, unless another process has done so.
-        add_command: adds `mtl embeddings train`; gets the actions of `mtl embeddings`.
-    """
-
+    # By the kind of embeddings that can be trained, the extra with the packages that its training needs.
     extras: Mapping[str, str]
+    # Called with a recipe (`mtl.embedders.recipes.Recipe`), a suite, its folder of data, the share of held-out rows, a path and a device; trains
+    # the vectors at the path on the suite's training text, unless another process has done so.
     train_recipe: Callable[..., None]
-    add_command: Callable[[Any], None]
+    add_command: Callable[[Any], None]  # adds `mtl embeddings train`; gets the actions of `mtl embeddings`
 
 
 @dataclass(frozen=True)
 class Wing:
-    """What a wing adds. Everything here is imported when it is first used (`mtl.base.lazy`).
+    """What a wing adds. Everything here is imported when it is first used (`lazy`)."""
 
-    Args:
-        commands: adds its commands to the command line; gets what `mtl.api.commands.add_commands` gets.
-        names: what it adds to `import mtl`, each as "module:name".
-        boards: its leaderboards in a report.
-        notes: notes on the tests of a leaderboard of runs; called with its columns, its rows, their tests and its scale.
-        importers: files that `mtl import` takes.
-        fetch_copy: writes a task's files from its copy on the Hugging Face Hub; called with the task, the source and the data folder.
-        trainings: of word vectors.
-        own_body: called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that
-            was trained on the texts, after training it if it is not there.
-        engines: further ways to execute units of work (`mtl.jobs.engines`), as `methods`.
-        methods: further methods (`mtl.methods.method.MethodKind`), by name, each as "module:name".
-        target_kinds: further kinds of targets (`mtl.tasks.target_kind.TargetKind`), as `methods`.
-        metrics: further metrics (`mtl.tasks.metrics.Metric`), as `methods`.
-        vector_sources: further sources of vectors for the method `static`, as `methods`; called with `static.path` and `max_length`.
-        extras: by extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
-    """
-
+    # Adds its commands to the command line; gets what `mtl.api.commands.add_commands` gets.
     commands: Callable[[Any], None] | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
-    boards: Boards | None = None
+    names: Mapping[str, str] = field(default_factory=dict)  # what it adds to `import mtl`, each as "module:name"
+    boards: Boards | None = None  # its leaderboards in a report
+    # Notes on the tests of a leaderboard of runs; called with its columns, its rows, their tests and its scale.
     notes: Callable[..., list[str]] | None = None
-    importers: tuple[Importer, ...] = ()
+    importers: tuple[Importer, ...] = ()  # files that `mtl import` takes
+    # Writes a task's files from its copy on the Hugging Face Hub; called with the task, the source and the data folder.
     fetch_copy: Callable[..., None] | None = None
-    trainings: Trainings | None = None
+    trainings: Trainings | None = None  # of word vectors
+    # Called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that was trained on the
+    # texts, after training it if it is not there.
     own_body: Callable[..., Path] | None = None
+    # Further ways to execute units of work (`mtl.jobs.engines`), as `methods`.
     engines: Mapping[str, str] = field(default_factory=dict)
+    # Further methods (`mtl.methods.method.MethodKind`), by name, each as "module:name".
     methods: Mapping[str, str] = field(default_factory=dict)
+    # Further kinds of targets (`mtl.tasks.target_kind.TargetKind`), as `methods`.
     target_kinds: Mapping[str, str] = field(default_factory=dict)
+    # Further sources of vectors for the method `static`, as `methods`; called with `static.path` and `max_length`.
     vector_sources: Mapping[str, str] = field(default_factory=dict)
+    # Further metrics (`mtl.tasks.metrics.Metric`), as `methods`.
     metrics: Mapping[str, str] = field(default_factory=dict)
+    # By extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -127,3 +104,22 @@ class Registry(UserDict[str, Entry]):
 def trainings() -> Trainings | None:
     """The trainings of word vectors; None without the wing that has them."""
     return next((wing.trainings for wing in wings() if wing.trainings), None)
+
+
+def resolve(name: str) -> Any:
+    """Import what a name such as "mtl.methods.lstm.two_stages:TwoStages" stands for."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def lazy(name: str) -> Callable[..., Any]:
+    """A function that imports another one when it is called, and calls it.
+
+    Args:
+        name: where the function or class is, as in `resolve`.
+    """
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return resolve(name)(*arguments, **named)
+
+    return call

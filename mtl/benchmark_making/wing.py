@@ -1,7 +1,6 @@
 """What benchmark making adds to the core."""
 
-from mtl.base.lazy import lazy
-from mtl.base.wings import Importer, Wing
+from mtl.base.wings import Importer, Wing, lazy
 
 SUITES = "mtl.benchmark_making.suites"
 

@@ -25,19 +25,12 @@ FURTHER = re.compile(r"(\d+)([-.])(\d+)")  # the number of a word for several to
 
 @dataclass
 class Sentence:
-    """The tokens of a sentence.
+    """The tokens of a sentence."""
 
-    Args:
-        document: the id or the number of its document; empty: none has begun.
-        text: as the comment before it says; empty: none says it.
-        line: the first one with a token; 0: there is none.
-        rows: the cells of each token.
-    """
-
-    document: str = ""
-    text: str = ""
-    line: int = 0
-    rows: list[list[str]] = field(default_factory=list)
+    document: str = ""  # the id or the number of its document; empty: none has begun
+    text: str = ""  # as the comment before it says; empty: none says it
+    line: int = 0  # the first one with a token; 0: there is none
+    rows: list[list[str]] = field(default_factory=list)  # the cells of each token
 
 
 def conll_columns(width: int, header: Sequence[str] | None) -> Sequence[str]:
@@ -46,13 +39,11 @@ def conll_columns(width: int, header: Sequence[str] | None) -> Sequence[str]:
 
 
 def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[Sentence]:
-    """The sentences of a file with these lines, which have no ends, one by one.
+    """The sentences of a file with these lines, which have no ends, one by one. Raises InputError, which names the file and the line, for a line
+    with another number of cells, and a file without tokens.
 
     Args:
         width: the number of cells of each line; None: as many as the first token has.
-
-    Raises:
-        InputError: which names the file and the line, for a line with another number of cells, and a file without tokens.
     """
     lines, first = _peeked(lines)
     if first is None:

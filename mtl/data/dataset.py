@@ -23,10 +23,8 @@ INPUT_ARRAYS = ("overlap", "teacher", "base")  # the arrays of a split, (inputs,
 
 @dataclass(frozen=True)
 class Split:
-    """The rows of one task in one split. A row has one model input; in a choice, it has one for each candidate.
-
-    An array is None where the task has no such thing, or no head reads it.
-    """
+    """The rows of one task in one split. A row has one model input; in a choice, it has one for each candidate. An array is None where the task
+    has no such thing, or no head reads it."""
 
     texts: np.ndarray  # int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair
     targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known
@@ -74,10 +72,8 @@ class Split:
 
 
 def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """For each model input of a choice, the number of the first input of its row with the same texts, int64 (inputs,).
-
-    Arguments are as in `Split`. Equal candidates have equal outputs up to rounding, which must not decide between them.
-    """
+    """For each model input of a choice, the number of the first input of its row with the same texts, int64 (inputs,). Arguments are as in
+    `Split`. Equal candidates have equal outputs up to rounding, which must not decide between them."""
     keyed = np.column_stack([np.repeat(np.arange(len(sizes)), sizes), texts])
     _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
     firsts: np.ndarray = first[inverse.ravel()]
@@ -91,10 +87,8 @@ def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np
 
 
 def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
-    """The rows of a choice with two of their candidates: the right one and a random wrong one, in their order in the row.
-
-    A row with one candidate keeps it. All rows must have a target.
-    """
+    """The rows of a choice with two of their candidates: the right one and a random wrong one, in their order in the row. A row with one candidate
+    keeps it. All rows must have a target."""
     assert split.sizes is not None
     starts = np.cumsum(split.sizes) - split.sizes
     right = split.targets.astype(np.int64)
@@ -180,14 +174,11 @@ def load_dataset(
     held_out: float,
     lines: Mapping[str, Sequence[int]] | None = None,
 ) -> Dataset:
-    """Read these tasks of the suite.
+    """Read these tasks of the suite. Raises InputError for files that are missing or not valid.
 
     Args:
         held_out: the share of the training rows to hold out where a task has no dev file.
         lines: by task id, the lines of the rows to score the task on; None, or a task that is not named: all rows.
-
-    Raises:
-        InputError: for files that are missing or not valid.
     """
     check_present(suite, tasks, data_dir)
     read = [read_task(task, data_dir, held_out) for task in tasks]
@@ -212,17 +203,14 @@ def present_tasks(suite: Suite, data_dir: Path) -> list[Task]:
 
 
 def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
-    """The distinct texts of the training rows of these tasks, or of all tasks that have their files, without held-out rows.
-
-    Raises InputError for files that are missing or not valid, and if no task has training rows.
-    """
+    """The distinct texts of the training rows of these tasks, or of all tasks that have their files, without held-out rows. Raises InputError for
+    files that are missing or not valid, and if no task has training rows."""
     if tasks is None:
         tasks = present_tasks(suite, data_dir)
     dataset = load_dataset(suite, tasks or list(suite.tasks.values()), data_dir, held_out)
     if not dataset.trained_tasks:
-        raise InputError(
-            f"has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}", path=data_dir
-        )
+        problem = f"has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}"
+        raise InputError(problem, path=data_dir)
     return [dataset.texts[number] for number in dataset.distinct_texts("train").tolist()]
 
 

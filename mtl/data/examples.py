@@ -93,10 +93,8 @@ def make_example(task: Task, row: Row, line: int = 0) -> Example:
 
 
 def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tuple[Span, ...]:
-    """The spans of a row with these texts, from start and stop of each span, in the order of `Task.marked`.
-
-    Raises ValueError, which names the span's column, for a span that is not within its text.
-    """
+    """The spans of a row with these texts, from start and stop of each span, in the order of `Task.marked`. Raises ValueError, which names the
+    span's column, for a span that is not within its text."""
     spans = []
     for (side, column), span in zip(task.marked, ends, strict=True):
         if not isinstance(span, list | tuple) or len(span) != 2 or not all(type(end) is int for end in span):
@@ -117,12 +115,9 @@ def span_texts(task: Task, texts: Sequence[str], spans: Sequence[Span]) -> tuple
 
 
 def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout | None = None) -> list[Example]:
-    """All rows of a task's file, with targets, groups and further columns, or only with texts and spans.
-
-    `layout` says how the file is read; None: as any file with rows of the task. A span must mark what stands in the column `text` beside
-    it, if there is one: `pronoun.text` beside `pronoun.location`. Raises InputError as `mtl.data.records.read_records` does, and for a
-    span or a target that is not valid, with its line.
-    """
+    """All rows of a task's file, with targets, groups and further columns, or only with texts and spans. `layout` says how the file is read; None:
+    as any file with rows of the task. A span must mark what stands in the column `text` beside it, if there is one: `pronoun.text` beside
+    `pronoun.location`. Raises InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line."""
     layout = layout or task.plain_layout
     words, columns = _words_columns(task, path, layout), task.read_columns(targets)
     kind, typed = target_kind(task), is_typed(path, layout)
@@ -233,10 +228,8 @@ def _check_words(task: Task, example: Example, words: Mapping[str, Value | None]
 
 
 def _span(column: str, text: str, cells: Sequence[Value], typed: bool) -> tuple[Value, Value]:
-    """Start and stop of a span: what its two columns hold, or what follows from the words and their place in them.
-
-    Raises ValueError, which names the column, if the words do not stand at this place.
-    """
+    """Start and stop of a span: what its two columns hold, or what follows from the words and their place in them. Raises ValueError, which names
+    the column, if the words do not stand at this place."""
     first, second = cells if typed else map(span_end, cells)
     match = COUNTED.search(column)
     if match is None:

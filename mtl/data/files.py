@@ -28,19 +28,14 @@ def numbered(path: Path) -> list[Path]:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a UTF-8 file without their ends. Raises InputError for a file that cannot be read, and with the line that is not UTF-8.
-
-    A line ends with a line feed, or with a carriage return and a line feed; no other character ends one.
-    """
+    """The lines of a UTF-8 file without their ends. Raises InputError for a file that cannot be read, and with the line that is not UTF-8. A line
+    ends with a line feed, or with a carriage return and a line feed; no other character ends one."""
     return split_lines(read_bytes(path), str(path))
 
 
 def unpacked_lines(path: Path, member: str | None = None) -> Iterator[bytes]:
-    """The lines of a data file with their ends, unpacked if it is packed.
-
-    Raises InputError for what is no file, what is in the place of data (a pointer of Git LFS, a page of HTML), and for more than
-    FILE_LIMIT bytes or MOST_LINES lines, before memory holds them.
-    """
+    """The lines of a data file with their ends, unpacked if it is packed. Raises InputError for what is no file, what is in the place of data (a
+    pointer of Git LFS, a page of HTML), and for more than FILE_LIMIT bytes or MOST_LINES lines, before memory holds them."""
     try:
         with open_lines(path, LINE_LIMIT, member) as lines:
             for line in lines:
@@ -74,10 +69,8 @@ def declared_encoding(head: bytes) -> str:
 
 
 def data_lines(path: Path, member: str | None, encoding: str | None) -> Iterator[str]:
-    """The lines of a data file as text, with their ends and without a byte order mark. Raises InputError, also with the line that is not text.
-
-    A line ends with a line feed, or with a carriage return and a line feed; no other character ends one.
-    """
+    """The lines of a data file as text, with their ends and without a byte order mark. Raises InputError, also with the line that is not text. A
+    line ends with a line feed, or with a carriage return and a line feed; no other character ends one."""
     lines = unpacked_lines(path, member)
     first = next(lines, b"")
     encoding = encoding or declared_encoding(first)
@@ -100,10 +93,8 @@ def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
 
 
 def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LINES) -> list[str]:
-    """The lines of a UTF-8 file's content, which `before` lines precede, without their ends.
-
-    Raises InputError with the line that is not UTF-8, and for more than `most` lines, before they take memory.
-    """
+    """The lines of a UTF-8 file's content, which `before` lines precede, without their ends. Raises InputError with the line that is not UTF-8,
+    and for more than `most` lines, before they take memory."""
     if content.count(b"\n") > most or (content.count(b"\n") == most and not content.endswith(b"\n")):
         raise InputError(f"has more than {most:,} lines; leave out those that are not needed", path=name)
     lines = decode(content, name, before).split("\n")
@@ -120,9 +111,8 @@ def decode(content: bytes, name: str, before: int = 0) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = before + content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8", path=name, line=line
-        ) from None
+        problem = f"not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8"
+        raise InputError(problem, path=name, line=line) from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -130,9 +120,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size > FILE_LIMIT:
-                raise InputError(
-                    f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed", path=path
-                )
+                problem = f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed"
+                raise InputError(problem, path=path)
             return file.read()
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None

@@ -46,14 +46,12 @@ def parse_row(path: Path | str, number: int, line: str) -> Row:
 
 
 def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Row]]:
-    """The rows of a .json file, each with the line that it begins on. In SQuAD's form, it is the number of the question, from 1.
+    """The rows of a .json file, each with the line that it begins on. In SQuAD's form, it is the number of the question, from 1. Raises InputError
+    for what is not JSON, a part that is not there, and a value that holds no rows.
 
     Args:
         text: the whole file: rows of a list can only be told apart in it.
         part: the key whose value holds the rows, with dots between nested keys; None: the whole value does.
-
-    Raises:
-        InputError: for what is not JSON, a part that is not there, and a value that holds no rows.
     """
     document = JsonText(path, text)
     start = document.start(0)

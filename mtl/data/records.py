@@ -9,16 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import (
-    LIST,
-    Value,
-    listed,
-    names_in,
-    nullable_value,
-    optional_value,
-    parquet_names,
-    value_of,
-)
+from mtl.data.columns import LIST, Value, listed, names_in, nullable_value, optional_value, parquet_names, value_of
 from mtl.data.rows import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
 from mtl.tasks.task import NUMBERED, Layout
 
@@ -30,11 +21,8 @@ Lookup = Callable[[object, str], Any]  # a nested row, a column's name -> its va
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: where it stands in its file, and the values of the columns asked for, in that order.
-
-    `line` is the line in a text file on which the row begins; a header is line 1. In a parquet file, and in
-    SQuAD's form of JSON, it is the number of the row, from 1.
-    """
+    """One row: where it stands in its file, and the values of the columns asked for, in that order. `line` is the line in a text file on which the
+    row begins; a header is line 1. In a parquet file, and in SQuAD's form of JSON, it is the number of the row, from 1."""
 
     line: int
     values: tuple[Value, ...]
@@ -52,16 +40,14 @@ def read_records(
     layout: Layout = PLAIN,
     nullable: Sequence[str] = (),
 ) -> list[Record]:
-    """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
+    """All rows of a file, none dropped, with the values of these columns, and then those of optional columns. Raises InputError, which names the
+    file and the line: for an unknown suffix, a file that cannot be read or is damaged, a missing column or value, a row with too few or too many
+    cells, and a file with no rows.
 
     Args:
         optional: further columns that the file has; the value is None where a row of objects has no text or number there.
         layout: how the file is read.
         nullable: those of the columns whose value is None where a row of objects has null.
-
-    Raises:
-        InputError: which names the file and the line: for an unknown suffix, a file that cannot be read or is damaged,
-            a missing column or value, a row with too few or too many cells, and a file with no rows.
     """
     may_lack = set(optional) - set(columns)
 
@@ -74,10 +60,8 @@ def read_records(
 
 
 def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | None]]:
-    """The values of each column that holds texts or numbers, by the column's name; None where a row has no such value.
-
-    Lists are left out, and columns that share a name. Errors are as in `read_records`, except for missing values.
-    """
+    """The values of each column that holds texts or numbers, by the column's name; None where a row has no such value. Lists are left out, and
+    columns that share a name. Errors are as in `read_records`, except for missing values."""
     names = column_names(path, layout)
     columns = [name for name, count in Counter(names).items() if not name.endswith(LIST) and count == 1]
     records = _read(path, columns, optional_value, layout)
@@ -85,10 +69,8 @@ def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | No
 
 
 def column_names(path: Path, layout: Layout = PLAIN) -> list[str]:
-    """The names of a file's columns in their order. Errors are as in `read_records`.
-
-    A file of objects has the columns of its first 100 rows, without those that are null in all of them.
-    """
+    """The names of a file's columns in their order. Errors are as in `read_records`. A file of objects has the columns of its first 100 rows,
+    without those that are null in all of them."""
     if form_of(path, layout) in TABLES and layout.beside is None:
         return list(read_table(path, layout)[0])
     if form_of(path, layout) == "parquet" and layout.beside is None:
@@ -120,9 +102,8 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
         if column not in counts:
             raise InputError(_no_column(path, column, header, layout), path=path, line=1)
         if counts[column] > 1:
-            raise InputError(
-                f"column {column!r} stands more than once in the header; rename the others", path=path, line=1
-            )
+            problem = f"column {column!r} stands more than once in the header; rename the others"
+            raise InputError(problem, path=path, line=1)
     places = {column: number for number, column in enumerate(header)}
     positions = [places[column] for column in columns]
     place = None if name is None else places[name]

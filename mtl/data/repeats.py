@@ -15,10 +15,8 @@ LEAST = 50  # rows: fewer new ones choose worse than all rows do
 
 
 def unordered(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
-    """A row's texts without the order that has no meaning: of the two texts of a pair, and of a choice's candidates.
-
-    The order of three or more texts has one: in an analogy, it says what is asked.
-    """
+    """A row's texts without the order that has no meaning: of the two texts of a pair, and of a choice's candidates. The order of three or more
+    texts has one: in an analogy, it says what is asked."""
     return tuple(texts) if task.candidates is None and len(texts) > 2 else tuple(sorted(texts))
 
 

@@ -55,11 +55,8 @@ def form_of(path: Path, layout: Layout = PLAIN) -> str:
 def stream_rows(
     path: Path, layout: Layout = PLAIN, columns: Sequence[str] | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a file one by one, each with its line: cells as {column: text}, and objects as they are.
-
-    Memory holds one row, or the text of a .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises
-    InputError as `read_records`.
-    """
+    """The rows of a file one by one, each with its line: cells as {column: text}, and objects as they are. Memory holds one row, or the text of a
+    .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises InputError as `read_records`."""
     if layout.part == NUMBERED:
         return _numbered_rows(path, replace(layout, part=None), columns)
     name, value = value_part(path, layout)
@@ -81,10 +78,8 @@ def _numbered_rows(path: Path, layout: Layout, columns: Sequence[str] | None) ->
 
 
 def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tuple[int, list[str]]]]:
-    """The names of the columns of a table, and its rows, whose cells are as many.
-
-    Its first row names the columns, unless it names none of the layout's header: then these are the columns.
-    """
+    """The names of the columns of a table, and its rows, whose cells are as many. Its first row names the columns, unless it names none of the
+    layout's header: then these are the columns."""
     separator, is_quoted = separator_of(path, layout)
     rows = _quoted_rows(path, layout, separator) if is_quoted else _plain_rows(path, layout, separator)
     line, first = next(rows, (1, list[str]()))
@@ -179,18 +174,15 @@ def member_of(path: Path, layout: Layout) -> tuple[str | None, str | None]:
 
 
 def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
-    """The column and the value that a part COLUMN=VALUE names; None without such a part.
-
-    Raises InputError for another part, which only the objects of .json files have.
-    """
+    """The column and the value that a part COLUMN=VALUE names; None without such a part. Raises InputError for another part, which only the
+    objects of .json files have."""
     part = member_of(path, layout)[1]
     name, equals, value = (part or "").partition("=")
     if part is None or (not equals and form_of(path, layout) == "json"):
         return None, ""
     if not equals:
-        raise InputError(
-            f"has no part {part!r}; a part of it is COLUMN=VALUE, as in {path.name}#split=train", path=path
-        )
+        problem = f"has no part {part!r}; a part of it is COLUMN=VALUE, as in {path.name}#split=train"
+        raise InputError(problem, path=path)
     return name, value
 
 
@@ -265,9 +257,8 @@ def _with_lines(path: Path, layout: Layout, rows: Iterator[tuple[int, Any]]) -> 
     for number, (row, line) in enumerate(zip_longest(rows, _lines(beside, Layout(reading=layout.reading))), start=1):
         if row is None or line is None:
             longer, shorter = (beside, path) if row is None else (path, beside)
-            raise InputError(
-                f"has more rows than {shorter.name}, which ends after {number - 1:,}", path=longer, line=number
-            )
+            problem = f"has more rows than {shorter.name}, which ends after {number - 1:,}"
+            raise InputError(problem, path=longer, line=number)
         if name in row[1]:
             raise InputError(f"column {name!r} stands in {beside.name}, too", path=path)
         yield row[0], {**row[1], name: line}

@@ -51,11 +51,8 @@ def scored_file(task: Task, data_dir: Path) -> Path:
 
 
 def read_key(path: Path, suite: Suite, data_dir: Path) -> Key:
-    """The content of a key file, which is not trusted.
-
-    Raises InputError, which names the file and the key, if it is damaged or not of this suite, if a task is scored on another split, and
-    if a data file is not the one that the sample was drawn from.
-    """
+    """The content of a key file, which is not trusted. Raises InputError, which names the file and the key, if it is damaged or not of this suite,
+    if a task is scored on another split, and if a data file is not the one that the sample was drawn from."""
     remedy = "name the key.json that mtl annotate wrote"
     try:
         key = read_json(path, Key, remedy)
@@ -80,10 +77,8 @@ def read_key(path: Path, suite: Suite, data_dir: Path) -> Key:
 
 
 def take_sample(part: TaskExamples, lines: Sequence[int]) -> tuple[TaskExamples, RowSample]:
-    """A task with only those of the rows that score it that stand on these lines of their file; the rows of other splits stay.
-
-    Raises InputError for a line that has no such row, or that is named twice.
-    """
+    """A task with only those of the rows that score it that stand on these lines of their file; the rows of other splits stay. Raises InputError
+    for a line that has no such row, or that is named twice."""
     split, wanted = part.task.scored_split, set(lines)
     key = f"imported.rows.{part.task.id}"
     positions = [number for number, example in enumerate(part.rows[split]) if example.line in wanted]

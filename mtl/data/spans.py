@@ -28,11 +28,8 @@ logger = logging.getLogger("mtl")
 def with_token_spans(
     dataset: Dataset, texts: TokenizedTexts, language: str, max_length: int, boundary_words: bool = False
 ) -> tuple[Dataset, TokenizedTexts]:
-    """The dataset with the token spans of its splits, and its texts as an encoder reads them.
-
-    A text that is cut around spans is added to both as a new text. Warnings count the texts that are cut and the spans without a
-    token. The arguments are as in `SpanPlacer`.
-    """
+    """The dataset with the token spans of its splits, and its texts as an encoder reads them. A text that is cut around spans is added to both as
+    a new text. Warnings count the texts that are cut and the spans without a token. The arguments are as in `SpanPlacer`."""
     placer = SpanPlacer(texts, dataset.texts, language, max_length, boundary_words)
     splits = {
         task.id: {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
@@ -44,11 +41,8 @@ def with_token_spans(
 
 
 class SpanPlacer:
-    """Finds the tokens of spans, and cuts long texts around their spans.
-
-    A text that is cut becomes a new text, because other rows may read the same text around other spans. The numbers of new texts follow
-    those of the existing ones.
-    """
+    """Finds the tokens of spans, and cuts long texts around their spans. A text that is cut becomes a new text, because other rows may read the
+    same text around other spans. The numbers of new texts follow those of the existing ones."""
 
     def __init__(
         self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
@@ -200,11 +194,9 @@ def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, in
 
 
 def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
-    """The indices of the `most` tokens of a text that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2).
-
-    Of tokens within spans, those near the start of their span are preferred, so that a long span does not displace another one. Of
-    other tokens that are equally near, the earlier ones are preferred.
-    """
+    """The indices of the `most` tokens of a text that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2). Of tokens
+    within spans, those near the start of their span are preferred, so that a long span does not displace another one. Of other tokens that are
+    equally near, the earlier ones are preferred."""
     tokens = np.arange(count)
     start, stop = spans[:, :1], spans[:, 1:]
     apart = np.maximum(np.maximum(start - tokens, tokens - (stop - 1)), 0).min(axis=0)

@@ -22,10 +22,8 @@ Node = TypeVar("Node", str, tuple[int, str])
 
 @dataclass(frozen=True)
 class TaskExamples:
-    """A task's rows by split, and the lines of the train file held out as dev, if any.
-
-    A task that another task's head answers has no "train" rows, and "dev" rows only if it has a dev file. "test" may be missing.
-    """
+    """A task's rows by split, and the lines of the train file held out as dev, if any. A task that another task's head answers has no "train"
+    rows, and "dev" rows only if it has a dev file. "test" may be missing."""
 
     task: Task
     rows: dict[str, list[Example]]
@@ -33,10 +31,8 @@ class TaskExamples:
 
 
 def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
-    """Read a task's files, and hold out a share of the training rows if there is no dev file.
-
-    Raises InputError as `mtl.data.examples.read_examples` does.
-    """
+    """Read a task's files, and hold out a share of the training rows if there is no dev file. Raises InputError as
+    `mtl.data.examples.read_examples` does."""
     rows = {}
     for split in SPLITS:
         if path := task.path(split, data_dir):
@@ -46,27 +42,22 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
         rows["train"], rows["dev"] = hold_out(task, rows["train"], share)
         held_out = [example.line for example in rows["dev"]]
         if not rows["train"] or not rows["dev"]:
-            raise InputError(
-                f"too few groups of rows to hold out {share:.0%} for validation", path=task.path("train", data_dir)
-            )
+            problem = f"too few groups of rows to hold out {share:.0%} for validation"
+            raise InputError(problem, path=task.path("train", data_dir))
     return TaskExamples(task, rows, held_out)
 
 
 def read_split(task: Task, path: Path, split: str, layout: Layout | None = None) -> list[Example]:
-    """All rows of a split's file, with their targets and groups. If no scores are on test, only the texts of a test file are read.
-
-    Raises InputError as `read_examples` does.
-    """
+    """All rows of a split's file, with their targets and groups. If no scores are on test, only the texts of a test file are read. Raises
+    InputError as `read_examples` does."""
     rows = read_examples(task, path, task.has_targets(split), layout)
     return rows if task.same_source is None or not task.has_targets(split) else _grouped_by_source(task, rows)
 
 
 def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
-    """The rows of a pair task, grouped by the source of their first text.
-
-    The two texts of a pair with the label `same_source` have the same source. The connected components of these pairs are the
-    sources. In KLEJ's PSC they are the news articles by which the official split was made (KLEJ, section 3.6).
-    """
+    """The rows of a pair task, grouped by the source of their first text. The two texts of a pair with the label `same_source` have the same
+    source. The connected components of these pairs are the sources. In KLEJ's PSC they are the news articles by which the official split was made
+    (KLEJ, section 3.6)."""
     kind = target_kind(task)
     sides = [(side, text) for example in examples for side, text in enumerate(example.texts)]
     pairs = [
@@ -95,12 +86,9 @@ def _smallest_connected(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]
 
 
 def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
-    """Training rows and held-out rows, both in file order.
-
-    Rows of one group (`Example.group`) stay on one side, and so do rows with the same texts. The held-out rows keep the
-    labels' proportions as far as groups allow. The choice depends on a hash of the groups' names, not on a seed: every seed
-    has the same held-out rows, and adding rows changes few of them.
-    """
+    """Training rows and held-out rows, both in file order. Rows of one group (`Example.group`) stay on one side, and so do rows with the same
+    texts. The held-out rows keep the labels' proportions as far as groups allow. The choice depends on a hash of the groups' names, not on a seed:
+    every seed has the same held-out rows, and adding rows changes few of them."""
     groups = _groups(examples)
     order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
     kind = target_kind(task)
@@ -163,11 +151,9 @@ def _imbalance(held: np.ndarray, wanted: np.ndarray) -> float:
 
 
 def choose_scored(suite: Suite, data_dir: Path) -> Suite:
-    """The suite with each task that is scored on `DEV_OR_TEST` scored on one of them: on dev if the dev file is there.
-
-    Else it is scored on test and has no dev file, so that dev is rows held out of train. Where the suite allows missing files, a task that
-    has others, but not its test file, has no test rows. Everything that reads data takes this suite.
-    """
+    """The suite with each task that is scored on `DEV_OR_TEST` scored on one of them: on dev if the dev file is there. Else it is scored on test
+    and has no dev file, so that dev is rows held out of train. Where the suite allows missing files, a task that has others, but not its test
+    file, has no test rows. Everything that reads data takes this suite."""
     tasks = {}
     for id, task in suite.tasks.items():
         if task.scored == DEV_OR_TEST:

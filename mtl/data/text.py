@@ -1,10 +1,11 @@
-"""Tokenization: the tokenizer, the distinct texts of a suite, and the vocabulary that gives each word an id."""
+"""Texts: the tokenizer, the distinct texts of a suite, the vocabulary that gives each word an id, and long lists block by block."""
 
 import copy
 import hashlib
 import logging
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,14 +15,17 @@ from sacremoses.corpus import NonbreakingPrefixes
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
-from mtl.base.progress import Progress, progress
+from mtl.base.progress import Progress, hidden_progress, progress
 from mtl.base.untrusted import open_lines
 
 UNKNOWN = "<unk>"
 # Stand around each text if `boundary_words` is set, as in jiant. Moses splits < and > from words, so no text contains them.
 BOUNDARIES = ("<SOS>", "<EOS>")
 FORMAT = 1  # version of cached texts; increase it when the file's layout changes, or the tokens of the same texts
+BLOCK = 4096  # texts that are encoded at a time
+
 Tokenizer = Callable[[str], list[str]]
+Encode = Callable[[Sequence[str]], np.ndarray]  # at least one text -> vectors (texts, dim)
 
 logger = logging.getLogger("mtl")
 
@@ -77,11 +81,9 @@ class Vocabulary:
 
 
 class TokenizedTexts:
-    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs.
-
-    `types` are the distinct words; the words of text i are `types[j] for j in tokens[starts[i]:starts[i + 1]]`. `empty`
-    is the number of texts without a token; each of them gets one unknown token. `cut` is the number of texts that were cut.
-    """
+    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs. `types` are the distinct words; the words of text i are
+    `types[j] for j in tokens[starts[i]:starts[i + 1]]`. `empty` is the number of texts without a token; each of them gets one unknown token. `cut`
+    is the number of texts that were cut."""
 
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
         """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens.
@@ -214,10 +216,8 @@ def unpacked_words(packed: np.ndarray) -> list[str]:
 
 
 def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
-    """Yield each line of text files, plain or gzipped, without the white space around it. The progress has the title.
-
-    Raises InputError for a file that cannot be read, and for a line of more than 16 MiB.
-    """
+    """Yield each line of text files, plain or gzipped, without the white space around it. The progress has the title. Raises InputError for a file
+    that cannot be read, and for a line of more than 16 MiB."""
     for path in files:
         try:
             with open_lines(path) as lines, Progress(f"{title} {path}", path.stat().st_size, "B") as bar:
@@ -232,3 +232,25 @@ def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
             raise InputError("no such file", path=path) from None
         except OSError as error:
             raise InputError(f"cannot be read: {error}", path=path) from None
+
+
+def encode_blocks(texts: Sequence[str], encode: Encode, dim: int, progress: bool) -> np.ndarray:
+    """The vectors of these texts, float32 (texts, dim). Raises InputError for one text instead of a list, and for an element that is not a text."""
+    vectors = np.empty((len(texts), dim), dtype=np.float32)
+    with nullcontext() if progress else hidden_progress(), Progress("encoding texts", len(texts), "texts") as bar:
+        for start, block in text_blocks(texts):
+            vectors[start : start + len(block)] = encode(block)
+            bar.advance(len(block))
+    return vectors
+
+
+def text_blocks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Blocks of texts, each with the number of its first one. Raises InputError as `encode_blocks`."""
+    if isinstance(texts, str):
+        raise InputError("encode takes a list of texts, not one text")
+    for start in range(0, len(texts), BLOCK):
+        block = list(texts[start : start + BLOCK])
+        for number, text in enumerate(block, start=start):
+            if not isinstance(text, str):
+                raise InputError(f"encode takes texts; number {number} is of type {type(text).__name__}")
+        yield start, block

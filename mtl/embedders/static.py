@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.lazy import lazy
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, POSITIVE, SIZE
+from mtl.base.wings import lazy
 from mtl.embedders.interface import (
     EmbedderKind,
     EmbeddingsRequest,

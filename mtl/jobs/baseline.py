@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from mtl.base.errors import InputError
-from mtl.base.events import Detail, Scored
 from mtl.base.files import write_json, write_text
-from mtl.base.progress import show, shown_run
+from mtl.base.progress import Detail, Scored, show, shown_run
 from mtl.base.settings.layers import find_suite, flatten_config
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions

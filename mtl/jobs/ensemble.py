@@ -12,41 +12,123 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted
-from mtl.base.progress import Progress
+from mtl.base.files import counted, sha256
+from mtl.base.progress import Progress, hidden_progress
 from mtl.base.untrusted import read_json
-from mtl.data.dataset import first_choices, input_rows
+from mtl.data.dataset import Dataset, first_choices, input_rows
+from mtl.data.examples import Row
 from mtl.jobs.job import Job, load_job
-from mtl.jobs.members import Member
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.methods.thresholds import SHIFTS, chosen_shifts, shift_outputs, shift_text, shifted_outputs
-from mtl.runs.summary import SeedScores, distinct
+from mtl.methods.predictor import Predictor
+from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift_outputs, shift_text, shifted_outputs
+from mtl.runs.folder import RunFolder, finetune_folder
+from mtl.runs.summary import SeedScores, Summary, distinct, read_summary
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+from mtl.training.checkpoints import WEIGHTS
 
 RUNS = "ensemble.runs"
 FORMAT = 1  # increase it when the same members give other predictions
 COPIED = ("suite", "data_dir", "held_out", "tasks")  # settings that an ensemble takes from its first run
 DESCRIBED = ("embeddings", "variant", "architecture", "preset")  # a summary's facts that members may have in common
+BLOCK = 4096  # rows
+MODELS = "*.ckpt"  # the files of a seed's models, in any of its folders
 
 logger = logging.getLogger("mtl")
 
 
+@dataclass(frozen=True)
+class Member:
+    """A finished run whose models are asked: a member of an ensemble, or the teacher of a distilled run."""
+
+    folder: RunFolder
+    key: str  # the setting that names the run, for messages
+
+    @classmethod
+    def open(cls, run: str, key: str) -> "Member":
+        """The run in a folder. Raises InputError for a folder without a finished run."""
+        folder = RunFolder(Path(run))
+        if not folder.summary.exists():
+            raise InputError("is no folder of a finished run", key=key, value=run)
+        return cls(folder, key)
+
+    @cached_property
+    def summary(self) -> Summary:
+        return read_summary(self.folder.summary)
+
+    @cached_property
+    def inputs(self) -> dict[str, str]:
+        return self.folder.read_inputs()
+
+    def check_rows(self, tasks: Sequence[Task], dataset: Dataset, data_dir: Path, held_out: float) -> None:
+        """Raise InputError unless it was trained on the training rows of these tasks: otherwise dev rows may be among its own."""
+        named = str(self.folder.path)
+        for task in tasks:
+            path = task.path("train", data_dir)
+            assert path is not None
+            names = [f"tasks.{task.id}", path.relative_to(data_dir).as_posix()]
+            if any(self.inputs.get(name) != dataset.fingerprints[name] for name in names):
+                raise InputError(f"was trained on other rows of {task.id}", key=self.key, value=named)
+        theirs = self.summary["config"].get("held_out")
+        if theirs != held_out:
+            message = f"was made with held_out={theirs}, and this run has {held_out}: its training rows are others"
+            raise InputError(message, key=self.key, value=named)
+
+    def content(self) -> tuple[object, ...]:
+        """What its outputs follow from: its inputs, its configuration and its models, as plain values."""
+        seeds = map(self.folder.seed, self.summary["seeds"])
+        files = [path for seed in seeds for path in sorted(seed.rglob(MODELS))]
+        return sorted(self.inputs.items()), [sha256(path) for path in (self.folder.config, *files)]
+
+    def outputs(
+        self,
+        seeds: Sequence[int],
+        rows: Mapping[str, Sequence[Row]],
+        tasks: Sequence[Task],
+        accelerator: str,
+        bar: Progress,
+    ) -> Iterator[tuple[Task, np.ndarray]]:
+        """For each of these seeds, each task and the outputs of the seed's model for its rows, float32 (inputs, outputs), as before a threshold
+        was chosen. Raises InputError for a run whose models are not kept.
+
+        Args:
+            rows: by task id.
+            accelerator: as in `trainer.accelerator`.
+            bar: advances by the number of rows.
+        """
+        for seed in seeds:
+            predictor = Predictor.load(self.folder.path, seed, device=accelerator)
+            for task in tasks:
+                parts = []
+                for start in range(0, len(rows[task.id]), BLOCK):
+                    block = rows[task.id][start : start + BLOCK]
+                    with hidden_progress():
+                        parts.append(predictor.model.outputs(task, block))
+                    bar.advance(len(block))
+                head = predictor.suite.tasks[task.answered_by or task.id]
+                yield task, self._without_shift(seed, head, np.concatenate(parts))
+
+    def _without_shift(self, seed: int, head: Task, outputs: np.ndarray) -> np.ndarray:
+        """The outputs before a threshold (`finetune.threshold`) changed them; `head` is the task whose head answers."""
+        folder = finetune_folder(self.folder.seed(seed), head.id)
+        if shifted_outputs(head) and (folder / WEIGHTS["best"]).exists():
+            shift_outputs(outputs, recorded_shifts(folder, head) or {}, sign=-1)
+        return outputs
+
+
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
-    """The job of an ensemble of the finished runs in these folders.
-
-    Its suite, data, held-out rows and tasks are those of the first run, and with `ensemble.by_seed` so are its seeds; `settings` that name
-    others (as in `mtl.jobs.job.load_job`) come first. Dev rows that repeat a training row choose if they chose in one of the runs.
-
-    Raises:
-        InputError: for a folder without a finished run, and bad settings.
-    """
+    """The job of an ensemble of the finished runs in these folders. Its suite, data, held-out rows and tasks are those of the first run, and with
+    `ensemble.by_seed` so are its seeds; `settings` that name others (as in `mtl.jobs.job.load_job`) come first. Dev rows that repeat a training
+    row choose if they chose in one of the runs. Raises InputError for a folder without a finished run, and bad settings."""
     if not runs:
         raise InputError("name the folder of a finished run, or of several", key="RUN")
     configs = [Member.open(run, RUNS).summary["config"] for run in runs]

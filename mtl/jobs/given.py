@@ -32,7 +32,7 @@ class GivenPredictions:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the predictions: that of a folder with these lines as files (`mtl.jobs.imported`)."""
+        """A hash of the predictions: that of a folder with these lines as files (`mtl.jobs.imports`)."""
         sums = {}
         for (id, split), lines in self.lines.items():
             rows = [{PREDICTION: value} for value in lines.values]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.files import listed, write_json
-from mtl.base.lazy import lazy
 from mtl.base.settings.layers import differences
 from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
+from mtl.base.wings import lazy
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.repeats import without_repeats
-from mtl.jobs.imported import fingerprint_name
+from mtl.jobs.imports import fingerprint_name
 from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
@@ -32,7 +32,7 @@ with_unlabelled = lazy("mtl.jobs.unlabelled:with_unlabelled")
 
 # Of the methods that train nothing: what they are made of, other runs or predictions, is known to jobs alone.
 BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
-    "imported": lazy("mtl.jobs.imported:Imported"),
+    "imported": lazy("mtl.jobs.imports:Imported"),
     "ensemble": lazy("mtl.jobs.ensemble:Ensemble"),
 }
 
@@ -40,13 +40,11 @@ logger = logging.getLogger("mtl")
 
 
 def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
-    """Read the data, train the word vectors if they do not exist, and build the method, from caches if they exist.
+    """Read the data, train the word vectors if they do not exist, and build the method, from caches if they exist. Raises InputError for bad data,
+    for vectors that cannot be trained, and for files that the method cannot read.
 
     Args:
         vectors: as `mtl.methods.method.MethodKind.find_inputs` returns.
-
-    Raises:
-        InputError: for bad data, for vectors that cannot be trained, and for files that the method cannot read.
     """
     config, suite, data_dir = job.config, job.suite, job.data_dir
     prepare_machine(config)
@@ -78,10 +76,8 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 
 
 def check_begun(job: Job) -> Summary | None:
-    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished.
-
-    Raises InputError for a folder with another configuration or other inputs, and for weights to be kept that a finished run has not kept.
-    """
+    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished. Raises InputError for a folder
+    with another configuration or other inputs, and for weights to be kept that a finished run has not kept."""
     folder, tasks = job.folder, job.run_tasks
     folder.check(job.config)
     if not job.is_finished:
@@ -102,11 +98,9 @@ def check_begun(job: Job) -> Summary | None:
 
 
 def _check_sources(job: Job) -> None:
-    """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names.
-
-    They are read only if the job names another place than the run, or if the size or time of a file differs from what was noted. If the
-    named files do not exist, nothing is compared.
-    """
+    """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names. They are read only if
+    the job names another place than the run, or if the size or time of a file differs from what was noted. If the named files do not exist,
+    nothing is compared."""
     config, folder, method = job.config, job.folder, METHODS[job.config.method]
     try:
         vectors = method.vectors(config, job.suite)

@@ -2,8 +2,8 @@
 
 from contextlib import AbstractContextManager, nullcontext
 
-from mtl.base.lazy import lazy
 from mtl.base.settings.schema import Config
+from mtl.base.wings import lazy
 from mtl.methods import METHODS
 
 NO_MACHINE = "none, since nothing was computed"

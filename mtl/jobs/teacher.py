@@ -18,8 +18,8 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.data.dataset import Dataset, input_rows
 from mtl.data.examples import Row
+from mtl.jobs.ensemble import Member
 from mtl.jobs.job import Job
-from mtl.jobs.members import Member
 from mtl.methods.method import Teacher
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

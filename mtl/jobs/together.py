@@ -14,8 +14,7 @@ from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
-from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, result_or_error
+from mtl.jobs.engines import ENGINES, Engine, Failures, Needs, Unit, result_or_error
 from mtl.jobs.inputs import check_begun, prepare
 from mtl.jobs.job import Job
 from mtl.jobs.machine import check_precision, exact, precision
@@ -136,11 +135,9 @@ def begin_apart(job: Job) -> Prepared:
 
 
 def run_apart(job: Job, seed: int) -> None:
-    """Run one seed of a run that has begun (`mtl.jobs.baseline.begin`) in a separate process, perhaps on another machine.
-
-    The environment sets how many threads it uses. Raises InputError also if the data, the vectors or the precision are not those that
-    the run was begun with: a machine may have other copies.
-    """
+    """Run one seed of a run that has begun (`mtl.jobs.baseline.begin`) in a separate process, perhaps on another machine. The environment sets how
+    many threads it uses. Raises InputError also if the data, the vectors or the precision are not those that the run was begun with: a machine may
+    have other copies."""
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config = job.config
     unchanged = replace(config, trainer=replace(config.trainer, threads=None))

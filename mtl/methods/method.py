@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from mtl.base.lazy import resolve
 from mtl.base.settings.layers import matches
 from mtl.base.settings.schema import Config
-from mtl.runs.layout import MethodFacts
+from mtl.base.wings import resolve
+from mtl.runs.folder import MethodFacts
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
@@ -175,7 +175,7 @@ class MethodKind(ABC):
         family: the group of its rows in tables (floor, lstm, transformer, …), where `family_of` says no other.
         reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all
             keys that begin with it.
-        builds: what makes the `Method` of a `BuildRequest`, by a name as `mtl.base.lazy.resolve` takes it, since most are slow to import;
+        builds: what makes the `Method` of a `BuildRequest`, by a name as `mtl.base.wings.resolve` takes it, since most are slow to import;
             None: it trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
         loads: what makes the `Model` of a `LoadRequest`, by such a name; None if the models of finished runs are not kept.
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.

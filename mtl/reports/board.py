@@ -76,68 +76,47 @@ def single(score: float) -> Score:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of scores: a task, or a mean.
-
-    Args:
-        metric: the metric's title.
-        task: the task's id. Where encoders were evaluated on several versions of a task's rows, there is a column for each version.
-        averaged: whether the average counts the task.
-        average_group: equal for the tasks that the average counts as one.
-        range: the range of a regression task's gold targets.
-    """
+    """A column of scores: a task, or a mean."""
 
     title: str
-    metric: str
+    metric: str  # the metric's title
     metric_id: str = "mean"
-    task: str = ""
-    averaged: bool = True
-    average_group: str = ""
+    task: str = ""  # the task's id. Where encoders were evaluated on several versions of a task's rows, there is a column for each version.
+    averaged: bool = True  # whether the average counts the task
+    average_group: str = ""  # equal for the tasks that the average counts as one
     labels: Sequence[str] | None = None
-    range: Sequence[float] | None = None
+    range: Sequence[float] | None = None  # the range of a regression task's gold targets
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One row: a run, the evaluation of an encoder, or a published system.
-
-    Args:
-        label: for our rows what was run, for the others "published".
-        split: the split of the scores, where `splits` does not name another one by column.
-        scores: by the id of a task's column.
-        means: by the id of a mean's column: AVERAGE, and for encoders the means by type.
-        missing: the tasks of the average that the row has no score for.
-        reduced: the tasks whose split sizes or files differ from the published ones.
-        sampled: for each task that is scored on a sample of its rows, a key that is equal for the same sample.
-        seen: the columns of tasks with training rows that an encoder was trained on, and of the means that count such a task.
-        partial: the means, except AVERAGE, that lack one of their tasks.
-        reasons: why a score or a mean is marked, by column. Marked scores compare only with scores marked for an equal reason.
-        further: scores by other metrics, by task id and metric.
-        cost: by the keys of COSTS; None for a published row.
-        samples: what the row's tests resample, by task id and AVERAGE.
-        comparable: for each of the samples, a key that is equal for rows of the board with this score on the same rows.
-        page: the address of a page of its own, relative to the report's.
-    """
+    """One row: a run, the evaluation of an encoder, or a published system."""
 
     name: str
-    label: str
+    label: str  # for our rows what was run, for the others "published"
     family: str
-    split: str
-    scores: Mapping[str, Score]
-    means: Mapping[str, Score]
-    missing: Sequence[str] = ()
-    reduced: Sequence[str] = ()
+    split: str  # the split of the scores, where `splits` does not name another one by column
+    scores: Mapping[str, Score]  # by the id of a task's column
+    means: Mapping[str, Score]  # by the id of a mean's column: AVERAGE, and for encoders the means by type
+    missing: Sequence[str] = ()  # the tasks of the average that the row has no score for
+    reduced: Sequence[str] = ()  # the tasks whose split sizes or files differ from the published ones
+    # For each task that is scored on a sample of its rows, a key that is equal for the same sample.
     sampled: Mapping[str, str] = field(default_factory=dict)
+    # The columns of tasks with training rows that an encoder was trained on, and of the means that count such a task.
     seen: Sequence[str] = ()
-    partial: Sequence[str] = ()
+    partial: Sequence[str] = ()  # the means, except AVERAGE, that lack one of their tasks
     marks: Mapping[str, str] = field(default_factory=dict)
+    # Why a score or a mean is marked, by column. Marked scores compare only with scores marked for an equal reason.
     reasons: Mapping[str, Hashable] = field(default_factory=dict)
     splits: Mapping[str, str] = field(default_factory=dict)
+    # Scores by other metrics, by task id and metric.
     further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
-    cost: Mapping[str, float | None] | None = None
+    cost: Mapping[str, float | None] | None = None  # by the keys of COSTS; None for a published row
     run: FinishedRun | None = None
-    samples: Mapping[str, Sample] = field(default_factory=dict)
+    samples: Mapping[str, Sample] = field(default_factory=dict)  # what the row's tests resample, by task id and AVERAGE
+    # For each of the samples, a key that is equal for rows of the board with this score on the same rows.
     comparable: Mapping[str, str] = field(default_factory=dict)
-    page: str | None = None
+    page: str | None = None  # the address of a page of its own, relative to the report's
 
     @property
     def ours(self) -> bool:
@@ -174,76 +153,53 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class Group:
-    """Scores in a table of their own: all by one metric, or all on tasks of one type.
-
-    Args:
-        columns: titles by id.
-        lines: a line for each of the rows that have any of the scores.
-        has_mean: whether a mean over the columns says something.
-    """
+    """Scores in a table of their own: all by one metric, or all on tasks of one type."""
 
     id: str
     title: str
-    columns: Mapping[str, str]
-    lines: Sequence[GroupLine]
-    has_mean: bool
+    columns: Mapping[str, str]  # titles by id
+    lines: Sequence[GroupLine]  # a line for each of the rows that have any of the scores
+    has_mean: bool  # whether a mean over the columns says something
 
 
 @dataclass(frozen=True, eq=False)
 class Breakdown:
-    """The scores of one task by the values of one column, of runs that are scored on the same parts.
-
-    Args:
-        parts: each value with its number of rows.
-        left_out: how many values are not shown.
-        scores: by index of a row of the leaderboard, a score for each part.
-        metric: of these scores; None: the task's.
-    """
+    """The scores of one task by the values of one column, of runs that are scored on the same parts."""
 
     task: Task
     column: str
-    parts: Sequence[tuple[str, int]]
-    left_out: int
+    parts: Sequence[tuple[str, int]]  # each value with its number of rows
+    left_out: int  # how many values are not shown
+    # By index of a row of the leaderboard, a score for each part.
     scores: dict[int, Sequence[Score]] = field(default_factory=dict)
-    metric: str | None = None
+    metric: str | None = None  # of these scores; None: the task's
 
 
 @dataclass(frozen=True)
 class SettingsSpread:
-    """The spread of one model's dev scores × 100 over its settings.
-
-    Args:
-        settings: how many there are.
-        keys: those of the configuration in which the settings differ.
-        deviations: by task id, the population standard deviation of the settings' dev scores.
-        average: the mean of the deviations over the suite's averaged tasks among them; None if there are none.
-    """
+    """The spread of one model's dev scores × 100 over its settings."""
 
     title: str
-    settings: int
-    keys: Sequence[str]
-    deviations: dict[str, float]
+    settings: int  # how many there are
+    keys: Sequence[str]  # those of the configuration in which the settings differ
+    deviations: dict[str, float]  # by task id, the population standard deviation of the settings' dev scores
+    # The mean of the deviations over the suite's averaged tasks among them; None if there are none.
     average: float | None
 
 
 @dataclass(frozen=True)
 class PairTests:
-    """Paired tests between runs.
+    """Paired tests between runs."""
 
-    Args:
-        comparisons: by the indices of two rows (first minus second), then by task id and AVERAGE; only what can be compared.
-        references: the indices of the rows that every run was compared with; empty: every pair.
-        by_score: whether the references were chosen by their scores.
-        family: for how many tests Holm's correction is made: those that are made, or, if the references were chosen by their scores, those
-            of every pair, as the choice depends on them.
-        ranks: the interval of each run's rank, by task id or AVERAGE, and by the index of the row; only of columns whose runs are all on
-            the same rows, and none if the user names references.
-    """
-
+    # By the indices of two rows (first minus second), then by task id and AVERAGE; only what can be compared.
     comparisons: Mapping[tuple[int, int], Mapping[str, PairTest]] = field(default_factory=dict)
-    references: Sequence[int] = ()
-    by_score: bool = False
+    references: Sequence[int] = ()  # the indices of the rows that every run was compared with; empty: every pair
+    by_score: bool = False  # whether the references were chosen by their scores
+    # For how many tests Holm's correction is made: those that are made, or, if the references were chosen by their scores, those of every pair,
+    # as the choice depends on them.
     family: int = 0
+    # The interval of each run's rank, by task id or AVERAGE, and by the index of the row; only of columns whose runs are all on the same rows,
+    # and none if the user names references.
     ranks: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
 
     @property
@@ -254,38 +210,29 @@ class PairTests:
 
 @dataclass(frozen=True, eq=False)
 class Leaderboard:
-    """The rows on one suite or benchmark, by family; in each family, our rows come before published ones.
-
-    Args:
-        columns: by id: AVERAGE, then the tasks.
-        marks: notes that explain the scores and marks in the table.
-        facts: the other notes: how intervals and tests are computed, and what the scored rows are.
-        page_groups: the groups on the page; None: `groups`.
-        table: the columns of the main table in Markdown and LaTeX, where `columns` are too many for one table; else None.
-        groups_title: the title above the groups; None: that of groups by metric, and likewise `groups_note`, the page's note below it.
-        unscored: tasks of the benchmark without a column: every average lacks them.
-        whole_averages: whether our rows have an average only over all tasks, as there are published rows beside them.
-        noun: what the page calls one of our rows.
-    """
+    """The rows on one suite or benchmark, by family; in each family, our rows come before published ones."""
 
     name: str
     title: str
     scale: Scale
-    columns: Mapping[str, Column]
+    columns: Mapping[str, Column]  # by id: AVERAGE, then the tasks
     rows: Sequence[Row]
-    marks: Sequence[str] = ()
-    facts: Sequence[str] = ()
+    marks: Sequence[str] = ()  # notes that explain the scores and marks in the table
+    facts: Sequence[str] = ()  # the other notes: how intervals and tests are computed, and what the scored rows are
     tests: PairTests = field(default_factory=PairTests)
     groups: Sequence[Group] = ()
-    page_groups: Sequence[Group] | None = None
+    page_groups: Sequence[Group] | None = None  # the groups on the page; None: `groups`
+    # The columns of the main table in Markdown and LaTeX, where `columns` are too many for one table; else None.
     table: Mapping[str, Column] | None = None
+    # The title above the groups; None: that of groups by metric, and likewise `groups_note`, the page's note below it.
     groups_title: str | None = None
     groups_note: str | None = None
     breakdowns: Sequence[Breakdown] = ()
     settings: Sequence[SettingsSpread] = ()
-    unscored: Sequence[str] = ()
+    unscored: Sequence[str] = ()  # tasks of the benchmark without a column: every average lacks them
+    # Whether our rows have an average only over all tasks, as there are published rows beside them.
     whole_averages: bool = False
-    noun: str = "own run"
+    noun: str = "own run"  # what the page calls one of our rows
 
     @property
     def costs(self) -> list[str]:

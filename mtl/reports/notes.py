@@ -55,18 +55,13 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     return [*notes, bold]
 
 
-def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> list[str]:
+def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """What the runs recorded, and where their scores say little."""
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
     noted = _by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
     notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in noted.items()]
     if further := len(notes[MOST_NAMED:]):
         notes[MOST_NAMED:] = [f"There are {further:,} more notes of single runs, in the runs' summary.json."]
-    if ungrouped:
-        notes.append(
-            "Runs that did not record which scored rows belong together (their rows are resampled one by one, each task separately): "
-            f"{listed(ungrouped, MOST_NAMED)}."
-        )
     if held_out := {id: n for _, summary in summaries for id, n in summary["held_out"].items()}:
         counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         notes.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
@@ -95,11 +90,9 @@ def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[SettingsSpread]:
-    """The spread of each model of which two or more settings have scores on the same tasks and the same rows.
-
-    Runs with the same title are runs of one model, as the runs of a sweep's grid are. The score of a setting is the median over its
-    seeds; each seed's is that of its best checkpoint, as in the paper, which has one seed.
-    """
+    """The spread of each model of which two or more settings have scores on the same tasks and the same rows. Runs with the same title are runs of
+    one model, as the runs of a sweep's grid are. The score of a setting is the median over its seeds; each seed's is that of its best checkpoint,
+    as in the paper, which has one seed."""
     models: dict[tuple[Any, ...], list[FinishedRun]] = {}
     for run in runs:
         rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)

@@ -13,12 +13,10 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.names import one_spelling, text_problem
 from mtl.base.terminal import one_line
-from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
+from mtl.base.untrusted import AGAIN, Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_predicted
-from mtl.runs.folder import RecordedRows, RunFolder
-from mtl.runs.layout import read_stage
-from mtl.runs.predictions import recorded_rows
+from mtl.runs.folder import RecordedRows, RunFolder, read_stage, recorded_rows
 from mtl.runs.summary import SeedScores, Summary, read_summary
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import NUMBERED, ScoredRows, Task
@@ -29,13 +27,9 @@ Finished = TypeVar("Finished")
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A finished run.
+    """A finished run."""
 
-    Args:
-        name: the path of its folder, relative to the folder that was searched, without the suite's folder.
-    """
-
-    name: str
+    name: str  # the path of its folder, relative to the folder that was searched, without the suite's folder
     folder: RunFolder
     summary: Summary
     suite: Suite
@@ -84,20 +78,14 @@ class FinishedRun:
         """A key that is equal for runs that score the task on the same rows."""
         return self._rows_keys[task.id]
 
-    def recorded_key(self, task: Task) -> str | None:
-        """A key that is equal for the same rows in the same groups; None for a run that did not record groups."""
-        recorded = self._recorded.get(task.id)
-        return None if recorded is None else _hash((recorded["texts"], recorded["groups"]))
-
-    def recorded_rows(self, task: Task) -> tuple[str, np.ndarray] | None:
-        """The `recorded_key`, and the groups of the scored rows, numbers from 0, int64 (rows,); None for a run that did not record them."""
-        if (key := self.recorded_key(task)) is None:
-            return None
-        recorded = self._recorded[task.id]["groups"]
+    def recorded_rows(self, task: Task) -> tuple[str, np.ndarray]:
+        """A key that is equal for the same rows in the same groups, and the groups of the scored rows, numbers from 0, int64 (rows,)."""
+        recorded = self._recorded[task.id]
+        groups = recorded["groups"]
         # With only one group, groups cannot be resampled, so each row counts as a group.
-        apart = recorded is None or len(set(recorded)) == 1
-        names = np.arange(len(self.rows(task).targets)) if apart else np.array(recorded)
-        return key, np.unique(names, return_inverse=True)[1]
+        apart = groups is None or len(set(groups)) == 1
+        names = np.arange(len(self.rows(task).targets)) if apart else np.array(groups)
+        return _hash((recorded["texts"], groups)), np.unique(names, return_inverse=True)[1]
 
     @property
     def samples(self) -> list[str]:
@@ -109,7 +97,7 @@ class FinishedRun:
         for task in self.tasks:
             scored, split = self.rows(task), self.split(task)
             rows = len(scored.targets)
-            if (recorded := self.recorded_rows(task)) and (groups := len(recorded[1])) != rows:
+            if (groups := len(self.recorded_rows(task)[1])) != rows:
                 problem = f"{task.id}: {groups} groups for {rows} {split} rows"
                 raise InputError(problem, path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
@@ -126,7 +114,9 @@ class FinishedRun:
                 read_stage(stage)
         if unknown := [task for task in self.summary["tasks"] if task not in self.suite.tasks]:
             raise InputError(f"{unknown[0]!r} is not one of {self.folder.suite}", path=self.folder.summary, key="tasks")
-        assert self._recorded is not None and self._rows_keys is not None
+        if lacking := [task for task in self.summary["tasks"] if task not in self._recorded]:
+            raise InputError(f"has no rows of {lacking[0]}; {AGAIN}", path=self.folder.scored_rows)
+        assert self._rows_keys is not None
 
     @cached_property
     def _rows_keys(self) -> dict[str, str]:
@@ -141,8 +131,7 @@ class FinishedRun:
             if task.layout(source, None).part == NUMBERED:
                 further += sorted(inputs[name] for name in inputs if Path(name).parent == Path(files[0]).parent)
             lines = held_out.get(task.id) if split == "dev" else None
-            if recorded := self._recorded.get(task.id):
-                lines = recorded.get("lines", lines)
+            lines = self._recorded[task.id].get("lines", lines)
             keys[task.id] = _hash((next(marks, None), lines, *further))
         return keys
 
@@ -184,14 +173,12 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 
 def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
-    """What is finished in a folder and below, in order of path. What is not finished, or damaged, is left out with a warning.
+    """What is finished in a folder and below, in order of path. What is not finished, or damaged, is left out with a warning. Raises InputError if
+    `runs_dir` does not exist.
 
     Args:
         settings: the name of the file that each of the folders has from its beginning; summary.json is there when it is finished.
         read: reads a folder. Raises InputError or OSError if it is damaged.
-
-    Raises:
-        InputError: if `runs_dir` does not exist.
     """
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)

@@ -1,11 +1,13 @@
-"""A run's folder: its files, the configuration that it belongs to, and a lock that lets only one process write to it."""
+"""A run's folder and those of its seeds: their files, the records in them, the configuration that a run belongs to, and a lock that lets only one
+process write to it."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
+import numpy as np
 from msgspec import Meta
 
 from mtl.base.errors import BusyError, InputError
@@ -13,32 +15,115 @@ from mtl.base.files import without_empty_folders, write_json
 from mtl.base.locks import Busy, lock, named_lock
 from mtl.base.settings.layers import differences, save_config
 from mtl.base.settings.schema import Config
-from mtl.base.untrusted import Count, check_plain_folder, read_bytes, read_json
+from mtl.base.untrusted import AGAIN, Amount, Count, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
-from mtl.runs.layout import FORMAT, seed_folder
+from mtl.data.dataset import row_sizes
+from mtl.data.examples import Example, read_targets
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import ScoredRows, Task
 
 LOCK = ".lock"  # in the folder, held while a process works in it
 # A named lock: the system's locks do not hold on all file systems between machines, and this one tells which process trains the seed.
 TRAINING = ".training.json"
 REMEDY = "set run_dir= or remove the folder"
+FILE = "{split}_pred_{task}.tsv"  # of predictions
+# Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
+# no version of the code continues a run that an incompatible version started, or takes a stage 1 from it.
+FORMAT = "3"
+
+
+def seed_folder(folder: Path, seed: int) -> Path:
+    """The folder of a seed in the folder of a run."""
+    return folder / f"seed-{seed}"
+
+
+def pretrain_folder(seed_folder: Path) -> Path:
+    """The folder of stage 1."""
+    return seed_folder / "pretrain"
+
+
+def finetune_folder(seed_folder: Path, task: str) -> Path:
+    """The folder of one task's stage 2."""
+    return seed_folder / "finetune" / task
+
+
+def chosen_file(seed_folder: Path, task: str) -> Path:
+    """The file with what a floor has chosen for a task, in the form of `Chosen`."""
+    return seed_folder / "chosen" / f"{task}.json"
+
+
+class MethodFacts(TypedDict):
+    """What summary.json says of the method of a run. Runs of earlier versions may lack is_constant, is_one_system and reads.
+
+    Args:
+        embeddings, variant, architecture, preset: the values of these settings; None if the method does not have the setting.
+        family: the group of its row in tables.
+        title: the title of its row.
+        folder: the default name of its folder, in the folder of the suite.
+        chosen_on_dev: the name in tables for what was chosen on dev; empty if nothing was.
+        is_constant: whether the method is the best constant answer, with which tables compare other methods.
+        is_one_system: whether a seed is a system whose significance tests need no further seeds.
+        reads: the configuration keys that the method reads; a name that ends in a dot means all keys that begin with it.
+        unanswered: ids of the suite's tasks that it cannot answer.
+    """
+
+    embeddings: str | None
+    variant: str | None
+    architecture: str | None
+    preset: str | None
+    family: str
+    title: str
+    folder: str
+    chosen_on_dev: str
+    is_constant: NotRequired[bool]
+    is_one_system: NotRequired[bool]
+    reads: NotRequired[list[str]]
+    unanswered: list[str]
+
+
+class StageRecord(TypedDict):
+    """The content of a finished stage's done.json.
+
+    Args:
+        seconds: how long the stage took.
+        peak_memory: in bytes.
+        curve: the learning curve, a row for each validation, with scores × 100 by `dev/TASK`.
+        key, trained_in: see `mtl.methods.lstm.stage1`.
+    """
+
+    seconds: Amount
+    peak_memory: Count
+    curve: Annotated[list[dict[str, Annotated[float, Meta(ge=-1e300, le=1e300)]]], Meta(min_length=1)]
+    key: NotRequired[str]
+    trained_in: NotRequired[str]
+
+
+class Chosen(TypedDict):
+    """What a floor has chosen for a task."""
+
+    settings: dict[str, Any]  # the settings with the best score on dev
+    seconds: Amount  # how long the choice took
+    peak_memory: NotRequired[Count]  # in bytes
+
+
+def read_stage(path: Path) -> StageRecord:
+    """The record of a finished stage. Raises InputError if it is missing or of another form."""
+    record = read_json(path, StageRecord)
+    if not all({"step", "dev/average"} <= set(row) for row in record["curve"]):
+        raise InputError(f"a row has no step or no dev/average; {AGAIN}", path=path, key="curve")
+    return record
 
 
 class RecordedRows(TypedDict):
-    """The rows that a task is scored on.
+    """The rows that a task is scored on."""
 
-    Args:
-        texts: a hash of their texts.
-        groups: the groups of rows that belong together, numbers; None: each row is apart.
-        candidates: the number of candidates of each row of a choice, or of units.
-        columns: the values that metrics and breakdowns read.
-        lines: their lines in the data file, where they are a sample of its rows.
-    """
-
-    texts: str
+    texts: str  # a hash of their texts
+    # The groups of rows that belong together, numbers; None: each row is apart.
     groups: list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
+    # The number of candidates of each row of a choice, or of units.
     candidates: NotRequired[list[Annotated[int, Meta(ge=1, lt=2**31)]]]
-    columns: NotRequired[dict[str, list[str]]]
-    lines: NotRequired[list[Count]]
+    columns: NotRequired[dict[str, list[str]]]  # the values that metrics and breakdowns read
+    lines: NotRequired[list[Count]]  # their lines in the data file, where they are a sample of its rows
 
 
 class RunFolder:
@@ -69,7 +154,7 @@ class RunFolder:
         return [file for file in files if file.exists()]
 
     def predictions(self, seed: int, split: str, task: str) -> Path:
-        return self.seed(seed) / "predictions" / f"{split}_pred_{task}.tsv"
+        return self.seed(seed) / "predictions" / FILE.format(split=split, task=task)
 
     def gold(self, split: str, task: str) -> Path:
         """The targets of the rows that the task is scored on, in the order of the predictions."""
@@ -86,11 +171,8 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder's lock (`mtl.base.locks.lock`) within the block; first remove files that a killed process did not complete. A new folder
-        in which the block writes nothing is removed.
-
-        Raises BusyError if another process holds the lock, and InputError if the folder cannot be written to, and if it holds links,
-        through which files elsewhere would be changed.
-        """
+        in which the block writes nothing is removed. Raises BusyError if another process holds the lock, and InputError if the folder cannot be
+        written to, and if it holds links, through which files elsewhere would be changed."""
         with without_empty_folders(self.path), ExitStack() as held:
             try:
                 if self.path.is_dir():
@@ -113,10 +195,8 @@ class RunFolder:
                     (self.path / LOCK).unlink(missing_ok=True)
 
     def read_inputs(self) -> dict[str, str]:
-        """The fingerprints of the run's inputs, by name, with the keys `format` and `precision`.
-
-        Raises InputError if there are none, or if another version of mtl made the folder.
-        """
+        """The fingerprints of the run's inputs, by name, with the keys `format` and `precision`. Raises InputError if there are none, or if
+        another version of mtl made the folder."""
         inputs = read_json(self.inputs, dict[str, str])
         if (made := inputs.get("format")) != FORMAT:
             problem = f"has format {made}, that of another version of mtl; this version reads format {FORMAT}"
@@ -171,3 +251,24 @@ class RunFolder:
 def seed_lock(folder: Path) -> AbstractContextManager[None]:
     """Hold the lock of a seed's folder within the block. If another process trains the seed, wait until it has ended or is lost."""
     return named_lock(folder / TRAINING, f"{folder}: another process trains this seed")
+
+
+def recorded_rows(task: Task, gold: Path, folder: RunFolder) -> ScoredRows:
+    """The rows that a run's task is scored on: the targets in this file, with the candidates and columns that the run recorded. Raises InputError
+    if the file or the record is damaged."""
+    recorded: Mapping[str, Any] = folder.read_scored_rows().get(task.id, {})
+    columns = recorded.get("columns", {})
+    candidates = None if "candidates" not in recorded else np.array(recorded["candidates"], dtype=np.int64)
+    targets = read_targets(task, gold, candidates)
+    counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
+    if counts != {len(targets)} or not set(task.columns or ()) <= set(columns):
+        raise InputError(f"{task.id}: not rows as mtl baseline records them", path=folder.scored_rows)
+    return ScoredRows(targets, candidates, columns)
+
+
+def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:
+    """These rows, which all have targets, as metrics read them."""
+    kind = target_kind(task)
+    targets = np.array([example.target for example in examples], dtype=kind.dtype)
+    columns = {name: [row.columns[number] for row in examples] for number, name in enumerate(task.further_columns)}
+    return ScoredRows(targets, row_sizes(task, examples), columns)

@@ -27,27 +27,18 @@ MARKS = {"*": "tasks of the average are missing", "†": "data of other sizes th
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run as it lies on disk.
-
-    Args:
-        suite: its name; empty if it is unknown.
-        done: the number of finished seeds.
-        asked: the number of all its seeds; None if it is unknown.
-        average: as it is shown, with its marks; empty if there is none.
-        changed: when the last one of its files changed, in seconds since 1970.
-        sizes: the bytes on disk, by file system and file: a file with two names, as shared weights have, is one.
-        problem: what is damaged; empty if nothing is.
-    """
+    """A run as it lies on disk."""
 
     folder: Path
     state: str
-    suite: str
-    done: int
-    asked: int | None
-    average: str
-    changed: float
+    suite: str  # its name; empty if it is unknown
+    done: int  # the number of finished seeds
+    asked: int | None  # the number of all its seeds; None if it is unknown
+    average: str  # as it is shown, with its marks; empty if there is none
+    changed: float  # when the last one of its files changed, in seconds since 1970
+    # The bytes on disk, by file system and file: a file with two names, as shared weights have, is one.
     sizes: Mapping[tuple[int, int], int]
-    problem: str = ""
+    problem: str = ""  # what is damaged; empty if nothing is
 
 
 def stored_runs(runs_dir: Path) -> list[StoredRun]:

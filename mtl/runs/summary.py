@@ -11,7 +11,7 @@ from mtl.base.errors import InputError
 from mtl.base.settings.layers import DELETED
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
-from mtl.runs.layout import MethodFacts
+from mtl.runs.folder import MethodFacts
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale, Task
 
@@ -26,19 +26,13 @@ class MetricScores(TypedDict):
 
 
 class TaskScores(MetricScores):
-    """A task's scores.
-
-    Args:
-        constant: × 100, of the best constant answer.
-        rows: by split.
-        also: the scores by further metrics, by name.
-    """
+    """A task's scores."""
 
     metric: str
     split: Literal["dev", "test"]
-    constant: Score
-    rows: dict[str, Count]
-    also: NotRequired[dict[str, MetricScores]]
+    constant: Score  # × 100, of the best constant answer
+    rows: dict[str, Count]  # by split
+    also: NotRequired[dict[str, MetricScores]]  # the scores by further metrics, by name
 
 
 class Summary(MethodFacts):
@@ -213,10 +207,8 @@ def distinct(values: Sequence[Any]) -> list[Any]:
 
 
 def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
-    """The tasks whose score is not above that of their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)".
-
-    Empty if there are none, and for the constant answer itself.
-    """
+    """The tasks whose score is not above that of their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)". Empty if there
+    are none, and for the constant answer itself."""
     if summary.get("is_constant"):
         return ""
     show, tasks = scale.show, summary["tasks"]
@@ -225,10 +217,8 @@ def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
 
 
 def same_answers(summary: Mapping[str, Any]) -> str:
-    """The tasks for which a seed predicts the same for every scored row, with these seeds, as in "cdsc-r (seed 2)".
-
-    Empty if there are none, and for the constant answer itself. A trained head does this if all its hidden units are saturated.
-    """
+    """The tasks for which a seed predicts the same for every scored row, with these seeds, as in "cdsc-r (seed 2)". Empty if there are none, and
+    for the constant answer itself. A trained head does this if all its hidden units are saturated."""
     by_task = {} if summary.get("is_constant") else summary["same_answer"]
     shown = {id: f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}" for id, seeds in by_task.items()}
     return ", ".join(f"{id} ({seeds})" for id, seeds in shown.items())

@@ -45,20 +45,14 @@ Resampled = Mapping[RowSet, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A run's scores × 100 on one task, or their average over tasks: what estimates and tests need.
+    """A run's scores × 100 on one task, or their average over tasks: what estimates and tests need."""
 
-    Args:
-        by_seed: (seeds,), on the scored rows.
-        means: for each set of scored rows, the mean over seeds of what its tasks contribute to the score on each
-            resample, (RESAMPLES,).
-        counted_with_rows: I, the part of S² / n that the variance over rows already includes.
-        is_one_system: whether the scores are those of one system, not of a configuration with one of many seeds. Its expected score is that
-            of its answers on other rows, so no variance over seeds is missing.
-    """
-
-    by_seed: np.ndarray
+    by_seed: np.ndarray  # (seeds,), on the scored rows
+    # For each set of scored rows, the mean over seeds of what its tasks contribute to the score on each resample, (RESAMPLES,).
     means: Mapping[RowSet, np.ndarray]
-    counted_with_rows: float
+    counted_with_rows: float  # I, the part of S² / n that the variance over rows already includes
+    # Whether the scores are those of one system, not of a configuration with one of many seeds. Its expected score is that of its answers on
+    # other rows, so no variance over seeds is missing.
     is_one_system: bool = False
 
     @property
@@ -85,16 +79,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score × 100 or the difference of two, with its standard error and degrees of freedom.
-
-    Args:
-        groups: how many of scored rows.
-    """
+    """A score × 100 or the difference of two, with its standard error and degrees of freedom."""
 
     value: float
     error: float
     freedom: float
-    groups: int
+    groups: int  # how many of scored rows
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -104,11 +94,8 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """The probability of a value at least as far from 0 if 0 is expected. It is below 0.05 where the interval does not contain 0.
-
-        With few groups of rows, all resamples may be equal. So p is at least that of a sign test in which one run is better on
-        every group.
-        """
+        """The probability of a value at least as far from 0 if 0 is expected. It is below 0.05 where the interval does not contain 0. With few
+        groups of rows, all resamples may be equal. So p is at least that of a sign test in which one run is better on every group."""
         if abs(self.value) < NEGLIGIBLE:
             return 1.0
         p = 2 * float(stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else 0.0
@@ -117,18 +104,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PairTest:
-    """One run minus another: the difference × 100 of the means over seeds, its interval, and the result of the test.
-
-    Args:
-        p: None if either run has fewer than three seeds.
-        p_holm: p with Holm's correction; None until `mtl.stats.families.with_holm` has set it.
-    """
+    """One run minus another: the difference × 100 of the means over seeds, its interval, and the result of the test."""
 
     difference: float
     low: float
     high: float
-    p: float | None
-    p_holm: float | None = None
+    p: float | None  # None if either run has fewer than three seeds
+    p_holm: float | None = None  # p with Holm's correction; None until `mtl.stats.families.with_holm` has set it
 
     @property
     def verdict(self) -> str:

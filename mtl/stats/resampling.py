@@ -20,15 +20,10 @@ BLOCK = 2**22  # the most numbers in one block of weights
 
 @dataclass(frozen=True)
 class RowSet:
-    """A set of scored rows.
+    """A set of scored rows."""
 
-    Args:
-        key: equal for the same rows in the same groups.
-        count: the number of groups.
-    """
-
-    key: str
-    count: int = field(compare=False)
+    key: str  # equal for the same rows in the same groups
+    count: int = field(compare=False)  # the number of groups
 
 
 @dataclass(frozen=True)
@@ -40,11 +35,9 @@ class RowGroups:
 
     @property
     def in_average(self) -> "RowGroups":
-        """The groups that the average over tasks resamples: these, or if they are FEW_GROUPS or fewer, each row.
-
-        The spread of so few groups cannot be estimated, and the task alone has no verdict. In the average, one such task would leave all
-        runs undecided, so there its groups count as given, and its rows as drawn from them.
-        """
+        """The groups that the average over tasks resamples: these, or if they are FEW_GROUPS or fewer, each row. The spread of so few groups
+        cannot be estimated, and the task alone has no verdict. In the average, one such task would leave all runs undecided, so there its groups
+        count as given, and its rows as drawn from them."""
         if self.rows.count > FEW_GROUPS:
             return self
         return row_groups(f"{self.rows.key} by row", np.arange(len(self.groups)))

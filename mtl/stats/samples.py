@@ -3,7 +3,7 @@ known is neither read nor resampled again."""
 
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,9 +15,8 @@ from mtl.base.files import sha256
 from mtl.base.version import VERSION
 from mtl.runs.finished import FinishedRun
 from mtl.stats.comparison import Sample, counted_with_rows, over_tasks
-from mtl.stats.resampling import RESAMPLES, RowGroups, RowSet, resampled_scores, row_groups
+from mtl.stats.resampling import RESAMPLES, RowSet, resampled_scores, row_groups
 from mtl.tasks.suite import AVERAGE
-from mtl.tasks.task import Task
 
 # Increase it whenever the resamples of the same predictions change, or the layout of the files.
 FORMAT = 2
@@ -27,24 +26,20 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """What remains of a run's resamples: about 16 KB a task.
+    """What remains of a run's resamples: about 16 KB a task."""
 
-    Args:
-        rows: the set of scored rows of each task alone, and where it is a part of the average (`RowGroups.in_average`).
-        means: float64 (2, tasks, RESAMPLES), for both the mean over seeds of each task's score × 100 on each resample.
-        counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
-    """
-
+    # The set of scored rows of each task alone, and where it is a part of the average (`RowGroups.in_average`).
     rows: Sequence[Sequence[RowSet]]
+    # float64 (2, tasks, RESAMPLES), for both the mean over seeds of each task's score × 100 on each resample.
     means: np.ndarray
+    # float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
     counted: np.ndarray
 
 
-def reduce_run(run: FinishedRun, groups: Sequence[RowGroups]) -> Reduced:
-    """Resample a run, with the groups of each task's scored rows. Raises InputError for predictions that cannot be read."""
-    means = []
-    counted = []
-    averaged = []
+def reduce_run(run: FinishedRun) -> Reduced:
+    """Resample a run. Raises InputError for predictions that cannot be read."""
+    means, counted, averaged = [], [], []
+    groups = [row_groups(*run.recorded_rows(task)) for task in run.tasks]
     for task, group in zip(run.tasks, groups, strict=True):
         predictions, rows, part = run.predictions(task), run.rows(task), group.in_average
         scores = resampled_scores(task, predictions, rows, group)
@@ -78,42 +73,9 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
     return samples
 
 
-class RecordedGroups:
-    """The groups of scored rows that any of some runs recorded. A run that did not record groups gets those of a run on the same rows."""
-
-    def __init__(self, runs: Sequence[FinishedRun]) -> None:
-        self._recorded: Mapping[tuple[str, str], FinishedRun] = {
-            (task.id, run.rows_key(task)): run for run in runs for task in run.tasks if run.recorded_key(task)
-        }
-
-    def lacks(self, run: FinishedRun) -> bool:
-        """Whether no run recorded the groups of one of the tasks; each of its rows is then a group."""
-        return any(self._of(run, task) is None for task in run.tasks)
-
-    def keys(self, run: FinishedRun) -> list[str]:
-        """The key of each task's set of scored rows."""
-        return [
-            recording.recorded_key(task) or "" if (recording := self._of(run, task)) else task.id for task in run.tasks
-        ]
-
-    def groups(self, run: FinishedRun) -> list[RowGroups]:
-        """The groups of each task's scored rows. Raises InputError if a record is damaged."""
-        groups = []
-        for task in run.tasks:
-            recorded = recording.recorded_rows(task) if (recording := self._of(run, task)) else None
-            groups.append(row_groups(*(recorded or (task.id, np.arange(len(run.rows(task).targets))))))
-        return groups
-
-    def _of(self, run: FinishedRun, task: Task) -> FinishedRun | None:
-        return self._recorded.get((task.id, run.rows_key(task)))
-
-
 class SampleCache:
-    """One file a run, under a hash of all that its resamples follow from (`content_key`).
-
-    A file is only written after the run's predictions were checked, so a run with a file need not be checked. Files are not trusted:
-    what is damaged is computed anew.
-    """
+    """One file a run, under a hash of all that its resamples follow from (`content_key`). A file is only written after the run's predictions were
+    checked, so a run with a file need not be checked. Files are not trusted: what is damaged is computed anew."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder  # without one, nothing is remembered
@@ -130,11 +92,11 @@ class SampleCache:
         if reduced is None:
             run.check()
 
-    def reduced(self, run: FinishedRun, recorded: RecordedGroups) -> Reduced:
+    def reduced(self, run: FinishedRun) -> Reduced:
         """What remains of the run's resamples, of a run that was checked."""
         path, reduced = self._checked.pop(run.folder.path, (None, None))
-        if reduced is None or [rows.key for rows in reduced.rows[0]] != recorded.keys(run):
-            reduced = reduce_run(run, recorded.groups(run))
+        if reduced is None:
+            reduced = reduce_run(run)
             if path is not None:
                 self._write(path, reduced)
         return reduced
@@ -178,15 +140,13 @@ class SampleCache:
 
 
 def content_key(run: FinishedRun) -> str | None:
-    """A hash of all that a run's resamples follow from but the groups that other runs recorded; None if a file cannot be read.
-
-    It counts the bytes of the predictions, the gold targets and the record of the scored rows, and how the tasks are scored.
-    """
+    """A hash of all that a run's resamples follow from; None if a file cannot be read. It counts the bytes of the predictions, the gold targets
+    and the record of the scored rows, and how the tasks are scored."""
     averaged = run.suite.divisors(run.summary["tasks"])
     # Another version of mtl may compute a metric in another way, and one of numpy may draw other rows.
     versions = (FORMAT, VERSION, np.__version__)
     digest = hashlib.sha256(repr((versions, RESAMPLES, averaged, run.summary["seeds"])).encode())
-    files = [run.folder.scored_rows] if run.folder.scored_rows.exists() else []
+    files = [run.folder.scored_rows]
     for task in run.tasks:
         split = run.split(task)
         digest.update(repr((task.fingerprint(), split)).encode())

@@ -1,8 +1,7 @@
 """The formats of submissions, by the name that a suite file uses: `submission: {format: NAME}`."""
 
 from mtl.submissions.check import check_rows
-from mtl.submissions.format import SubmissionFormat, check_zip, write_zip
-from mtl.submissions.glue import check_glue, glue_problem, write_glue
+from mtl.submissions.format import SubmissionFormat, check_glue, check_zip, glue_problem, write_glue, write_zip
 from mtl.submissions.rows import rows_problem, write_rows
 from mtl.tasks.suite import Suite
 

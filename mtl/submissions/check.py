@@ -56,10 +56,8 @@ def submitted_rows(task: Task, contents: Mapping[str, bytes], path: Path) -> dic
 
 
 def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
-    """Compare a submission with the files of a data folder.
-
-    Raises InputError if the data folder has no file of the suite, and for files that cannot be read.
-    """
+    """Compare a submission with the files of a data folder. Raises InputError if the data folder has no file of the suite, and for files that
+    cannot be read."""
     data = {task.id: files for task in suite.tasks.values() if (files := data_files(task, data_dir))}
     if not data:
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
@@ -124,10 +122,8 @@ def _entry_problems(
 
 
 def file_problems(file: RowFile, data: RowFile) -> list[str]:
-    """The problems of a submission's file, in order of lines; after the first 10, their number.
-
-    Rows are the same if their values are, of equal type: 3 is not 3.0. The order of keys and white space do not count.
-    """
+    """The problems of a submission's file, in order of lines; after the first 10, their number. Rows are the same if their values are, of equal
+    type: 3 is not 3.0. The order of keys and white space do not count."""
     try:
         problems = [(error.line or 1, error.message) for error in file.read[1]]
     except InputError as error:  # a line is no row

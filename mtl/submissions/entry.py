@@ -20,7 +20,7 @@ from mtl.data.examples import read_examples, row_size, target_cell, target_value
 from mtl.data.files import is_changed, read_bytes, split_lines
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
-from mtl.runs.predictions import scored_rows
+from mtl.runs.folder import scored_rows
 from mtl.submissions.files import SPLITS
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
@@ -47,19 +47,12 @@ class EntryKeys(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class RowFile:
-    """The lines of a task's file of rows, without line ends.
+    """The lines of a task's file of rows, without line ends."""
 
-    Args:
-        task: the task that the rows are of.
-        name: the path of the file, for messages and for reading its examples.
-        lines: a JSON object each.
-        changed: whether the suite names another checksum for the file.
-    """
-
-    task: Task
-    name: str
-    lines: Sequence[str]
-    changed: bool = False
+    task: Task  # the task that the rows are of
+    name: str  # the path of the file, for messages and for reading its examples
+    lines: Sequence[str]  # a JSON object each
+    changed: bool = False  # whether the suite names another checksum for the file
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -86,19 +79,11 @@ class RowFile:
         kind = target_kind(self.task)
         targets: list[Target] = []
         errors: list[InputError] = []
-        for number, (row, label) in enumerate(zip(self.rows, self.labels, strict=True), start=1):
+        for number, row in enumerate(self.rows, start=1):
             try:
                 if PREDICTION not in row:
                     raise ValueError(f"no key {PREDICTION!r}")
-                value = row[PREDICTION]
-                if (
-                    label is not None
-                    and not isinstance(label, list)
-                    and kind.has_type(value)
-                    and _json_type(value) != _json_type(label)
-                ):
-                    raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
-                targets.append(value_target(self.task, value, _size(self.task, row)))
+                targets.append(value_target(self.task, row[PREDICTION], _size(self.task, row)))
             except ValueError as error:
                 errors.append(InputError(str(error), path=self.name, line=number))
         return np.array(targets, dtype=kind.dtype), errors
@@ -203,11 +188,6 @@ def show(value: Any) -> str:
     shown = json.dumps(value, ensure_ascii=False)
     shown = shown if shown.isprintable() else json.dumps(value)
     return shown if len(shown) <= 60 else f"{shown[:60]}…"
-
-
-def _json_type(value: Any) -> tuple[bool, bool]:
-    """Equal for two texts, as lists of texts are, for two truth values, and for two numbers."""
-    return isinstance(value, str | list), isinstance(value, bool)
 
 
 def _size(task: Task, row: dict[str, Any]) -> int | None:

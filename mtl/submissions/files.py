@@ -6,7 +6,7 @@ from pathlib import Path
 from mtl.base.errors import InputError
 from mtl.base.untrusted import check_plain_folder, read_bytes
 from mtl.data.fetching.archives import read_zip
-from mtl.runs.predictions import FILE
+from mtl.runs.folder import FILE
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
@@ -65,10 +65,8 @@ def predicted_splits(
 
 
 def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
-    """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not read.
-
-    Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does.
-    """
+    """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not read. Raises
+    InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does."""
     try:
         if not path.is_dir():
             return read_zip(path, wanted, SUBMISSION_LIMIT)

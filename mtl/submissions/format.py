@@ -1,4 +1,5 @@
-"""The interface of a submission format, and the format `zip`: a zip with one file of test predictions for each task."""
+"""The interface of a submission format, and two formats: `zip`, a zip with one file of test predictions for each task, and `glue`
+(gluebenchmark.com), whose files TITLE.tsv have the columns index and prediction."""
 
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -9,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.files import replacing, write_text
+from mtl.base.files import listed, replacing, write_text
 from mtl.data.examples import read_examples
-from mtl.runs.folder import RunFolder
-from mtl.runs.predictions import FILE
-from mtl.submissions.files import foreign_problems, read_files
-from mtl.submissions.lines import read_tsv
+from mtl.data.files import split_lines
+from mtl.runs.folder import FILE, RunFolder
+from mtl.submissions.files import foreign_problems, glue_name, read_files
+from mtl.submissions.lines import HEADER, read_tsv
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -22,48 +23,35 @@ from mtl.tasks.task import Task
 
 @dataclass(frozen=True)
 class Submitted:
-    """What the submission of one seed is made from: its files of predictions, the data, and facts about the system.
-
-    Attributes:
-        tasks: those of the run.
-        facts: by name, see `mtl.submissions.entry.FACTS`.
-    """
+    """What the submission of one seed is made from: its files of predictions, the data, and facts about the system."""
 
     folder: RunFolder
     seed: int
     suite: Suite
-    tasks: Sequence[Task]
+    tasks: Sequence[Task]  # those of the run
     data_dir: Path
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Any]  # by name, see `mtl.submissions.entry.FACTS`
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a comparison of a submission with data says, one line each.
+    """What a comparison of a submission with data says, one line each."""
 
-    Attributes:
-        problems: what is wrong with the submission, as "file:line: message".
-        remarks: what keeps it from being submitted, such as rows that are not official.
-        notes: what its user should know beside that.
-    """
-
-    problems: list[str]
+    problems: list[str]  # what is wrong with the submission, as "file:line: message"
+    # What keeps it from being submitted, such as rows that are not official.
     remarks: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what its user should know beside that
 
 
 @dataclass(frozen=True)
 class SubmissionFormat:
-    """One format: an entry of `mtl.submissions.SUBMISSION_FORMATS`.
+    """One format: an entry of `mtl.submissions.SUBMISSION_FORMATS`."""
 
-    Attributes:
-        write: writes a seed's submission, and returns what its user should know, one line each.
-        check: compares a submission, a zip or a folder, with the suite and a data folder. Raises InputError if it cannot be read.
-        problem: returns the error in the suite's declaration, as "key: message", or None.
-    """
-
+    # Writes a seed's submission, and returns what its user should know, one line each.
     write: Callable[[Submitted], list[str]]
+    # Compares a submission, a zip or a folder, with the suite and a data folder. Raises InputError if it cannot be read.
     check: Callable[[Path, Suite, Path], Checked]
+    # Returns the error in the suite's declaration, as "key: message", or None.
     problem: Callable[[Suite], str | None] = lambda suite: None
 
 
@@ -140,3 +128,31 @@ def _rows(task: Task, data_dir: Path) -> int | None:
     if path is None or not path.is_file():
         return None
     return len(read_examples(task, path, False, task.layout("test", data_dir)))
+
+
+def glue_problem(suite: Suite) -> str | None:
+    """The error in the suite's declaration, as "key: message", or None."""
+    names = [glue_name(task) for task in suite.tasks.values()]
+    if bad := [name for name in names if "/" in name or names.count(name) > 1]:
+        return f"format: the titles of tasks name files, and {bad[0]!r} is none, or names two"
+    return None
+
+
+def write_glue(submitted: Submitted) -> list[str]:
+    """Write a seed's zip. Returns what its user should know: the leaderboard takes only all tasks together."""
+    folder, seed = submitted.folder, submitted.seed
+    contents = {}
+    for task in submitted.tasks:
+        if task.files["test"] is not None:
+            path = folder.predictions(seed, "test", task.id)
+            _, *lines = split_lines(path.read_bytes(), str(path))
+            contents[glue_name(task)] = "\n".join([HEADER, *(f"{row}\t{line}" for row, line in enumerate(lines)), ""])
+    write_zip_of(folder.submission(seed), {name: text.encode() for name, text in contents.items()})
+    lacking = [name for task in submitted.suite.tasks.values() if (name := glue_name(task)) not in contents]
+    return [f"the leaderboard asks for these files too: {listed(lacking, 20)}"] if lacking else []
+
+
+def check_glue(path: Path, suite: Suite, data_dir: Path) -> Checked:
+    """Compare a zip or a folder with the suite. Raises InputError for a file that cannot be read."""
+    names = {glue_name(task): task for task in suite.tasks.values() if task.files["test"] is not None}
+    return check_lines(path, suite, data_dir, names, indexed=True)

@@ -31,23 +31,14 @@ FORM = '{"id": …, "prediction": …}'
 
 @dataclass(frozen=True)
 class PredictionLines:
-    """Predictions as they stand in a file or a list of Python: what they mean is not checked yet.
+    """Predictions as they stand in a file or a list of Python: what they mean is not checked yet."""
 
-    Args:
-        name: the path of the file, or the key of the list, for messages.
-        values: texts, or of JSON Lines and of lists values with a type.
-        first: the line of the first one; None: they are of a list.
-        typed: whether the values have types.
-        ids: those of their rows, values with a type; None: they are in the order of the rows.
-        header: what is wrong with the file's first line; None: nothing.
-    """
-
-    name: str
-    values: Sequence[Any]
-    first: int | None = None
-    typed: bool = True
-    ids: Sequence[Any] | None = None
-    header: InputError | None = None
+    name: str  # the path of the file, or the key of the list, for messages
+    values: Sequence[Any]  # texts, or of JSON Lines and of lists values with a type
+    first: int | None = None  # the line of the first one; None: they are of a list
+    typed: bool = True  # whether the values have types
+    ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are in the order of the rows
+    header: InputError | None = None  # what is wrong with the file's first line; None: nothing
 
     def error(self, message: str, position: int | None = None) -> InputError:
         """What is wrong with the prediction at a position, from 0; None: with the whole file or list."""
@@ -90,15 +81,13 @@ class PredictionLines:
 def read_tsv(
     task: Task, content: bytes, name: str, indexed: bool | None = None, most: int = MOST_PREDICTIONS
 ) -> PredictionLines:
-    """The predictions in a file with a header and one prediction on each line.
+    """The predictions in a file with a header and one prediction on each line. Raises InputError, which names the file and the line, for a file
+    without a header, and for an index that is not the number of the row.
 
     Args:
         name: the path of the file.
         indexed: whether the number of the row stands before each prediction; None: the header says it.
         most: the most lines that it may have.
-
-    Raises:
-        InputError: which names the file and the line, for a file without a header, and for an index that is not the number of the row.
     """
     lines = split_lines(content, name, most=most)
     if not lines:
@@ -153,22 +142,17 @@ def _flat(name: str, line: int, key: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class DataRows:
-    """The rows of a task's split, as predictions are put to them.
-
-    Args:
-        file: the data file that they stand in.
-        targets: (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known.
-        candidates: int64 (rows,), the number of candidates of each row of a choice; None for other tasks.
-        lines: their lines in the file, if it has other rows too, as a training file with held-out rows.
-        sample: which rows of the split they are, if they are a sample of them; predictions may then be of all rows of the split.
-    """
+    """The rows of a task's split, as predictions are put to them."""
 
     task: Task
     split: str
-    file: Path
-    targets: np.ndarray
+    file: Path  # the data file that they stand in
+    targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known
+    # int64 (rows,), the number of candidates of each row of a choice; None for other tasks.
     candidates: np.ndarray | None = None
+    # Their lines in the file, if it has other rows too, as a training file with held-out rows.
     lines: Sequence[int] | None = None
+    # Which rows of the split they are, if they are a sample of them; predictions may then be of all rows of the split.
     sample: RowSample | None = None
 
     def __len__(self) -> int:
@@ -188,14 +172,12 @@ class DataRows:
     def put(
         self, lines: PredictionLines, ids: Sequence[str], spellings: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
-        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label.
+        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. Raises InputError, which names the
+        file and the line, for predictions that are not those of the rows.
 
         Args:
             ids: the columns that may hold the rows' ids; the first that the data file has does. After them, `id`.
             spellings: what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands.
-
-        Raises:
-            InputError: which names the file and the line, for predictions that are not those of the rows.
         """
         if lines.header is not None:
             raise lines.header

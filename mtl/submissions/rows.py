@@ -51,10 +51,8 @@ def rows_problem(suite: Suite) -> str | None:
 
 
 def write_rows(submitted: Submitted) -> list[str]:
-    """Write `submission/` in the seed's folder: NAME.json and TASK/dev.jsonl, TASK/test.jsonl. Returns what its user should know.
-
-    Raises InputError if the data has another number of rows than the predictions, or a key `prediction`.
-    """
+    """Write `submission/` in the seed's folder: NAME.json and TASK/dev.jsonl, TASK/test.jsonl. Returns what its user should know. Raises
+    InputError if the data has another number of rows than the predictions, or a key `prediction`."""
     suite, data_dir = submitted.suite, submitted.data_dir
     folder = submitted.folder.submission_folder(submitted.seed)
     files: dict[str, dict[str, RowFile]] = {}

@@ -9,8 +9,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
-from mtl.runs.folder import RunFolder
-from mtl.runs.predictions import FILE, recorded_rows, scored_rows
+from mtl.runs.folder import FILE, RunFolder, recorded_rows, scored_rows
 from mtl.submissions.entry import labelled_file, layout_of
 from mtl.submissions.files import prediction_names, read_files
 from mtl.submissions.lines import DataRows

@@ -43,11 +43,8 @@ DIGITS = 9  # decimals to which scores are compared, so that rounding errors do 
 
 
 def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Krippendorff's α of values that are equal or different: 1 − observed / expected disagreement.
-
-    The disagreement is the share of rows that differ. The one to expect is the probability that two of the 2N pooled values differ,
-    drawn without replacement.
-    """
+    """Krippendorff's α of values that are equal or different: 1 − observed / expected disagreement. The disagreement is the share of rows that
+    differ. The one to expect is the probability that two of the 2N pooled values differ, drawn without replacement."""
     _, codes = np.unique(np.concatenate([rows.targets, predicted]), return_inverse=True)
     order = np.argsort(codes, kind="stable")
     first = np.unique(codes[order], return_index=True)[1]
@@ -58,10 +55,8 @@ def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: 
 
 
 def alpha_interval(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Krippendorff's α of numbers whose disagreement is the squared difference: 1 − observed / expected disagreement.
-
-    The disagreement to expect is twice the variance of the 2N pooled values.
-    """
+    """Krippendorff's α of numbers whose disagreement is the squared difference: 1 − observed / expected disagreement. The disagreement to expect
+    is twice the variance of the 2N pooled values."""
     gold, total = rows.targets, weights.sum(axis=1)
     differing = weights @ (gold - predicted) ** 2 / total
     mean = (weights @ (gold + predicted) / (2 * total))[:, None]
@@ -84,10 +79,8 @@ def gender_parity(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: 
 
 
 def gender_parity_by_row(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The number of triples that get one and the same label, divided by the number of rows, as the leaderboard's evaluator has it.
-
-    With triples of three rows, the highest is 1/3.
-    """
+    """The number of triples that get one and the same label, divided by the number of rows, as the leaderboard's evaluator has it. With triples of
+    three rows, the highest is 1/3."""
     alike, sizes = _triples(task, predicted, rows)
     return (weights / sizes) @ alike / weights.sum(axis=1)
 
@@ -108,10 +101,8 @@ def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.nd
 
 
 def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean F1 of words by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p".
-
-    Raises InputError if the package is not installed.
-    """
+    """The mean F1 of words by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p". Raises InputError if the package
+    is not installed."""
     return mean_of_rows(_google_f1, predicted, rows.targets, weights)
 
 
@@ -156,20 +147,16 @@ def _words_f1(target: str, predicted: str) -> float:
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric.
-
-    Args:
-        kinds: names of the target kinds that it fits; it fits kinds derived from them, too.
-        lowest: the lowest score × 100, or a function that returns it for a task; the highest is 100.
-        problem: returns the error in a task's declaration for this metric, as "key: message", or None.
-        threshold: what a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
-    """
+    """One metric."""
 
     title: str
-    kinds: Sequence[str]
+    kinds: Sequence[str]  # names of the target kinds that it fits; it fits kinds derived from them, too
     formula: Formula
+    # The lowest score × 100, or a function that returns it for a task; the highest is 100.
     lowest: float | Callable[[Task], float] = 0.0
+    # Returns the error in a task's declaration for this metric, as "key: message", or None.
     problem: Callable[[Task], str | None] = lambda task: None
+    # What a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
     threshold: Literal["positive", "each", "all"] | None = None
 
 
@@ -180,11 +167,8 @@ def lowest_score(task: Task) -> float:
 
 
 def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
-    """The task's metric × 100 over all rows. Raises ValueError for predictions or targets that are not finite.
-
-    A correlation with a constant is 0. F1 of a label that neither occurs nor is predicted is 0; macro F1 leaves such
-    labels out.
-    """
+    """The task's metric × 100 over all rows. Raises ValueError for predictions or targets that are not finite. A correlation with a constant is 0.
+    F1 of a label that neither occurs nor is predicted is 0; macro F1 leaves such labels out."""
     return float(weighted_scores(task, predictions, rows, np.ones((1, len(predictions))))[0])
 
 
@@ -243,10 +227,8 @@ def _f1_of(label: int, predicted: np.ndarray, gold: np.ndarray, weights: np.ndar
 
 
 def matthews(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The correlation of predicted and gold labels (Matthews 1975; Gorodkin 2004 for more than two); 0 where either is constant.
-
-    (c n − Σ pₖ tₖ) / √((n² − Σ pₖ²) (n² − Σ tₖ²)), with n rows, c right ones, and pₖ predicted and tₖ gold rows of label k.
-    """
+    """The correlation of predicted and gold labels (Matthews 1975; Gorodkin 2004 for more than two); 0 where either is constant. (c n − Σ pₖ tₖ) /
+    √((n² − Σ pₖ²) (n² − Σ tₖ²)), with n rows, c right ones, and pₖ predicted and tₖ gold rows of label k."""
     assert task.labels is not None
     gold, total = rows.targets, weights.sum(axis=1)
     labels = range(len(task.labels))
@@ -369,10 +351,8 @@ METRICS: Registry[Metric] = Registry(
 
 @cache
 def metric_named(name: str) -> Metric:
-    """The metric that a suite file calls `name`: one of METRICS, or the mean of several, as in "pearson+spearman".
-
-    GLUE scores a task with two metrics by their mean (Wang et al. 2018, section 3). Raises KeyError for an unknown name.
-    """
+    """The metric that a suite file calls `name`: one of METRICS, or the mean of several, as in "pearson+spearman". GLUE scores a task with two
+    metrics by their mean (Wang et al. 2018, section 3). Raises KeyError for an unknown name."""
     if name in METRICS:
         return METRICS[name]
     names = name.split(MEAN)

@@ -206,16 +206,12 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         task.source = task.source or suite.source
     for id, task in suite.tasks.items():
         if task.decide:
-            questions = f"answer and delete it: {task.decide[0]}"
-            raise InputError(
-                f"tasks.{id}.decide: {counted(len(task.decide), 'question')} to answer; {questions}", path=path
-            )
-        if (
-            problem := _complete_kind(task, suite)
-            or _target_problem(task)
-            or _rows_problem(task)
-            or _unsafe_path_problem(task)
-        ):
+            message = f"{counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
+            raise InputError(f"tasks.{id}.decide: {message}", path=path)
+        problem = (
+            _complete_kind(task, suite) or _target_problem(task) or _rows_problem(task) or _unsafe_path_problem(task)
+        )
+        if problem:
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
         raise InputError(problem, path=path)
@@ -244,10 +240,8 @@ def _suite_problem(suite: Suite) -> str | None:
 
 
 def _complete_kind(task: Task, suite: Suite) -> str | None:
-    """Set the kind of a task. A task that another task's head answers gets its kind, labels and range from that task.
-
-    Returns the error in the declaration, as "key: message", or None.
-    """
+    """Set the kind of a task. A task that another task's head answers gets its kind, labels and range from that task. Returns the error in the
+    declaration, as "key: message", or None."""
     task.kind = task.kind or task.implied_kind
     if task.answered_by is None:
         return None

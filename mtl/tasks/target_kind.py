@@ -151,10 +151,8 @@ def log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
 
 
 class TargetKind(ABC):
-    """What a task predicts: one class for each kind, an instance for each task of it.
-
-    Features have the shape (inputs, features); inputs and `sizes` are those of `HeadTargets`.
-    """
+    """What a task predicts: one class for each kind, an instance for each task of it. Features have the shape (inputs, features); inputs and
+    `sizes` are those of `HeadTargets`."""
 
     # What a head needs; None if no head on text vectors, and no estimator, can predict it.
     head_type: ClassVar[type[HeadTargets] | None] = None
@@ -213,10 +211,8 @@ class TargetKind(ABC):
 
     @abstractmethod
     def parse(self, cell: str, candidates: int | None = None) -> Target:
-        """The target in a cell; `candidates` is how many candidates or units the row has (`size`), if known.
-
-        Raises ValueError, which says what is wrong.
-        """
+        """The target in a cell; `candidates` is how many candidates or units the row has (`size`), if known. Raises ValueError, which says what is
+        wrong."""
 
     def located(self, target: Target, texts: Sequence[str], starts: Sequence[str] | None) -> Target:
         """The target of a row with these texts; `starts` are in the column of the task's `starts`. Raises ValueError if it does not fit them."""
@@ -227,10 +223,8 @@ class TargetKind(ABC):
         raise ValueError("a text or a number is expected here, not a list")
 
     def gather(self, values: Mapping[str, Any]) -> list[str]:
-        """The list of values that stand in several columns, by column (None: nothing); only kinds with several values in a target.
-
-        Raises ValueError for values that are no target.
-        """
+        """The list of values that stand in several columns, by column (None: nothing); only kinds with several values in a target. Raises
+        ValueError for values that are no target."""
         raise ValueError(f"a target of kind {self.task.kind} stands in one column")
 
     def join_text(self, tokens: Sequence[str]) -> str:

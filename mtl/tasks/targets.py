@@ -4,21 +4,13 @@ from mtl.base.wings import Registry
 from mtl.tasks.kinds.choice import Choice
 from mtl.tasks.kinds.labels import Labels
 from mtl.tasks.kinds.number import Number
-from mtl.tasks.kinds.text import Text
-from mtl.tasks.kinds.word import Word
+from mtl.tasks.kinds.text import Text, Word
 from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.task import Task
 
 # By the value of `kind` in a suite file.
 TARGET_KINDS: Registry[type[TargetKind]] = Registry(
-    {
-        "labels": Labels,
-        "number": Number,
-        "choice": Choice,
-        "word": Word,
-        "text": Text,
-    },
-    "target_kinds",
+    {"labels": Labels, "number": Number, "choice": Choice, "word": Word, "text": Text}, "target_kinds"
 )
 
 

@@ -172,18 +172,13 @@ def _is_encoding(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the file of one split is read.
+    """How the file of one split is read."""
 
-    Args:
-        header: the columns of a file without a header line.
-        part: which rows of the file: a key of a JSON object, `COLUMN=VALUE`, or a member of a zip; None: all. NUMBERED: those of all parts.
-        beside: a second file, whose line n has a further column of row n.
-    """
-
-    header: Sequence[str] | None = None
+    header: Sequence[str] | None = None  # the columns of a file without a header line
     reading: Reading = Reading()
+    # Which rows of the file: a key of a JSON object, `COLUMN=VALUE`, or a member of a zip; None: all. NUMBERED: those of all parts.
     part: str | None = None
-    beside: Path | None = None
+    beside: Path | None = None  # a second file, whose line n has a further column of row n
 
 
 @dataclass
@@ -398,16 +393,12 @@ def span_ends(column: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """The rows that predictions are compared with.
+    """The rows that predictions are compared with."""
 
-    Args:
-        targets: (rows,), see `mtl.tasks.target_kind`.
-        candidates: int64 (rows,), the number of candidates of each row; None unless the task is a choice.
-        columns: the values of the task's `further_columns` by name, one string per row.
-    """
-
-    targets: np.ndarray
+    targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`
+    # int64 (rows,), the number of candidates of each row; None unless the task is a choice.
     candidates: np.ndarray | None = None
+    # The task's `further_columns` by name, one string per row.
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 

@@ -24,10 +24,9 @@ from torch.utils.data import DataLoader
 from mtl.base.clock import format_duration
 from mtl.base.device import device_of
 from mtl.base.errors import DivergedError, InputError
-from mtl.base.events import Detail, Scored
 from mtl.base.extras import missing_package
 from mtl.base.files import write_checkpoint, write_json
-from mtl.base.progress import Progress, show
+from mtl.base.progress import Detail, Progress, Scored, show
 from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch
 from mtl.tasks.metrics import TIE

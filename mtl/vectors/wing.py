@@ -1,7 +1,6 @@
 """What vectors add to the core."""
 
-from mtl.base.lazy import lazy
-from mtl.base.wings import Boards, Trainings, Wing
+from mtl.base.wings import Boards, Trainings, Wing, lazy
 from mtl.vectors.words import TRAININGS
 
 WING = Wing(

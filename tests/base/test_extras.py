@@ -2,7 +2,6 @@
 
 import configparser
 import os
-import platform
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.base.extras import check_installed, installed_extras, known_extras
-from mtl.base.version import VERSION, versions
 
 SETUP = Path(__file__).parents[2] / "setup.cfg"
 SMALL = [
@@ -100,11 +98,3 @@ def test_a_command_that_lacks_a_package_says_what_to_install(
     done = with_core(core, arguments.split(), tmp_path)
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
     assert done.stderr.rstrip().endswith(f"install it: pip install 'mtl-baselines[{extra}]'"), done.stderr
-
-
-def test_versions_are_the_installed_ones() -> None:
-    installed = versions()
-    assert installed["mtl"] == VERSION and installed["python"] == platform.python_version()
-    assert installed["torch"] == metadata.version("torch") and installed["scikit-learn"] == metadata.version(
-        "scikit-learn"
-    )

@@ -18,8 +18,6 @@ from mtl.base.files import (
     allow_open_files,
     check_space,
     git_blob_id,
-    is_sha256,
-    listed,
     replacing,
     sha256,
     write_checkpoint,
@@ -97,21 +95,6 @@ def test_errors_of_other_kinds_stay_what_they_are(tmp_path: Path) -> None:
     assert missing.value.filename == str(tmp_path / "other")
 
 
-def test_a_checkpoint_is_read_as_torch_s_own(tmp_path: Path) -> None:
-    content = {"numbers": torch.arange(5.0), "nested": {"step": 3, "list": [1.5, None]}}
-    write_checkpoint(tmp_path / "a.ckpt", content)
-    read = torch.load(tmp_path / "a.ckpt", weights_only=True)
-    assert torch.equal(read.pop("numbers"), content.pop("numbers")) and read == content  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("digest", "is_one"),
-    [("0a" * 32, True), ("sha256:" + "0A" * 32, True), ("zz", False), ("0a" * 31, False), ("0g" * 32, False)],
-)
-def test_what_a_sha256_looks_like(digest: str, is_one: bool) -> None:
-    assert is_sha256(digest) == is_one
-
-
 def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.getpid", lambda: 7)  # on both
     with replacing(tmp_path / "file") as one:
@@ -159,14 +142,3 @@ def test_the_limit_of_open_files_is_raised(
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: calls.append(limits))
     allow_open_files(1000)
     assert calls == ([] if set_to is None else [set_to])
-
-
-def test_too_many_runs_for_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (512, 1024))
-    with raises_input_error():
-        allow_open_files(1000)
-
-
-@pytest.mark.parametrize(("most", "expected"), [(3, "a, b, c"), (4, "a, b, c"), (2, "a, b, and 1 more")])
-def test_of_many_names_the_first_are_listed(most: int, expected: str) -> None:
-    assert listed(["a", "b", "c"], most) == expected

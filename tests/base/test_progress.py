@@ -6,19 +6,16 @@ from typing import Any
 import pytest
 from fake_terminal import Clock
 
-from mtl.base import display
 from mtl.base import progress as module
 from mtl.base.clock import format_duration
-from mtl.base.events import Detail, Remark
-from mtl.base.progress import Progress, hidden_progress, progress, show
+from mtl.base.progress import Detail, Progress, Remark, hidden_progress, progress, show
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Clock:
     fake = Clock()
     monkeypatch.setattr(module, "time", fake)
-    monkeypatch.setattr(display, "time", fake)
-    monkeypatch.setattr(module, "_display", display.Lines().show)
+    monkeypatch.setattr(module, "_display", module.Lines().show)
     caplog.set_level(logging.INFO, logger="mtl")
     return fake
 

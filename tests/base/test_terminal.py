@@ -64,17 +64,6 @@ def test_bars_move_on_standard_error_alone(text: str, shown: str) -> None:
     assert written.getvalue() == visible(text)
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "iso-8859-2", "latin-1"])
-def test_what_an_encoding_lacks_is_escaped(encoding: str) -> None:
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    shown = StandardOutput(stream)
-    shown.write("ó ▲ ")
-    shown.writelines(["x", "\x1b"])
-    shown.flush()
-    start = {"ascii": b"\\xf3", "iso-8859-2": b"\xf3", "latin-1": b"\xf3"}[encoding]
-    assert stream.buffer.getvalue() == start + b" \\u25b2 x\\x1b"  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize(
     ("redirection", "environment"),
     [

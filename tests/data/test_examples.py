@@ -7,7 +7,7 @@ from data_files import write_jsonl, write_rows, write_table
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
-from mtl.data.examples import Example, make_example, make_inputs, read_examples, read_rows, read_targets, span_texts
+from mtl.data.examples import Example, make_example, read_examples, read_rows, read_targets, span_texts
 from mtl.tasks.task import Task
 
 LABELS = Task(id="t", kind="labels", text=["sentence"], target="target", labels=["0", "1"], metric="accuracy")
@@ -19,10 +19,7 @@ LISTS.columns = ["id"]
 
 def test_columns_are_found_by_name(tmp_path: Path) -> None:
     path = write_table(tmp_path / "x.tsv", ("id", "b", "score", "a"), [("7", "y", "5.0", "x"), ("8", "v", "1", "u")])
-    assert read_examples(NUMBERS, path) == [
-        Example(2, (("x", "y"),), 5.0, "7"),
-        Example(3, (("u", "v"),), 1.0, "8"),
-    ]
+    assert read_examples(NUMBERS, path) == [Example(2, (("x", "y"),), 5.0, "7"), Example(3, (("u", "v"),), 1.0, "8")]
 
 
 def test_without_targets_only_the_texts_are_read(tmp_path: Path) -> None:
@@ -47,13 +44,6 @@ def test_candidates_in_columns_of_their_own(tmp_path: Path) -> None:
     path = write_table(tmp_path / "x.tsv", ("right", "two", "one"), [("1", "b", "a")])
     (example,) = read_examples(task, path)
     assert (example.inputs, example.texts, example.target) == ((("a",), ("b",)), ("a", "b"), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("task", "texts"), [(LABELS, ("a",)), (NUMBERS, ("a", "b")), (LISTS, ("q", "a", "b")), (LISTS, ("q", "a"))]
-)
-def test_inputs_made_from_texts_have_these_texts(task: Task, texts: tuple[str, ...]) -> None:
-    assert Example(1, make_inputs(task, texts)).texts == texts
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -252,15 +251,6 @@ def test_a_parquet_file_that_decodes_to_too_much_is_refused(tmp_path: Path, monk
     assert len(read_records(path, ["a"])) == 5000
     monkeypatch.setattr(parquet_module, "DECODED_LIMIT", 1_000_000)
     assert complaint(path, "a") == ": decodes to more than 1000000 bytes; split the file"
-
-
-def test_without_pyarrow_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = nested_file(tmp_path, ".parquet")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    expected = ": the package pyarrow is missing; install it: pip install 'mtl-baselines[parquet]'"
-    assert complaint(path, "id") == expected
-    with raises_input_error(file="x.parquet"):
-        column_names(path)
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])

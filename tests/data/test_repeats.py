@@ -207,25 +207,6 @@ def test_a_run_chooses_as_if_the_repeated_rows_were_not_there(
         assert "chose nothing" not in (tmp_path / name / "table.md").read_text(encoding="utf-8")
 
 
-def test_what_chooses_nothing_says_nothing(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    own = [f"suite={folders[1] / 'kinds.yaml'}", f"data_dir={folders[1] / 'data'}", f"run_dir={tmp_path / 'run'}"]
-    run_baseline(job([*own, "seeds=[1]", "method=majority", "choose_on_repeats=false"]))
-    assert "chose" not in (tmp_path / "run/table.md").read_text(encoding="utf-8")
-
-
-def test_repeated_rows_choose_in_an_ensemble_if_they_chose_in_one_of_its_runs(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
-    own = [f"suite={folders[1] / 'kinds.yaml'}", f"data_dir={folders[1] / 'data'}", "seeds=[1]", "method=logistic"]
-    for name, choose in (("new", "false"), ("all", "true")):
-        given = ["floor.keep=true", "tasks=[mood]", f"run_dir={tmp_path / name}", f"choose_on_repeats={choose}"]
-        run_baseline(job([*own, *given]))
-    new, every = str(tmp_path / "new"), str(tmp_path / "all")
-    for runs, choose_on_repeats in (([new], False), ([new, every], True), ([every, new], True)):
-        assert ensemble_job(runs, {}).config.choose_on_repeats is choose_on_repeats
-    assert not ensemble_job([new, every], {"choose_on_repeats": False}).config.choose_on_repeats
-
-
 def test_the_seed_for_new_rows_has_the_best_average_on_the_rows_that_choose(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:

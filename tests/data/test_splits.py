@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from input_errors import raises_input_error
-from kinds_suite import write_kinds_suite
 from small_suite import write_tsv
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import shipped
 from mtl.data.examples import Example
-from mtl.data.splits import check_present, choose_scored, has_files, hold_out, missing_tasks, read_task
+from mtl.data.splits import check_present, choose_scored, hold_out, missing_tasks, read_task
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
 
@@ -128,15 +127,6 @@ def test_missing_tasks_are_named(suite_file: Path) -> None:
     assert str(caught.value).startswith(problem) and "tasks=[kansla,samma]" in str(caught.value)
 
 
-def test_the_tasks_to_run_instead_can_be_run(tmp_path: Path) -> None:
-    suite, data = load_suite(write_kinds_suite(tmp_path)), tmp_path / "data"
-    path = suite.tasks["mood"].path("train", data)
-    assert path is not None
-    path.unlink()
-    with raises_input_error(file="train.jsonl"):
-        check_present(suite, suite.choose(None), data)
-
-
 def test_withdrawn_data_is_not_to_be_fetched(suite_file: Path) -> None:
     text = suite_file.read_text(encoding="utf-8").replace("  samma:\n", "  samma:\n    withdrawn: true\n")
     suite_file.write_text(f"source: {{url: 'https://example.org/x.zip'}}\n{text}", encoding="utf-8")
@@ -164,11 +154,3 @@ def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Pat
     read = read_task(task, data, 0.1)
     assert [row.target for row in read.rows["test"]] == [3.0, 4.0] and len(read.held_out) == 6
     assert declared.tasks["betyg"].files["dev"] == "dev.tsv"  # the declaration itself stays
-
-
-def test_a_task_has_files_if_one_is_there(suite_file: Path) -> None:
-    task, data = load_suite(suite_file).tasks["betyg"], suite_file.parent / "data"
-    for split in ("train", "dev", "test"):
-        assert has_files(task, data)
-        (data / "scores" / f"{split}.tsv").unlink()
-    assert not has_files(task, data)

@@ -20,8 +20,8 @@ from mtl.jobs.job import Job
 from mtl.methods.predictor import Predictor
 from mtl.methods.thresholds import best_shift, label_decisions, recorded_shifts
 from mtl.runs.finished import find_runs
-from mtl.runs.layout import finetune_folder
-from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
+from mtl.runs.folder import finetune_folder
+from mtl.stats.samples import SampleCache, samples_of
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_each_seed_averages_its_own_models(folder: Path) -> None:
     assert scores["cost"]["parameters"] == sum(costs)
     run_baseline(ensemble(folder, "run-1", "wide-1", run_dir=str(folder / "one-by-seed"), **by_seed))
     run = next(run for run in find_runs(folder) if run.folder.path.name == "one-by-seed")
-    samples = samples_of(run, SampleCache(None).reduced(run, RecordedGroups([run])))
+    samples = samples_of(run, SampleCache(None).reduced(run))
     assert not any(sample.is_one_system for sample in samples.values())
     with raises_input_error(key="seeds"):
         run_baseline(ensemble(folder, "run", "wide-1", **by_seed))
@@ -143,7 +143,7 @@ def test_its_row_says_what_it_is_one_system(folder: Path) -> None:
     assert "thresholds" in summary["chosen_on_dev"]
     assert "The decision threshold was chosen on dev: mood." in summary["notes"]
     run = next(run for run in find_runs(folder) if run.folder.path.name == "both")
-    reduced = SampleCache(None).reduced(run, RecordedGroups([run]))
+    reduced = SampleCache(None).reduced(run)
     assert all(sample.is_one_system for sample in samples_of(run, reduced).values())
 
 

@@ -9,9 +9,7 @@ from data_files import read_column, read_json
 from kinds_suite import kinds_job, write_kinds_suite
 
 from mtl.api.cli import main
-from mtl.base.files import write_json
 from mtl.jobs.baseline import run_baseline
-from mtl.methods.predictor import Predictor
 from mtl.runs.folder import RunFolder
 
 METHODS = {
@@ -73,13 +71,6 @@ def test_score_repeats_the_summary(folder: Path, gold: str, capsys: pytest.Captu
         assert f"| {id} | {SPLITS[id]} |" in shown and f"| {scores['scores']['1']:.1f} |" in shown
 
 
-@pytest.mark.wings
-def test_an_audit_reads_every_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = [f"suite={folder}/kinds.yaml", f"data_dir={folder}/data", f"cache_dir={folder}/c", "embeddings.dim=12"]
-    assert main(["audit", *settings]) == 0
-    assert "10 of 12 rows also stand in train" in capsys.readouterr().out.replace("occur", "stand")
-
-
 def test_a_task_without_the_one_that_answers_it_and_too_many_candidates_are_one_line(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -92,15 +83,3 @@ def test_a_task_without_the_one_that_answers_it_and_too_many_candidates_are_one_
     settings = [f"suite={folder}/kinds.yaml", f"data_dir={tmp_path}/data", f"run_dir={tmp_path}/run", "method=constant"]
     assert main(["baseline", *settings]) == 2
     assert "answer/dev.jsonl:1: column 'candidates[]': has 1001 candidates" in capsys.readouterr().err
-
-
-def test_the_seed_is_chosen_on_dev(folder: Path, tmp_path: Path) -> None:
-    made = RunFolder(tmp_path / "run")
-    shutil.copytree(run(folder, "random-frozen").path, made.path)
-    for seed, dev, test in ((1, 90.0, 10.0), (2, 10.0, 90.0)):
-        done = read_json(made.scores(seed))
-        assert set(done["dev_scores"]) == {"mood", "stars", "answer", "opposite"}
-        scores = {**done["scores"], "opposite": test, "mood-elsewhere": test}
-        write_json(made.scores(seed), {**done, "scores": scores, "dev_scores": dict.fromkeys(done["dev_scores"], dev)})
-    # A task without dev rows is predicted by the seed that is best on dev for the task whose head answers it.
-    assert [Predictor.load(made.path, task=task).seed for task in ("opposite", "mood-elsewhere", None)] == [1, 1, 1]

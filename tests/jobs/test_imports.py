@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -115,28 +114,6 @@ def test_folders_of_rows(rows: Path, home: Path) -> None:
     file.write_text("".join([json.dumps(other) + "\n", *lines]), encoding="utf-8")
     assert main(["import", "more", "theirs", "suite=superlim-sample"]) == 0
     assert summary(home, "more", "superlim-sample")["tasks"] == tasks
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda lines: lines[1:],
-        lambda lines: [*lines[:-1], lines[0]],
-        lambda lines: [lines[0], json.dumps({**json.loads(lines[1]), "prediction": "no label"}) + "\n", *lines[2:]],
-        lambda lines: ["no JSON\n", *lines[1:]],
-    ],
-)
-def test_rows_that_are_wrong_are_one_line_and_nothing_is_written(
-    change: Callable[[list[str]], list[str]], rows: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = submission(rows, home) / "swewic/dev.jsonl"
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    file.write_text("".join(change(lines)), encoding="utf-8")
-    capsys.readouterr()
-    assert main(["import", "theirs", "theirs", "suite=superlim-sample"]) == 2
-    (error,) = [text for text in capsys.readouterr().err.splitlines() if text.startswith("mtl: error")]
-    assert "swewic" in error and "dev.jsonl:" in error
-    assert not list(home.glob("runs/superlim-sample/theirs/seed-*"))
 
 
 def test_settings_that_make_no_sense(home: Path, floor: Path) -> None:

@@ -1,18 +1,14 @@
 """Finished runs that are asked for again."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import h5py
 import pytest
 from command_line import job
-from input_errors import raises_input_error
 from small_suite import small_settings
 
 from mtl.base.errors import InputError
-from mtl.embedders.elmo.embeddings import ElmoEmbeddings
 from mtl.jobs.baseline import run_baseline
 
 
@@ -55,15 +51,6 @@ def test_nothing_is_read_where_nothing_was_moved_or_nothing_is_there(
     assert ("its inputs are not compared (embeddings.path: " in caplog.text) == (name == "gone")
 
 
-def test_a_finished_run_needs_no_vectors(finished: list[str], tmp_path: Path) -> None:
-    path = Path(finished[-1].partition("=")[2])
-    shutil.move(path, tmp_path)
-    try:
-        assert run_baseline(job(finished))["embeddings"] == "fasttext"
-    finally:
-        shutil.move(tmp_path / path.name, path)
-
-
 @pytest.fixture
 def vectors(finished: list[str]) -> Iterator[Path]:
     """The file of the finished run's vectors, which is put back after the test."""
@@ -96,20 +83,3 @@ def test_vectors_that_were_only_touched_are_read_once(
     assert run_baseline(job(finished)) == expected
     monkeypatch.delattr("mtl.jobs.inputs.prepare")
     assert run_baseline(job(finished)) == expected
-
-
-def test_another_elmo_is_refused_before_it_computes_anything(
-    tmp_path: Path, elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    elmo = tmp_path / "elmo"
-    shutil.copytree(elmo_files[0].parent, elmo)
-    small = [setting for setting in small_settings(tmp_path) if not setting.startswith("embeddings.dim")]
-    settings = [*small, "seeds=[1]", "embeddings=elmo", f"embeddings.path={elmo}", f"cache_dir={tmp_path / 'cache'}"]
-    run_baseline(job(settings))
-    weights = elmo / elmo_files[1].name
-    with h5py.File(weights, "r+") as file:
-        kernel = file["RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/W_0"]
-        kernel[...] = kernel[...] + 1
-    monkeypatch.setattr(ElmoEmbeddings, "sequences", None)
-    with raises_input_error():
-        run_baseline(job(settings))

@@ -16,8 +16,6 @@ from mtl.data.examples import read_rows
 from mtl.jobs.baseline import run_baseline
 from mtl.runs.folder import RunFolder
 
-FORCED = "trainer.accelerator=cpu trainer.precision=bf16-mixed trainer.force_precision=true"
-
 
 def settings(folder: Path, *more: str) -> list[str]:
     """Write the suite to a folder; return the settings of a run on it, whose results are in `run`."""
@@ -52,13 +50,6 @@ def test_what_a_run_saved_predicts_what_it_predicted(tmp_path: Path, given: str)
             file = tmp_path / "data" / task / f"{split}.jsonl"
             assert main(["predict", str(tmp_path / "run"), str(file), "--task", task, "--out", str(out)]) == 0
             assert read_column(out) == predicted(tmp_path, task, split)
-
-
-@pytest.mark.parametrize("variant", ["frozen", "attention"])
-def test_in_bfloat16(tmp_path: Path, variant: str) -> None:
-    summary = run_baseline(job(settings(tmp_path, f"variant={variant}", *FORCED.split())))
-    assert set(summary["tasks"]) == {"sense", "refers"}
-    assert set(predicted(tmp_path, "sense", "dev")) <= {"same", "other"}
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,7 @@ from small_suite import small_settings
 from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError
 from mtl.jobs.baseline import Prepared
-from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.engine import Done, Unit
+from mtl.jobs.engines import ENGINES, Done, Unit
 from mtl.jobs.together import begin_apart, ordered_units, run_together, unit_of
 
 RUNS = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: other, encoder.dropout: 0.3}]"
@@ -83,25 +82,6 @@ def test_a_run_that_another_process_uses_is_refused(small: list[str], tmp_path: 
     with runs[1].folder.locked(), raises_input_error(file="b"):
         run_together(runs, "", lambda run: None)
     assert not (tmp_path / "a/config.yaml").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.wings
-def test_a_run_that_fails_is_named_and_the_others_end(
-    small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    # Rates at which the weights overflow in the first steps.
-    rates = "pretrain.learning_rate: 1e30, pretrain.final_learning_rate: 1e30"
-    path = sweep_file(tmp_path, f"runs: [{{}}, {{name: bad, {rates}}}]")
-    small = [setting for setting in small if not setting.startswith("pretrain.learning_rate=")]
-    command = ["sweep", path, *small, f"runs_dir={tmp_path / 'runs'}", "seeds_in_parallel=2", "seeds=[1]"]
-    assert main([*command, "--out", str(tmp_path / "out")]) == 1
-    printed = capfd.readouterr()
-    assert printed.err.splitlines()[-1].startswith(f"mtl: error: {path}: bad, seed 1 · stage 1")
-    assert printed.out.splitlines()[-1] == f"{tmp_path / 'out'}/index.html"
-    assert "random-frozen" in (tmp_path / "out/costs.csv").read_text(encoding="utf-8")
-    assert (tmp_path / "runs/liten/random-frozen/summary.json").exists()
-    assert not (tmp_path / "runs/liten/bad/summary.json").exists()
 
 
 class Here:

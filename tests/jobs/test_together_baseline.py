@@ -136,19 +136,6 @@ def check_stage_2(folder: RunFolder, suite: Suite, summary: dict[str, Any]) -> N
     assert last < first
 
 
-@pytest.mark.slow
-def test_a_suite_of_the_user(settings: list[str], tmp_path: Path) -> None:
-    rates = ["pretrain.learning_rate=0.02", "finetune.learning_rate=0.01"]
-    steps = ["pretrain.max_steps=150", "pretrain.validate_every=30"]
-    summary = run_baseline(job([*settings, "seeds=[1]", *steps, *rates]))
-    # Each single word tells a glad text from an angry one.
-    assert summary["tasks"]["kansla"]["median"] > summary["tasks"]["kansla"]["constant"]
-    losses = [row["train/loss"] for row in read_json(tmp_path / "run/seed-1/pretrain/done.json")["curve"]]
-    assert losses[-1] < losses[0] / 2
-    assert set(summary["tasks"]) == {"kansla", "samma", "betyg"}
-    assert not (tmp_path / "run/seed-1/predictions/test_pred_samma.tsv").exists()  # it has no test file
-
-
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The settings of a finished run on the small suite."""
@@ -194,16 +181,6 @@ def test_a_submission_may_have_another_header(floor_settings: list[str], tmp_pat
     run_baseline(job([*floor_settings, "method=constant", "seeds=[1]", "submission.header=target"]))
     for file in (tmp_path / "run/seed-1/predictions").glob("*_kansla.tsv"):
         assert file.read_text(encoding="utf-8").startswith("target\n")
-
-
-@pytest.mark.parametrize(
-    ("method", "same"), [("constant", {"kansla": [1], "samma": [1], "betyg": [1]}), ("uniform", {})]
-)
-def test_tasks_with_the_same_prediction_for_every_row_are_recorded(
-    method: str, same: dict[str, list[int]], floor_settings: list[str], tmp_path: Path
-) -> None:
-    summary = run_baseline(job([*floor_settings, f"method={method}", "seeds=[1]", f"run_dir={tmp_path / method}"]))
-    assert summary["same_answer"] == same
 
 
 def test_16_mixed_is_refused_on_a_cpu_before_anything_is_read(

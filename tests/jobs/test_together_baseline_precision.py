@@ -121,16 +121,3 @@ def test_a_run_continues_only_in_its_own_precision(settings: list[str], monkeypa
     # A finished run is read on any machine.
     set_instructions(monkeypatch, True)
     assert run_baseline(forced)["precision"] == "32-true"
-
-
-@pytest.mark.slow
-def test_forcing_continues_a_run_of_a_cpu_with_instructions(
-    settings: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain, forced = job([*settings, *MORE]), job([*settings, *FORCED])
-    set_instructions(monkeypatch, True)
-    begin(plain)
-    set_instructions(monkeypatch, False)
-    with raises_input_error():
-        run_baseline(plain)
-    assert run_baseline(forced)["precision"] == "bf16-mixed"

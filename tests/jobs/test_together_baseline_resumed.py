@@ -1,26 +1,14 @@
 """Runs that end early and are continued."""
 
 import random
-import signal
 from pathlib import Path
 
 import pytest
 from command_line import content
-from processes import interrupted, start, wait_for
+from processes import start
 
 from mtl.api.cli import main
 from mtl.data.sample import write_sample
-
-# A stage 1 that takes until it is interrupted.
-LONG = ("pretrain.max_steps=100000", "pretrain.patience=100000")
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_it_says_so(settings: list[str], tmp_path: Path, number: signal.Signals) -> None:
-    process = start(["baseline", *settings, "seeds=[1]", *LONG], tmp_path / "errors")
-    wait_for(tmp_path / "run/seed-1/pretrain/last.ckpt", process)
-    interrupted(process, number, tmp_path / "errors")
-    assert not (tmp_path / "run/summary.json").exists()
 
 
 @pytest.fixture(scope="module")

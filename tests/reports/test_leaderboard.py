@@ -20,8 +20,6 @@ from mtl.runs.finished import find_runs
 from mtl.stats.comparison import PairTest
 from mtl.tasks.suite import AVERAGE
 
-UNGROUPED = "which scored rows belong together"
-
 
 def row_of(board: Leaderboard, name: str) -> Row:
     return next(row for row in board.rows if row.name == name)
@@ -88,23 +86,6 @@ def test_every_two_runs_are_compared_where_they_can_be_on_shared_draws(board: Le
     rows = {id: next(iter(sample.means)) for id, sample in samples.items() if id != AVERAGE}
     assert rows["cdsc-e"] == rows["cdsc-r"] and len(set(rows.values())) == 8 == len(samples[AVERAGE].means)
     assert rows["dyk"].count == 15 and rows["cbd"].count == 60
-    assert not any(UNGROUPED in fact for fact in board.facts)
-
-
-def test_a_run_that_did_not_record_its_rows(tmp_path: Path) -> None:
-    """It takes over what another run on the same rows recorded; where there is none, its rows count one by one."""
-    make_run(tmp_path / "old", right(0.8), recorded=False)
-    alone = leaderboard(find_runs(tmp_path))
-    (note,) = (fact for fact in alone.facts if UNGROUPED in fact)
-    assert note.endswith(": old.")
-    rows = {id: next(iter(sample.means)) for id, sample in alone.rows[1].samples.items() if id != AVERAGE}
-    assert len(set(rows.values())) == 9 and {of.count for of in rows.values()} == {60}
-    make_run(tmp_path / "new", right(0.8), ["embeddings=fasttext"])
-    both = leaderboard(find_runs(tmp_path))
-    assert not any(UNGROUPED in fact for fact in both.facts)
-    (found,) = both.tests.comparisons.values()
-    # The same predictions on the same draws:
-    assert {(test.difference, test.p) for test in found.values()} == {(0.0, 1.0)}
 
 
 def test_intervals_stay_within_what_a_metric_can_reach(tmp_path: Path) -> None:
@@ -184,16 +165,6 @@ def test_each_score_compares_with_those_on_its_split(mixed: Leaderboard) -> None
     on_test = {"opposite": {"printed"}, "mood-elsewhere": {"lstm"}}
     on_dev = {id: {"some"} for id in ("mood", "stars", "answer")}
     assert best(mixed) == {AVERAGE: {"lstm"}, **on_dev, **on_test}
-
-
-def test_choices_words_and_tasks_without_training_rows_are_compared(mixed: Leaderboard) -> None:
-    found = pair_of(mixed, "lstm", "svm")
-    assert list(found) == ["mood", "stars", "answer", "opposite", "mood-elsewhere", AVERAGE]
-    assert {test.verdict for test in found.values()} == {"better"}
-    assert set(pair_of(mixed, "lstm", "some")) == {"mood", "stars", "answer"}
-    for row in mixed.rows:
-        for score in row.scores.values():
-            assert row.run is None or (score.interval and score.interval[0] < score.median < score.interval[1])
 
 
 def test_notes_say_what_is_partial_and_reduced_and_no_split_that_scores_are_not_on(

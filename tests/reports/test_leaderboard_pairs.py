@@ -9,14 +9,9 @@ import pytest
 from run_folders import make_run, right
 
 from mtl.api.cli import main
-from mtl.reports import pairs
-from mtl.reports.document import document
-from mtl.reports.leaderboard import Leaderboard, leaderboard
-from mtl.reports.markdown import render_markdown
+from mtl.reports.leaderboard import Leaderboard, comparable_samples, leaderboard, pair_tests
 from mtl.runs.finished import find_runs
-from mtl.stats.comparison import estimate
 from mtl.stats.families import all_tails, family_tests
-from mtl.tasks.suite import AVERAGE
 
 TASKS = ["cbd", "ar"]
 
@@ -44,7 +39,7 @@ def expected_holm(board: Leaderboard, every: bool) -> list[float]:
     Args:
         every: whether it is for the tests of all pairs, not only of those that are shown.
     """
-    groups = pairs.comparable_samples(board.rows)
+    groups = comparable_samples(board.rows)
     found = family_tests(groups)
     shown = []
     for (one, other), by_column in board.tests.comparisons.items():
@@ -61,7 +56,7 @@ def expected_holm(board: Leaderboard, every: bool) -> list[float]:
 def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = find_runs(runs_dir)
     every = leaderboard(runs)
-    monkeypatch.setattr(pairs, "MOST_FOR_PAIRS", 5)
+    monkeypatch.setattr("mtl.reports.leaderboard.MOST_FOR_PAIRS", 5)
     board = leaderboard(runs)
     # Every run lacks tasks of KLEJ's average, so that the best partial average counts. Only cbd is a task of that run.
     assert [board.rows[place].name for place in board.tests.references] == ["partial"]
@@ -82,11 +77,11 @@ def test_a_whole_average_is_preferred_and_each_split_has_a_reference(
     runs = find_runs(runs_dir)
     runs[0].suite.average = TASKS  # the suite of all runs
     rows = leaderboard(runs).rows
-    monkeypatch.setattr(pairs, "MOST_FOR_PAIRS", 5)
-    assert [rows[place].name for place in pairs.pair_tests(rows).references] == ["best"]
+    monkeypatch.setattr("mtl.reports.leaderboard.MOST_FOR_PAIRS", 5)
+    assert [rows[place].name for place in pair_tests(rows).references] == ["best"]
     on_test = dict.fromkeys(["average", *TASKS], "test")
     rows = [replace(row, splits=on_test) if row.name in ("short", "worst") else row for row in rows]
-    assert {rows[place].name for place in pairs.pair_tests(rows).references} == {"best", "short"}
+    assert {rows[place].name for place in pair_tests(rows).references} == {"best", "short"}
 
 
 def test_comparisons_without_a_test_do_not_count_for_the_correction(runs_dir: Path) -> None:
@@ -132,21 +127,3 @@ def test_an_unknown_reference_is_one_line(runs_dir: Path, tmp_path: Path, capsys
     assert main([*arguments, "HerBERT"]) == 2  # a published row
     assert "the first column of the table of scores has the names" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_the_page_and_markdown_have_the_tests_that_were_made(runs_dir: Path) -> None:
-    board = leaderboard(find_runs(runs_dir), references=["middle"])
-    (suite,) = document([board], "now", "mtl report")["suites"]
-    names = {row["id"]: row["name"] for row in suite["rows"]}
-    assert [names[id] for id in suite["references"]] == ["middle"]
-    assert {pair.split("|")[1] for pair in suite["comparisons"]} == set(suite["references"])
-    text = render_markdown([board], "now", "mtl report")
-    assert "| best − middle " in text and "best − worst" not in text
-    assert document([leaderboard(find_runs(runs_dir))], "now", "")["suites"][0]["references"] == []
-    # And each test is that of `estimate`.
-    for (one, other), tests in board.tests.comparisons.items():
-        samples = board.rows[one].samples, board.rows[other].samples
-        for column, test in tests.items():
-            found = estimate(samples[0][column], samples[1][column])
-            assert (test.difference, test.low, test.high) == (found.value, *found.interval)
-    assert any(AVERAGE in tests for tests in board.tests.comparisons.values())

@@ -7,10 +7,7 @@ import pytest
 import report_sample
 from report_browser import Opener, in_browser, own_row, own_rows, row_id
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import Select, WebDriverWait
-
-from mtl.reports.document import document
-from mtl.reports.leaderboard import Leaderboard
+from selenium.webdriver.support.ui import Select
 
 TEST = ("opposite", "mood-elsewhere")  # tasks that are scored on test
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028 & <img src=x onerror=alert(1)>"
@@ -174,24 +171,6 @@ def test_every_control_has_a_name_and_headings_are_in_order(opened: Opener) -> N
     assert page.find("#board table caption").get_attribute("textContent")
 
 
-@in_browser
-def test_plots_follow_filters_and_hidden_tasks(opened: Opener) -> None:
-    page = opened()
-    page.wait(".panels svg", 10)
-    page.find("details.tasks summary").click()
-    page.key("task:psc").click()
-    page.wait(".panels svg", 9)
-    page.key("search").send_keys("elmo")
-    wait = WebDriverWait(page.driver, 20)
-    wait.until(lambda _: "HerBERT" not in page.find(".panels svg").get_attribute("aria-label"))
-    label = page.find(".panels svg").get_attribute("aria-label")
-    assert label.startswith("AVG: ") and label.count(";") == len(page.rows()) - 1 == 3
-    Select(page.key("plot:cost")).select_by_value("peak_memory")
-    assert "peak memory" in page.find("#figures section:nth-of-type(2) figcaption").text
-    Select(page.key("plot:task")).select_by_value("ar")
-    assert page.all("#figures figcaption")[-1].text.startswith("AR on the validation data")
-
-
 def only_published(suite: dict[str, Any]) -> None:
     suite |= {"rows": [row for row in suite["rows"] if row["source"] == "published"], "comparisons": {}}
 
@@ -246,68 +225,6 @@ def test_suites_are_chosen_by_name(opened: Opener) -> None:
     assert page.find("h2").text == "Other" and len(page.rows()) == 2
     report["suites"] = []
     assert opened(report).status() == "The report has no suite."
-
-
-@in_browser
-def test_tasks_without_a_chart_are_not_offered_one(opened: Opener, kinds: Leaderboard) -> None:
-    page = opened(document([kinds], "now", "mtl report runs"))
-    drawn = ["mood", "stars", "mood-elsewhere"]
-    for name, tasks in (("svm", drawn), ("lstm", ["mood", "stars", "answer", "opposite", "mood-elsewhere"])):
-        run = row_id(page, name)
-        page.key(f"open:{run}").click()
-        select = Select(page.key(f"predictions:{run}"))
-        assert [option.get_attribute("value") for option in select.options] == tasks
-        select.select_by_value("mood-elsewhere")
-        assert len(page.all(f"[data-panel={run}] .confusion tbody tr")) == 2
-    select.select_by_value("answer")  # a choice of the LSTM has its learning curve
-    assert page.all(f"[data-panel={run}] .confusion") == [] and page.all(f"[data-panel={run}] svg") != []
-    words = row_id(page, "words")
-    page.key(f"open:{words}").click()
-    assert "Scores by seed" in page.find(f"[data-panel={words}]").text
-    assert "Predictions and stage 2" not in page.find(f"[data-panel={words}]").text
-
-
-@in_browser
-def test_the_page_names_the_splits_that_scores_are_on(opened: Opener, kinds: Leaderboard) -> None:
-    report = document([kinds], "now", "mtl report runs")
-    page = opened(report)
-    lead, svm = page.find("#lead").text, row_id(page, "svm")
-    assert "3 own runs, scored on the validation data (dev) and the test data (test)." in lead
-    assert page.find(f"tr[data-row={svm}] .split").text == "dev, test"
-    assert page.find(f"tr[data-row={svm}] .split").get_attribute("title") == "own run, scored on dev, test"
-    assert "own run, median, dev, test" in page.find("#figures").text
-    assert "dev is the validation data" in page.notes()
-    # Without a score on dev nothing says that there is one.
-    suite = report["suites"][0]
-    suite |= {"tasks": [task for task in suite["tasks"] if task["id"] in TEST], "notes": [], "comparisons": {}}
-    for row in suite["rows"]:
-        row |= {"split": "test", "scores": {id: score for id, score in row["scores"].items() if id in TEST}}
-    page = opened(report)
-    assert "3 own runs, scored on the test data (test)." in page.find("#lead").text
-    assert "dev" not in page.notes() and "own run, median, test" in page.find("#figures").text
-
-
-@in_browser
-def test_titles_of_families_and_metrics_are_the_document_s_and_symbols_say_the_family(opened: Opener) -> None:
-    report = report_sample.report()
-    suite = report["suites"][0]
-    for family in suite["families"]:
-        family["title"] = f"{family['title']} methods"
-    suite["tasks"][0]["metric"] = "harmony"
-    page = opened(report)
-    families = [page.key(f"family:{id}").find_element(By.XPATH, "..").text for id in ("floor", "lstm", "transformer")]
-    assert families == ["floor methods", "LSTM methods", "transformer methods"]
-    assert page.key("sort:task:nkjp-ner").text.split("\n")[-1] == "harmony"
-    assert page.key("sort:task:cdsc-r").text.split("\n")[-1] == "Spearman"
-    assert page.key("sort:task:ar").text.split("\n")[-1] == "1 − wMAE"
-    assert "harmony" in page.find(".panels").text
-    # Without colours, too: rows of one family share a shape in the plot of costs, and families differ.
-    families = {row["family"] for row in suite["rows"] if row["cost"]}
-    legends = page.all("#figures section:nth-of-type(2) ul.legend")
-    marks = [legend.find_elements(By.CSS_SELECTOR, "li svg g > *") for legend in legends]
-    shapes = [[(mark.tag_name, mark.get_attribute("d")) for mark in some] for some in marks]
-    assert len(legends) == 2 and len(set(shapes[0])) == len(shapes[0]) == len(families) > 1
-    assert set(shapes[1]) == set(shapes[0]) and len(shapes[1]) > len(shapes[0])
 
 
 @in_browser

@@ -14,7 +14,7 @@ from selenium.webdriver.support.ui import Select
 
 from mtl.base.files import write_json
 from mtl.reports import document as document_module
-from mtl.reports import notes, pairs
+from mtl.reports import notes
 from mtl.reports.document import document
 from mtl.reports.leaderboard import leaderboard
 from mtl.reports.markdown import render_markdown
@@ -132,18 +132,3 @@ def test_notes_name_some_runs_and_count_the_others(runs_dir: Path, monkeypatch: 
     assert any(mark.startswith("* AVG is partial") and ": run-0, run-1, and 4 more." in mark for mark in board.marks)
     text = render_markdown([board], "now", "mtl report")
     assert all(f"| run-{number} " in text for number in range(6))
-
-
-@in_browser
-def test_only_references_are_offered_for_comparison(
-    opened: Opener, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pairs, "MOST_FOR_PAIRS", 3)
-    board = leaderboard(find_runs(runs_dir))
-    page = opened(document([board], "now", "mtl report"))
-    select = Select(page.key("reference"))
-    assert [option.get_attribute("value") for option in select.options] == ["", *page.suite["references"]]
-    select.select_by_index(1)
-    shown = {row for row in page.rows() if page.all(f"tr[data-row={row}] .verdict")}
-    runs = {row["id"] for row in own_rows(page.suite)}
-    assert shown == runs - set(page.suite["references"]) and len(shown) == 5

@@ -13,7 +13,6 @@ from run_folders import make_run, right
 from mtl.base.files import write_json
 from mtl.base.locks import Holder, holder_of
 from mtl.base.settings.schema import Config
-from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import load_job
 from mtl.runs.folder import TRAINING, RunFolder, seed_lock
 
@@ -93,18 +92,6 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
         write_json(folder.inputs, older)
         with raises_input_error(file="TMP"):
             folder.check(config)
-
-
-@pytest.mark.slow
-def test_a_run_of_another_version_is_refused_before_its_data_are_read(tmp_path: Path) -> None:
-    """To prepare the vectors of an unfinished run may take hours."""
-    folder = make_run(tmp_path / "run", right(0.5))
-    write_json(folder.inputs, {**read_json(folder.inputs), "format": "2"})
-    settings = {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
-    for _ in ("finished", "unfinished"):
-        with raises_input_error(file="run"):
-            run_baseline(load_job(settings))
-        folder.summary.unlink(missing_ok=True)
 
 
 def test_the_records_of_trainings(tmp_path: Path) -> None:

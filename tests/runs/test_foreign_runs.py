@@ -126,13 +126,3 @@ def test_a_folder_with_links_is_neither_continued_nor_emptied(
         assert f"{run.path / name}: is a link; " in capsys.readouterr().err
         (run.path / name).unlink()
     assert [path.name for path in (tmp_path / "home").rglob("*")] == ["pretrain", "thesis.txt"]
-
-
-@pytest.mark.slow
-def test_links_of_shared_stages_are_not_followed(settings: list[str], tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    run = job(settings).folder.path
-    run.parent.mkdir(parents=True, exist_ok=True)
-    (run.parent / ".stage1").symlink_to(tmp_path / "home", target_is_directory=True)
-    run_baseline(job([*settings, "seeds=[1]", "tasks=[kansla]"]))
-    assert list((tmp_path / "home").iterdir()) == []

@@ -3,11 +3,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from alpha_suite import write_alpha_suite
 from command_line import job
-from data_files import read_json, write_table
-from kinds_suite import write_kinds_suite
-from run_folders import make_run, right
 
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
@@ -131,41 +127,6 @@ def test_test_predictions_are_scored_where_their_gold_is_there(suite_file: Path,
     pack(path, whole(8))
     (error,) = score(path, gold, suite_file, status=2)
     assert "test_pred_kansla.tsv:9: 8 predictions for the 10 rows of" in error
-
-
-def test_every_target_kind_is_scored_against_a_run_s_gold_targets(tmp_path: Path, score: Score) -> None:
-    suite = write_kinds_suite(tmp_path)
-    folder = make_run(tmp_path / "run", right(0.6), [f"suite={suite}", "method=constant"], seeds=[1])
-    predictions = folder.predictions(1, "dev", "mood").parent
-    lines = score(predictions, folder.path / "gold", suite)[2:-1]
-    splits = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
-    tasks = read_json(folder.summary)["tasks"]
-    facts = {id: (split, tasks[id]["metric"], tasks[id]["median"]) for id, split in splits.items()}
-    assert lines == [f"| {id} | {split} | {name} | 60 | {median:.1f} |" for id, (split, name, median) in facts.items()]
-    choice = predictions / "dev_pred_answer.tsv"
-    choice.write_text(choice.read_text(encoding="utf-8").replace("3", "-1", 1), encoding="utf-8")
-    (error,) = score(predictions, folder.path / "gold", suite, status=2)
-    assert "target '-1' is not the index of a candidate" in error
-
-
-def test_further_metrics_stand_below_their_task_s_metric_on_the_suite_s_scale(tmp_path: Path, score: Score) -> None:
-    suite = write_alpha_suite(tmp_path)
-    folder = make_run(tmp_path / "run", right(0.6), [f"suite={suite}"], seeds=[1])
-    predictions = folder.predictions(1, "dev", "stance").parent
-    *lines, average = score(predictions, folder.path / "gold", suite)[2:]
-    summary = read_json(folder.summary)
-    expected = []
-    for id, task in summary["tasks"].items():
-        expected.append(f"| {id.title()} | dev | {task['metric']} | 60 | {task['median'] / 100:.3f} |")
-        expected += [f"| | | {name} | | {also['median'] / 100:.3f} |" for name, also in task["also"].items()]
-    assert lines == expected and len(lines) == 10
-    assert average == f"average: {summary['average'] / 100:.3f}"
-    # A gold file needs no columns of a breakdown.
-    suite = write_alpha_suite(tmp_path)
-    write_table(tmp_path / "gold/test.tsv", ("premise", "hypothesis", "triple", "label"), [("a", "b", "t", "no")])
-    path = pack(tmp_path / "s.zip", {"test_pred_entailment.tsv": "label\nno\n"})
-    lines = score(path, tmp_path / "gold", suite, "tasks=[entailment]")
-    assert "| Entailment | test | alpha_nominal | 1 | 1.000 |" in lines
 
 
 def test_numbers_outside_the_range_are_scored_and_counted(

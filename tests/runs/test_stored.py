@@ -62,13 +62,6 @@ def test_links_are_not_followed(runs: Path, tmp_path: Path) -> None:
     assert stored_runs(runs)[0].sizes == before
 
 
-def test_control_characters_in_a_name_are_not_printed(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (runs / "klej/part").rename(runs / "klej/a\nb\x1b[31m")
-    assert main(["runs", str(runs)]) == 0
-    out = capsys.readouterr().out
-    assert r"a\nb\x1b[31m" in out and len(out.splitlines()) == 5
-
-
 def test_a_file_with_two_names_counts_once(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (runs / "klej/whole/weights").write_bytes(os.urandom(5_000_000))
     os.link(runs / "klej/whole/weights", runs / "klej/part/weights")

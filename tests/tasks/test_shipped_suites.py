@@ -58,21 +58,6 @@ def test_superlim_is_as_published() -> None:
     assert sum(sum(task.rows.values()) for task in suite.tasks.values()) == 538_216
 
 
-def test_the_licences_of_klej_s_data_are_those_that_are_known() -> None:
-    tasks = load_suite(find_suite("klej")).tasks
-    assert {id: task.license for id, task in tasks.items()} == {
-        "nkjp-ner": "GNU GPL 3",
-        "cdsc-e": "CC BY-NC-SA 4.0",
-        "cdsc-r": "CC BY-NC-SA 4.0",
-        "cbd": "BSD-3",
-        "polemo2.0-in": "CC BY-NC-SA 4.0",
-        "polemo2.0-out": "CC BY-NC-SA 4.0",
-        "dyk": "CC BY-SA 3.0",
-        "psc": None,
-        "ar": "CC BY-SA 4.0",
-    }
-
-
 def test_superlim_s_published_rows_are_on_dev_and_test() -> None:
     suite = load_suite(find_suite("superlim"))
     assert Counter(row.split for row in suite.published) == {"dev": 13, "test": 18}

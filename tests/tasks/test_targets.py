@@ -200,15 +200,6 @@ def test_the_mean_of_a_batch_is_the_weighted_mean_of_its_parts(name: str) -> Non
     assert float(kind.head.loss(outputs, codes, None)) == pytest.approx(np.average(losses, weights=weights), rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["labels", "number", "word"])
-def test_only_candidates_can_be_separated(name: str) -> None:
-    other = target_kind(KINDS[name].task)
-    outputs, codes = torch.randn(3, other.head.outputs(["a", "b"])), torch.tensor([1.0, 0.0, 1.0])
-    before = other.head.loss(outputs, codes, None)
-    other.head = other.head.separated()
-    assert torch.equal(other.head.loss(outputs, codes, None), before)
-
-
 class Estimator:
     """What scikit-learn's estimators have, with known answers."""
 

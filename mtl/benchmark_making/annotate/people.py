@@ -23,7 +23,7 @@ from mtl.benchmark_making.annotate.form import is_answers
 from mtl.data.fetching.fetch import write_generated
 from mtl.jobs.imports import import_job, key_of
 from mtl.jobs.job import Job, load_job
-from mtl.runs.predictions import FILE
+from mtl.runs.folder import FILE
 from mtl.submissions.format import write_predictions
 from mtl.tasks.metrics import MEAN
 from mtl.tasks.targets import first_kind

@@ -35,7 +35,7 @@ from mtl.benchmark_making.leaderboard.submission import (
     read_submission,
 )
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family
-from mtl.reports.pairs import pair_tests
+from mtl.reports.leaderboard import pair_tests
 from mtl.stats.comparison import Sample, estimate
 from mtl.tasks.metrics import lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Suite

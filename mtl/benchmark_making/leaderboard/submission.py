@@ -17,7 +17,7 @@ from mtl.data.dataset import describe_rows, row_sizes
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import read_split
 from mtl.jobs.imports import System
-from mtl.runs.predictions import scored_rows
+from mtl.runs.folder import scored_rows
 from mtl.stats.resampling import RowGroups, row_groups
 from mtl.submissions.entry import labelled_file, layout_of
 from mtl.submissions.files import predicted_splits, prediction_names, read_files

@@ -29,7 +29,7 @@ from scipy.special import nctdtrinc, stdtrit
 from mtl.base.errors import InputError
 from mtl.base.typed import LARGEST_NUMBER
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, rows_parts, total_variance
-from mtl.stats.tails import Variance
+from mtl.stats.families import Variance
 
 POWER = 0.8  # the share of cases in which the smallest difference is shown
 LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %

@@ -15,8 +15,7 @@ from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.typed import POSITIVE, check_known, typed
 from mtl.benchmark_making.power.design import NEVER, POWER, Design, Expectation, held_difference, other_rows, same_rows
 from mtl.reports.board import Column, Leaderboard, PairTest, PairTests, Row
-from mtl.reports.leaderboard import by_suite, leaderboard
-from mtl.reports.pairs import comparable_samples
+from mtl.reports.leaderboard import by_suite, comparable_samples, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
 from mtl.stats.families import SeedParts, seed_parts

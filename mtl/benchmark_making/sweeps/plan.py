@@ -14,8 +14,7 @@ from mtl.base.locks import STALE_AFTER, Holder, holder_of
 from mtl.base.untrusted import read_json
 from mtl.jobs.job import Job
 from mtl.methods import METHODS
-from mtl.runs.folder import TRAINING
-from mtl.runs.layout import pretrain_folder, read_stage
+from mtl.runs.folder import TRAINING, pretrain_folder, read_stage
 from mtl.runs.summary import SeedScores
 
 CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ

@@ -17,7 +17,7 @@ from mtl.base.files import format_bytes
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import standard_streams
 from mtl.base.version import VERSION
-from mtl.jobs.engines.engine import Done, Unit, ready
+from mtl.jobs.engines import Done, Unit, ready
 
 RETRIES = 3  # of a unit whose process or node is lost
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
@@ -34,7 +34,7 @@ ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
 
 
 class RayCluster:
-    """`mtl.jobs.engines.engine.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
+    """`mtl.jobs.engines.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
 
     A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors
     and runs must be in a file system that all nodes share, under the same paths.

@@ -18,7 +18,7 @@ from mtl.base.settings.schema import INDIFFERENT
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
-from mtl.jobs.engines.engine import Failures
+from mtl.jobs.engines import Failures
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
 

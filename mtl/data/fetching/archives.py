@@ -1,12 +1,10 @@
 """Unpack downloaded archives, which are not trusted."""
 
 import gzip
-import re
-import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 
 from mtl.base.errors import InputError
@@ -20,58 +18,71 @@ PIECE = 2**12  # bytes that are unpacked at a time: bzip2 and LZMA unpack all th
 
 
 def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
-    """Write the members of the zip `archive` whose file name is in `names` to `folder/NAME`; on failure, write none.
+    """Write the members of the zip `archive` whose file name is in `names`, wherever they stand in it, to `folder/NAME`; on failure, write none.
+    Names that the archive lacks are skipped. Raises InputError if it has none of them, and as `read_zip`."""
 
-    Names that the archive lacks are skipped. Raises InputError if the archive has none of them, is damaged, or contains
-    anything suspicious: paths outside the archive, links, encrypted members, two members with the same name, or more
-    than UNPACKED_LIMIT bytes.
-    """
-    name = "the list of members"
+    def file_name(member: str) -> str | None:
+        path = PurePosixPath(member.replace("\\", "/"))
+        # macOS keeps a file's attributes in `__MACOSX/._NAME`.
+        return path.name if path.name in names and "__MACOSX" not in path.parts else None
+
     try:
-        with zipfile.ZipFile(archive) as source, ExitStack() as stack:
-            for name, member in _wanted(archive, source, names).items():
+        with _opened(archive) as source, ExitStack() as stack:
+            members, _ = _members(archive, source, file_name, UNPACKED_LIMIT)
+            if not members:
+                problem = f"contains none of {', '.join(names)}; check that it is the right archive"
+                raise InputError(problem, path=archive)
+            for name, member in members.items():
                 partial = stack.enter_context(replacing(folder / name))
                 with partial.open("wb") as file:
                     file.writelines(_pieces(source, member))
-    except InputError:
-        raise
     except OSError as error:
-        raise InputError(f"cannot unpack {name} to {folder}: {error}; fix this and run again", path=archive) from error
-    except Exception as error:  # zipfile and the decompressors raise many kinds for damaged members
-        raise InputError(
-            f"cannot unpack {name}: {error}; delete the archive and download it again", path=archive
-        ) from error
+        raise InputError(f"cannot be unpacked to {folder}: {error}; fix this and run again", path=archive) from error
 
 
-def read_zip(
-    path: Path, wanted: Callable[[str], bool], limit: int = UNPACKED_LIMIT
-) -> tuple[dict[str, bytes], list[str]]:
-    """The content of those files in a zip whose name is wanted, by name, and the names of all others, which are not read.
+def read_zip(path: Path, wanted: Callable[[str], bool], limit: int) -> tuple[dict[str, bytes], list[str]]:
+    """The content of those files in a zip whose name is wanted, by name, and the names of all others, which are not read. Raises InputError for a
+    zip that is damaged, or has wanted members that are encrypted, have the name of another one, or have more than `limit` bytes together. Raises
+    OSError as `open` does."""
+    with _opened(path) as source:
+        members, others = _members(path, source, lambda name: name if wanted(name) else None, limit)
+        return {name: b"".join(_pieces(source, member)) for name, member in members.items()}, others
 
-    Raises InputError if there is no such file, and for a zip that is damaged, or has wanted members that are encrypted, have the name of
-    another one, or have more than `limit` bytes together. Raises OSError as `open` does.
-    """
-    contents: dict[str, bytes] = {}
-    unread = []
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as source:
-            members = [member for member in source.infolist() if not member.is_dir()]
-            if sum(member.file_size for member in members if wanted(member.filename)) > limit:
-                raise InputError(f"its files would unpack to more than {limit} bytes; no submission does", path=path)
-            for member in members:
-                if not wanted(member.filename):
-                    unread.append(member.filename)
-                elif member.filename in contents:
-                    raise InputError(f"{path}/{member.filename}: stands twice in the zip; keep one")
-                elif member.flag_bits & 0x1:
-                    raise InputError(f"{path}/{member.filename}: is encrypted; zip it without a password")
-                else:
-                    contents[member.filename] = b"".join(_pieces(source, member))
-    except (InputError, FileNotFoundError):
-        raise
+            yield source
     except Exception as error:  # zipfile and the decompressors raise many kinds for damaged members
-        raise InputError(f"not a zip, or a damaged one: {error}", path=path) from None
-    return contents, unread
+        if isinstance(error, InputError) or getattr(
+            error, "filename", None
+        ):  # of a file that is missing or cannot be written
+            raise
+        raise InputError(f"not a zip, or a damaged one: {error}; copy or download it again", path=path) from None
+
+
+def _members(
+    path: Path, source: zipfile.ZipFile, named: Callable[[str], str | None], limit: int
+) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
+    """The files in a zip by the names that `named` gives them, and the names of those to which it gives None. Raises InputError as `read_zip`."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    others = []
+    for member in source.infolist():
+        if member.is_dir():
+            continue
+        if (name := named(member.filename)) is None:
+            others.append(member.filename)
+        elif name in members:
+            problem = f"has two files {name}: {members[name].filename} and {member.filename}; keep one"
+            raise InputError(problem, path=path)
+        elif member.flag_bits & 0x1:
+            raise InputError(f"{member.filename} is encrypted; zip it without a password", path=path)
+        else:
+            members[name] = member
+    if (total := sum(member.file_size for member in members.values())) > limit:
+        raise InputError(f"its files would unpack to {total} bytes, more than the {limit} that are allowed", path=path)
+    return members, others
 
 
 def _pieces(source: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -85,41 +96,9 @@ def _pieces(source: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]
         raise zipfile.BadZipFile("shorter than declared")
 
 
-def _wanted(archive: Path, source: zipfile.ZipFile, names: Sequence[str]) -> dict[str, zipfile.ZipInfo]:
-    """The member for each of `names` that the archive has; raises InputError if the archive is suspicious."""
-    wanted: dict[str, zipfile.ZipInfo] = {}
-    for member in source.infolist():
-        path = PurePosixPath(member.filename.replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", str(path)):
-            raise InputError(
-                f"member {member.filename} has a path outside the archive; do not use this file", path=archive
-            )
-        if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise InputError(f"member {member.filename} is a link or a device; do not use this file", path=archive)
-        # macOS keeps a file's attributes in `__MACOSX/._NAME`.
-        if member.is_dir() or path.name not in names or "__MACOSX" in path.parts:
-            continue
-        if path.name in wanted:
-            first = wanted[path.name].filename
-            raise InputError(f"both {first} and {member.filename} are named {path.name}; keep one", path=archive)
-        if member.flag_bits & 0x1:
-            raise InputError(f"member {member.filename} is encrypted; unpack it yourself", path=archive)
-        wanted[path.name] = member
-    if not wanted:
-        raise InputError(f"contains none of {', '.join(names)}; check that it is the right archive", path=archive)
-    total = sum(member.file_size for member in wanted.values())
-    if total > UNPACKED_LIMIT:
-        listed = ", ".join(member.filename for member in wanted.values())
-        raise InputError(f"{listed} would unpack to {total} bytes, over the limit of {UNPACKED_LIMIT}", path=archive)
-    return wanted
-
-
 def gunzip(archive: Path, path: Path) -> None:
-    """Unpack the gzip file `archive` to `path`, atomically.
-
-    Raises InputError if the archive is truncated, corrupt or no gzip file, if it unpacks to more than GZIP_RATIO times its size, or if
-    the disk is too small.
-    """
+    """Unpack the gzip file `archive` to `path`, atomically. Raises InputError if the archive is truncated, corrupt or no gzip file, if it unpacks
+    to more than GZIP_RATIO times its size, or if the disk is too small."""
     try:
         with replacing(path) as partial, archive.open("rb") as packed:
             size = archive.stat().st_size
@@ -133,9 +112,8 @@ def gunzip(archive: Path, path: Path) -> None:
                     file.write(chunk)
                     bar.reach(packed.tell())
                     if file.tell() > GZIP_RATIO * size + 2**20:
-                        raise InputError(
-                            f"unpacks to more than {GZIP_RATIO} times its size; do not use this file", path=archive
-                        )
+                        problem = f"unpacks to more than {GZIP_RATIO} times its size; do not use this file"
+                        raise InputError(problem, path=archive)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"not a complete gzip file: {error}; delete it and download it again", path=archive) from error
     except OSError as error:

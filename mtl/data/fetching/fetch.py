@@ -26,10 +26,8 @@ def awaits_generation(suite: Suite, data_dir: Path) -> bool:
 
 
 def write_generated(suite: Suite, data_dir: Path) -> None:
-    """Write the data of an embedded suite, unless it is there. Nothing happens for other suites.
-
-    Raises InputError for a folder that the user has named and that does not exist: its name may be misspelled.
-    """
+    """Write the data of an embedded suite, unless it is there. Nothing happens for other suites. Raises InputError for a folder that the user has
+    named and that does not exist: its name may be misspelled."""
     if data_dir != suite.data_dir and not data_dir.is_dir():
         remedy = f"correct it, drop it, or write the data there: mtl data {suite.name} data_dir={data_dir}"
         raise InputError(f"no such folder; {remedy}", key="data_dir", value=data_dir)
@@ -61,9 +59,8 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, task.hub.dataset)
             _fetch_copy(task, task.hub, data_dir)
         else:
-            raise InputError(
-                f"no such file, and the suite names no source for task {task.id}; put it there", path=missing[task.id]
-            )
+            problem = f"no such file, and the suite names no source for task {task.id}; put it there"
+            raise InputError(problem, path=missing[task.id])
     if unverified:
         logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(unverified))
     _fetch_template(suite, data_dir)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from mtl.base.lazy import lazy, resolve
 from mtl.base.settings.schema import EmbedderOptions
+from mtl.base.wings import lazy, resolve
 from mtl.embedders.interface import EmbedderKind
 
 if TYPE_CHECKING:

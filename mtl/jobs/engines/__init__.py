@@ -1,10 +1,96 @@
-"""Engines: one registry entry for each way to execute units of work."""
+"""Engines: one registry entry for each way to execute units of work, their interface, and how the errors of several runs are counted."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
 
-from mtl.base.lazy import lazy
-from mtl.base.wings import Registry
-from mtl.jobs.engines.engine import Engine
+from mtl.base.errors import DivergedError, InputError, UserError, resources_as_input
+from mtl.base.files import counted
+from mtl.base.wings import Registry, lazy
+
+logger = logging.getLogger("mtl")
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a unit asks of the machine that executes it. None: an equal share of what there is."""
+
+    threads: int | None = None  # CPU threads
+    gpu: float | None = None  # a share of one GPU, or a whole number of GPUs
+    memory: int | None = None  # bytes
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A piece of work: one call, in a process of its own."""
+
+    name: str  # as in "random-frozen, seed 1"; different for all units
+    # A function of a module, so that another process finds it; its arguments and its result are pickled. It raises UserError for errors that the
+    # user can correct.
+    call: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    prefix: str = ""  # the text before each line that the unit logs, unless the engine itself names the unit there
+    folder: Path | None = None  # where it writes
+    needs: Needs = Needs()
+    after: frozenset[str] = frozenset()  # the names of units that must end first
+
+
+Done = Callable[[Unit, Any], None]  # called with a unit that has ended and its result
+
+
+class Engine(Protocol):
+    """Executes units, several at a time."""
+
+    def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
+        """Execute the units, up to `at_a_time` of them at once, each after those that it names; among those that may begin, in the order of the
+        list. When this process ends, even by SIGKILL, the units end too. Raises the UserError that a unit raises, and InputError for a unit whose
+        process was killed; the other units are then ended."""
+
+
+def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:
+    """The first of the waiting units that may begin, where those with these names have ended."""
+    return next((unit for unit in waiting if unit.after <= ended), None)
+
+
+def result_or_error(call: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a call, or the UserError that it raises, also if the disk is full or memory runs out. If a unit raised it, the engine
+    would end all other units."""
+    try:
+        with resources_as_input():
+            return call(*arguments)
+    except UserError as error:
+        return error
+
+
+class Failures:
+    """The errors of several runs, of which there are `runs`."""
+
+    def __init__(self, runs: int) -> None:
+        self.runs = runs
+        self.failed: set[str] = set()  # the names of runs
+        self.errors: dict[str, UserError] = {}  # by the name of what failed: a run or a unit of it
+
+    def add(self, run: str, name: str, error: UserError) -> None:
+        """Count the run as failed. `name` is that of what has failed, the run or one of its units, and stands in the error."""
+        part = f"{run}, {error.unit}" if run and error.unit else error.unit
+        named = error.located(unit=part or name)
+        if self.runs > 1:
+            logger.error("%s", named)
+        self.failed.add(run)
+        self.errors[name] = named
+
+    def check(self) -> None:
+        """Raise an error that names what failed, if anything did: DivergedError if all that failed diverged."""
+        errors = list(self.errors.values())
+        if len(errors) == 1:
+            raise errors[0]
+        if errors:
+            kind = DivergedError if all(isinstance(error, DivergedError) for error in errors) else InputError
+            failed = f"{len(self.failed)} of {counted(self.runs, 'run')} failed"
+            raise kind(f"{failed} ({'; '.join(self.errors)}); the first: {errors[0]}")
+
 
 # By the name that `engine` has in a configuration.
 ENGINES: Registry[Callable[[], Engine]] = Registry(

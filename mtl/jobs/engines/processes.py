@@ -1,4 +1,5 @@
-"""Units in processes of this machine."""
+"""Units in processes of this machine. Their events come through the pipe that is the standard error of each; this process alone draws. What
+libraries or a crash write there goes the same way, and appears above what is drawn."""
 
 import io
 import multiprocessing
@@ -7,46 +8,42 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection
-from typing import Any
+from typing import Any, BinaryIO
 
+import msgspec
 import torch
 
 from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
-from mtl.base.progress import log_to_standard_error, set_display
-from mtl.base.relay import DRAIN, relay, send
+from mtl.base.progress import Advanced, Detail, Ended, Event, Scored, log_to_standard_error, set_display, show
 from mtl.base.terminal import standard_streams
-from mtl.jobs.engines.engine import Done, Unit, ready
+from mtl.jobs.engines import Done, Unit, ready
 
 RELAYED = os.name == "posix"  # elsewhere, a pipe cannot become the standard error of a process, and each prints lines
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
+MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such character
+DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed left behind may hold it open
 
 
 @dataclass(frozen=True)
 class Running:
-    """A unit that is being executed.
-
-    Args:
-        slot: its place among the units that run at the same time, from 0.
-    """
+    """A unit that is being executed."""
 
     unit: Unit
-    slot: int
+    slot: int  # its place among the units that run at the same time, from 0
     process: Any
     relay: threading.Thread
 
 
 class Processes:
-    """`mtl.jobs.engines.engine.Engine` that starts a process for each unit.
-
-    Unless a unit asks for a number of CPU threads, it has an equal share of the machine's: that of `at_a_time` units, also if fewer are
-    left, so that its results do not depend on the others. If there are several GPUs, they are assigned in turn.
-    """
+    """`mtl.jobs.engines.Engine` that starts a process for each unit. Unless a unit asks for a number of CPU threads, it has an equal share of the
+    machine's: that of `at_a_time` units, also if fewer are left, so that its results do not depend on the others. If there are several GPUs, they
+    are assigned in turn."""
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         context = multiprocessing.get_context("spawn")
@@ -177,3 +174,52 @@ def _stop(processes: Sequence[Any]) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def send(prefix: str, event: Event) -> None:
+    """The display of a process that trains a seed: send an event to the process that reads this one's standard error. The prefix stands before
+    titles and details, as in "random-frozen · "; it is empty if there is only one run."""
+    line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
+    with suppress(OSError):
+        os.write(2, line)
+
+
+def _prefixed(prefix: str, event: Event) -> Event:
+    match event:
+        case Advanced(title=title):
+            return msgspec.structs.replace(event, title=f"{prefix}{title}")
+        case Ended(last=last):
+            return msgspec.structs.replace(event, last=_prefixed(prefix, last))
+        case Detail(text=text):
+            return Detail(f"{prefix}{text}")
+        case Scored():
+            return msgspec.structs.replace(event, run=prefix.removesuffix(" · "))
+    return event
+
+
+def relay(stream: BinaryIO) -> threading.Thread:
+    """Start a thread that shows the events that `send` writes into a pipe, and prints what else is in it, to the pipe's end."""
+    thread = threading.Thread(target=_show_all, args=(stream,), daemon=True)
+    thread.start()
+    return thread
+
+
+def _show_all(stream: BinaryIO) -> None:
+    operations: dict[int, Advanced] = {}
+    with stream:
+        for line in stream:
+            text, mark, content = line.partition(MARK)
+            if text:
+                sys.stderr.write(text.decode(errors="replace"))
+            if mark:
+                try:
+                    event = msgspec.json.decode(content, type=Event)
+                except msgspec.DecodeError:  # the process was killed while it wrote
+                    continue
+                if isinstance(event, Advanced):
+                    operations[event.key] = event
+                elif isinstance(event, Ended):
+                    operations.pop(event.last.key, None)
+                show(event)
+    for operation in operations.values():  # of a process that was killed
+        show(Ended(operation, failed=True))

@@ -41,7 +41,7 @@ from mtl.methods.floors.features import (
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, new_features, write_kept
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
-from mtl.runs.layout import Chosen, chosen_file
+from mtl.runs.folder import Chosen, chosen_file
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

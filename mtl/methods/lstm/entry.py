@@ -1,8 +1,8 @@
 """The registry entry of the LSTM."""
 
-from mtl.base.lazy import resolve
 from mtl.base.memory import check_fits
 from mtl.base.settings.schema import PAPER, Config
+from mtl.base.wings import resolve
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
 from mtl.tasks.suite import Suite

@@ -35,7 +35,7 @@ from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_network
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
-from mtl.runs.layout import FORMAT, read_stage
+from mtl.runs.folder import FORMAT, read_stage
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
 from mtl.training.module import falling_adam
 from mtl.training.precision import training_precision

@@ -16,9 +16,8 @@ from torch import Tensor
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.events import Remark
 from mtl.base.files import format_bytes, reserve
-from mtl.base.progress import hidden_progress, show
+from mtl.base.progress import Remark, hidden_progress, show
 from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, Split
@@ -35,7 +34,7 @@ from mtl.methods.trained import TrainedNetworks
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences, Sequences
-from mtl.runs.layout import finetune_folder, pretrain_folder
+from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below

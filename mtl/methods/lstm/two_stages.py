@@ -26,7 +26,7 @@ from mtl.methods.throughput import networks_cost
 from mtl.model.lstm import check_recurrence
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
-from mtl.runs.layout import finetune_folder, pretrain_folder
+from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.task import Task
 from mtl.training.precision import mixed_precision, training_precision

@@ -4,8 +4,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.lazy import resolve
 from mtl.base.settings.schema import Config
+from mtl.base.wings import resolve
 from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model
 from mtl.tasks.suite import Suite
 

@@ -28,7 +28,7 @@ from mtl.methods.transformer.network import (
     warmup_steps,
 )
 from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
-from mtl.runs.layout import finetune_folder, seed_folder
+from mtl.runs.folder import finetune_folder, seed_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import pass_batches, pool_size

@@ -37,7 +37,7 @@ from mtl.methods.transformer.trained import (
 )
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences
-from mtl.runs.layout import finetune_folder
+from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below

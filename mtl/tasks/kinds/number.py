@@ -122,11 +122,8 @@ class Number(TargetKind):
         return float(train.mean())
 
     def constants(self, train: np.ndarray) -> list[Target]:
-        """The mean, then the median of the distinct numbers.
-
-        All constants have the correlation 0. In 1 - wMAE, the error of a constant a on each row with rating c is |a - c|, so
-        its total error is the mean of |a - c| over the distinct ratings, which is smallest at their median.
-        """
+        """The mean, then the median of the distinct numbers. All constants have the correlation 0. In 1 - wMAE, the error of a constant a on each
+        row with rating c is |a - c|, so its total error is the mean of |a - c| over the distinct ratings, which is smallest at their median."""
         return [float(train.mean()), float(np.median(np.unique(train)))]
 
     def show(self, target: Target) -> str:

@@ -1,11 +1,12 @@
-"""Texts, such as summaries."""
+"""Texts, such as summaries, and words without a fixed list of labels."""
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
-from mtl.tasks.target_kind import Target, TargetKind
+from mtl.tasks.target_kind import ClassesHead, Target, TargetKind
 
 ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 CHARACTERS = {escape: character for character, escape in ESCAPES.items()}
@@ -51,3 +52,46 @@ def unescape(line: str) -> str:
         return CHARACTERS[match[0]]
 
     return re.sub(r"\\.?", character, line)
+
+
+class WordHead(ClassesHead):
+    """One output for each target of the training rows."""
+
+    def answers(self, train: np.ndarray) -> list[str]:
+        return sorted(set(train.tolist()))
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return len(answers)
+
+    def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        """The index of each word in the answers; -1 for a word that is not one of them."""
+        index = {answer: code for code, answer in enumerate(answers)}
+        return np.array([index.get(target, -1) for target in targets], dtype=np.float64)
+
+    def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        return np.array([answers[int(code)] for code in codes], dtype=object)
+
+
+class Word(TargetKind):
+    """A word."""
+
+    head_type = WordHead
+    dtype = object
+
+    def parse(self, cell: str, candidates: int | None = None) -> str:
+        if not is_word(cell):
+            problem = "is not a word: it is empty, has a tab or a line end, or is not valid Unicode"
+            raise ValueError(f"target {cell!r} {problem}")
+        return cell
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        return targets.astype(str)
+
+
+def is_word(text: str) -> bool:
+    """Whether a prediction file can hold this text as a word: it is not blank, has no tab or line end, and can be written in UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, or bytes of a file that are not UTF-8
+        return False
+    return bool(text.strip()) and not any(mark in text for mark in "\t\n\r")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.lazy import lazy
+from mtl.base.wings import lazy
 from mtl.vectors.encoders.encoder import Choices, EncoderKind, SentenceEncoder
 
 ENCODERS = {

@@ -18,10 +18,9 @@ from mtl.base.settings.layers import find_suite
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, PART, typed
 from mtl.base.version import VERSION
-from mtl.data.blocks import encode_blocks
 from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
-from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses_version
+from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, encode_blocks, moses_version
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import Reader
 from mtl.embedders.new_words import FileSource, WordReader, WordSource

@@ -9,7 +9,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.data.blocks import Encode, text_blocks
+from mtl.data.text import Encode, text_blocks
 
 FLOAT = 4  # bytes of a weight
 

@@ -12,7 +12,7 @@ from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.typed import AT_LEAST_ONE, typed
-from mtl.data.blocks import encode_blocks
+from mtl.data.text import encode_blocks
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder

@@ -10,9 +10,9 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import replacing, write_text
 from mtl.base.folders import check_new_folder, new_folder
-from mtl.base.lazy import lazy
 from mtl.base.terminal import escaped
 from mtl.base.typed import check_known, typed
+from mtl.base.wings import lazy
 from mtl.data.text import UNKNOWN, Vocabulary, moses, text_lines
 from mtl.methods.predictor import Predictor
 from mtl.runs.summary import read_summary

@@ -20,8 +20,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
 from mtl.base.untrusted import inside, is_inside, read_bytes
 from mtl.base.untrusted_yaml import YAML_LIMIT
-from mtl.data.blocks import BLOCK
 from mtl.data.json_rows import parse_row
+from mtl.data.text import BLOCK
 from mtl.vectors.encoders.files import line_blocks
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED

@@ -19,7 +19,7 @@ from mtl.data.dataset import Split, first_choices
 from mtl.data.text import Tokenizer, moses
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.tasks.kinds.word import is_word
+from mtl.tasks.kinds.text import is_word
 from mtl.tasks.task import Task
 
 FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"

@@ -8,7 +8,7 @@ class VectorTraining:
     """How vectors of one kind are trained.
 
     Attributes:
-        settings: the import path of the class that implements `mtl.vectors.words.training.Training`, as `mtl.base.lazy.resolve` takes it.
+        settings: the import path of the class that implements `mtl.vectors.words.training.Training`, as `mtl.base.wings.resolve` takes it.
         extra: the extra of mtl-baselines with the packages that training needs (`mtl.base.extras`).
         ending: what follows the name of a suite in the name of the file or folder of the vectors that are trained on it.
     """

@@ -14,9 +14,9 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import sha256, write_text
-from mtl.base.lazy import resolve
 from mtl.base.locks import waiting_lock
 from mtl.base.typed import PART, typed
+from mtl.base.wings import resolve
 from mtl.data.dataset import training_texts
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.text import moses, moses_version, text_lines, tokenized

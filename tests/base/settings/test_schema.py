@@ -74,14 +74,6 @@ def test_a_value_that_makes_no_sense_is_named(defaults: Config, key: str, value:
     assert complaint in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("gpu", "memory"), [(0.0, 1e-9), (0.2, 0.5), (1.0, 8.0), (2.0, 1e4), (0.0001, None), (None, None)]
-)
-def test_resources(defaults: Config, gpu: float | None, memory: float | None) -> None:
-    config = checked(defaults, **{"resources.gpu": gpu, "resources.memory": memory})
-    assert (config.resources.gpu, config.resources.memory) == (gpu, memory)
-
-
 def test_the_dropout_of_an_encoder_that_is_trained_is_not_an_ablation() -> None:
     given = {"suite": "klej", "finetune.encoder_dropout": True}
     assert load_job({**given, "variant": "attention"}).config.finetune.encoder_dropout

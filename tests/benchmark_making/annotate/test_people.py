@@ -22,7 +22,7 @@ from mtl.benchmark_making.annotate.people import (
 )
 from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
-from mtl.runs.predictions import FILE
+from mtl.runs.folder import FILE
 from mtl.tasks.kinds.number import Number
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import TARGET_KINDS

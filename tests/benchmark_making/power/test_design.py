@@ -20,8 +20,8 @@ from mtl.benchmark_making.power.design import (
     same_rows,
 )
 from mtl.stats.comparison import Sample, estimate, sample
+from mtl.stats.families import Variance
 from mtl.stats.resampling import RowSet
-from mtl.stats.tails import Variance
 
 ROWS = Design(400, 400, 4.0, 399.0, [])
 SEEDS = Design(400, 400, 0.0, 399.0, [SeedSpread(5, 10.0, 0.0), SeedSpread(5, 10.0, 0.0)])

@@ -23,7 +23,7 @@ from mtl.base.errors import DivergedError
 from mtl.benchmark_making.sweeps import ray_cluster
 from mtl.benchmark_making.sweeps.ray_cluster import RayCluster, node_difference
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.engines.engine import Needs, Unit
+from mtl.jobs.engines import Needs, Unit
 from mtl.jobs.together import run_together
 
 pytestmark = [pytest.mark.ray, pytest.mark.xdist_group("ray")]  # one worker has them all, and so one cluster

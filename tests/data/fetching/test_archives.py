@@ -49,22 +49,20 @@ def test_requested_members_are_unpacked_from_any_folder_of_the_archive(tmp_path:
     }
 
 
-@pytest.mark.parametrize("name", ["../evil", "../train.tsv", "a/../../train.tsv", "/train.tsv", "..\\t.tsv", "C:\\t"])
-def test_path_outside_the_archive_is_rejected(tmp_path: Path, name: str) -> None:
-    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train"), (name, b"evil")])
-    assert_rejected(archive, tmp_path / "out", "has a path outside")
-
-
-@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO])
-def test_link_or_device_is_rejected(tmp_path: Path, kind: int) -> None:
-    member = zipfile.ZipInfo("train.tsv")
-    member.external_attr = (kind | 0o777) << 16
-    assert_rejected(zipped(tmp_path / "a.zip", [(member, b"/etc/passwd")]), tmp_path / "out", "train.tsv is a link")
-
-
 def test_two_members_with_the_same_name_are_rejected(tmp_path: Path) -> None:
-    archive = zipped(tmp_path / "a.zip", [("a/train.tsv", b"1"), ("b/train.tsv", b"2")])
-    assert_rejected(archive, tmp_path / "out", "both a/train.tsv and b/train.tsv are named train.tsv")
+    archive = zipped(tmp_path / "a.zip", [("../train.tsv", b"1"), ("b/train.tsv", b"2")])
+    assert_rejected(archive, tmp_path / "out", "has two files train.tsv: ../train.tsv and b/train.tsv")
+
+
+def test_no_member_leads_out_of_the_folder(tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("dev.tsv")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    archive = zipped(
+        tmp_path / "a.zip", [("/a/../../train.tsv", b"train"), ("../evil", b"evil"), (link, b"/etc/passwd")]
+    )
+    unpack(archive, tmp_path / "out", NAMES)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.zip", "dev.tsv", "out", "train.tsv"]
+    assert (tmp_path / "out/dev.tsv").read_bytes() == b"/etc/passwd" and not (tmp_path / "out/dev.tsv").is_symlink()
 
 
 def change(archive: Path, *edits: tuple[int, bytes]) -> Path:
@@ -81,9 +79,9 @@ def change(archive: Path, *edits: tuple[int, bytes]) -> Path:
     ("offset", "content", "message"),
     [
         (8, b"\x01", "train.tsv is encrypted"),
-        (10, b"\x61", "cannot unpack train.tsv"),  # an unknown compression
-        (24, (999).to_bytes(4, "little"), "cannot unpack train.tsv"),  # wrong lengths
-        (24, (1001).to_bytes(4, "little"), "cannot unpack train.tsv"),
+        (10, b"\x61", "a damaged one"),  # an unknown compression
+        (24, (999).to_bytes(4, "little"), "a damaged one"),  # wrong lengths
+        (24, (1001).to_bytes(4, "little"), "a damaged one"),
     ],
 )
 def test_a_member_that_cannot_be_unpacked_is_rejected(
@@ -96,7 +94,7 @@ def test_a_member_that_cannot_be_unpacked_is_rejected(
 def test_zip_bomb_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = zipped(tmp_path / "a.zip", [("train.tsv", bytes(600)), ("dev.tsv", bytes(600)), ("no", bytes(5000))])
     monkeypatch.setattr(module, "UNPACKED_LIMIT", 1199)
-    assert_rejected(archive, tmp_path / "out", "train.tsv, dev.tsv would unpack to 1200 bytes")
+    assert_rejected(archive, tmp_path / "out", "its files would unpack to 1200 bytes")
     monkeypatch.setattr(module, "UNPACKED_LIMIT", 1200)
     unpack(archive, tmp_path / "out", NAMES)
 
@@ -105,7 +103,7 @@ def test_zip_bomb_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_file_that_is_no_zip_is_rejected(tmp_path: Path, content: bytes) -> None:
     archive = tmp_path / "a.zip"
     archive.write_bytes(content)
-    assert_rejected(archive, tmp_path / "out", "not a zip file")
+    assert_rejected(archive, tmp_path / "out", "not a zip")
 
 
 def test_missing_zip_or_zip_without_a_requested_member_is_rejected(tmp_path: Path) -> None:
@@ -114,7 +112,7 @@ def test_missing_zip_or_zip_without_a_requested_member_is_rejected(tmp_path: Pat
     assert_rejected(archive, tmp_path / "out", "contains none of train.tsv, dev.tsv")
     archive = zipped(archive, [("train.tsv", CONTENT)])
     archive.write_bytes(archive.read_bytes()[:-30])
-    assert_rejected(archive, tmp_path / "out", "cannot unpack")
+    assert_rejected(archive, tmp_path / "out", "a damaged one")
 
 
 def test_gunzip_unpacks_all_members(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +176,7 @@ def test_every_damage_of_a_zip_is_one_line_and_no_file_remains(method: int, tmp_
         out = tmp_path / f"out{number}"
         if message_of(lambda out=out: unpack(path, out, NAMES), what):
             assert not out.exists() or list(out.iterdir()) == [], what
-        message_of(lambda: read_zip(path, NAMES.__contains__), what)
+        message_of(lambda: read_zip(path, NAMES.__contains__, 10**6), what)
 
 
 def test_no_more_is_unpacked_than_a_member_declares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,4 +186,4 @@ def test_no_more_is_unpacked_than_a_member_declares(tmp_path: Path, monkeypatch:
         data[start : start + 4] = (100).to_bytes(4, "little")
     archive.write_bytes(data)
     with raises_input_error(file="a.zip"):
-        read_zip(archive, NAMES.__contains__)
+        read_zip(archive, NAMES.__contains__, 10**6)

@@ -3,10 +3,7 @@
 import hashlib
 import logging
 import re
-import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,28 +106,6 @@ def test_error_after_repeated_cuts_by_a_server_without_ranges(server: DownloadSe
     with raises_input_error():
         download(server.url, target, SHA256)
     assert len(server.requests) == module.ATTEMPTS
-
-
-def test_download_continues_after_a_killed_process(server: DownloadServer, target: Path) -> None:
-    server.cuts, server.stall = [CUT], True
-    code = "import sys; from pathlib import Path; from mtl.data.fetching.download import download\n"
-    code += "download(sys.argv[1], Path(sys.argv[2]))"
-    process = subprocess.Popen([sys.executable, "-c", code, server.url, str(target)])
-    try:
-        part = target.parent / "file.bin.part"
-        assert server.stalled.wait(30)
-        while process.poll() is None and (not part.exists() or part.stat().st_size < CUT - module.CHUNK):
-            server.release.wait(0.01)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    kept = part.stat().st_size
-    assert CUT - module.CHUNK <= kept <= CUT
-    assert {path.name for path in target.parent.iterdir()} == {"file.bin.part", "file.bin.part.json"}
-    download(server.url, target, SHA256)
-    assert server.requests[1]["range"] == f"bytes={kept}-"
-    assert server.sent[1] == len(CONTENT) - kept
-    assert_only(target)
 
 
 @pytest.mark.parametrize(("content", "if_range"), [(OTHER, True), (OTHER, False), (OTHER[: CUT - 1], False)])

@@ -2,10 +2,7 @@
 
 import hashlib
 import logging
-import os
 import re
-import subprocess
-import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -15,7 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from hub_server import TOKEN, hub_server
+from hub_server import hub_server
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
@@ -113,34 +110,6 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
     assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
 
 
-@pytest.mark.wings
-def test_the_environment_of_huggingface_hub_is_honoured(
-    suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """HF_ENDPOINT, HF_TOKEN and HF_HOME, which it reads when it is imported."""
-    text = suite_file.read_text(encoding="utf-8")
-    suite_file.write_text(text.replace("  samma:\n", "  samma:\n    hub: {dataset: owner/samma}\n"), encoding="utf-8")
-    target, home = tmp_path / "target", tmp_path / "home"
-    command = [sys.executable, "-m", "mtl", "data", str(suite_file), f"data_dir={target}", "tasks=[samma]"]
-    with hub_server(monkeypatch, tmp_path / "cache") as server:
-        server.datasets["owner/samma"] = SAMMA
-        server.gated = {"owner/samma"}
-        environment = {**os.environ, "HF_ENDPOINT": server.url, "HF_TOKEN": TOKEN, "HF_HOME": str(home)}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    assert (target / "pairs/train.tsv").is_file() and list(home.rglob("train.csv"))
-
-
-def test_without_huggingface_hub_one_line_says_what_to_install(
-    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = suite.tasks["samma"]
-    task.source, task.hub = None, HubSource("owner/samma")
-    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
-    with raises_input_error():
-        fetch_suite(suite, [task], tmp_path / "target")
-
-
 @pytest.fixture
 def single(suite_file: Path, tmp_path: Path) -> Iterator[Path]:
     """The file of the small suite, whose files are single files on a server, in folders named after the tasks' folders."""
@@ -194,19 +163,6 @@ def test_a_single_file_that_is_gone_is_one_line_and_the_others_are_fetched(
     assert error.startswith(
         f"mtl: error: {target}: dev.tsv could not be downloaded; all other files of the chosen tasks are there"
     )
-
-
-@pytest.mark.wings
-def test_the_hub_s_copy_where_a_single_file_is_gone(
-    single: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (single.parent / "data/pairs/train.tsv").unlink()
-    suite = load_suite(single)
-    suite.tasks["samma"].hub = HubSource("owner/samma")
-    with hub_server(monkeypatch, tmp_path / "cache") as server:
-        server.datasets["owner/samma"] = SAMMA
-        fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
-    assert (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8").startswith("a\tb\tsame\ttopic\n")
 
 
 def test_a_dev_file_that_may_be_missing_is_not_fetched(single: Path, tmp_path: Path) -> None:

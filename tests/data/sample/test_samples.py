@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from processes import start
 
 import mtl.data.sample
 from mtl.api.cli import main
@@ -75,21 +74,6 @@ def test_data_that_a_kill_has_left_incomplete_is_completed(
         assert main(["data", name, f"data_dir={folder}"]) == 0
         assert contents(folder) == whole
         assert not awaits_generation(choose_scored(suite, folder), folder)
-
-
-@pytest.mark.slow
-def test_two_first_commands_at_once_make_their_runs_of_incomplete_data(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_part("klej-sample", 2, tmp_path / "data", monkeypatch)
-    common = ["baseline", "suite=klej-sample", "method=majority", "seeds=[1]", f"data_dir={tmp_path / 'data'}"]
-    runs = [tmp_path / "one", tmp_path / "other"]
-    both = [start([*common, f"run_dir={run}", f"cache_dir={tmp_path / 'cache'}"], Path(f"{run}.txt")) for run in runs]
-    for process, run in zip(both, runs, strict=True):
-        process.join()
-        assert process.exitcode == 0, Path(f"{run}.txt").read_text(encoding="utf-8")
-    one, other = ((run / "table.md").read_text(encoding="utf-8") for run in runs)
-    assert one == other
 
 
 def test_what_the_user_has_changed_in_the_data_stays(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from small_suite import small_settings
 from mtl.base.errors import DivergedError, InputError
 from mtl.base.locks import LOST
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.engines.engine import Done, Needs, Unit
+from mtl.jobs.engines import Done, Needs, Unit
 from mtl.jobs.engines.processes import Processes
 from mtl.jobs.together import run_together
 from mtl.runs.summary import read_summary

@@ -14,7 +14,7 @@ from mtl.methods.heads import new_heads
 from mtl.methods.lstm.entry import LSTM, lstm_weights
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain
 from mtl.methods.lstm.trained import TrainedLstm, new_encoder, new_network
-from mtl.runs.layout import finetune_folder, pretrain_folder
+from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.task import Task
 
 Trained = tuple[Parts, TrainedLstm, dict[str, np.ndarray]]

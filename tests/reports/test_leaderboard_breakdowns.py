@@ -9,8 +9,7 @@ from run_folders import ROWS, VALUES, make_run, right
 
 from mtl.base.files import write_json
 from mtl.reports.board import Breakdown, Row
-from mtl.reports.breakdowns import HARD, MOST_VALUES, breakdowns
-from mtl.reports.leaderboard import leaderboard
+from mtl.reports.leaderboard import HARD, MOST_VALUES, breakdowns, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.tasks.metrics import score
 from mtl.tasks.task import ScoredRows

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mtl.stats.tails import Variance
+from mtl.stats.families import Variance
 
 
 def variance(rows: float, rows_freedom: float, seeds: float, seeds_freedom: float, counted: float) -> Variance:

@@ -10,7 +10,7 @@ from data_files import read_json, write_table
 
 from mtl.api.cli import main
 from mtl.base.settings.layers import find_suite
-from mtl.submissions.glue import glue_problem
+from mtl.submissions.format import glue_problem
 from mtl.tasks.suite import load_suite
 
 MRPC = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from input_errors import raises_input_error
 
-from mtl.data.blocks import encode_blocks, text_blocks
+from mtl.data.text import encode_blocks, text_blocks
 
 
 def test_every_text_is_encoded_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.data.blocks.BLOCK", 3)
+    monkeypatch.setattr("mtl.data.text.BLOCK", 3)
     sizes: list[int] = []
 
     def lengths(texts: list[str]) -> np.ndarray:

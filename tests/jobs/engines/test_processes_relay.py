@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
-from mtl.base.progress import Progress, set_display, show
-from mtl.base.relay import relay, send
+from mtl.base.progress import Advanced, Detail, Ended, Event, Progress, Remark, Scored, set_display, show
+from mtl.jobs.engines.processes import relay, send
 
 
 def relayed(written: bytes) -> list[Event]:
