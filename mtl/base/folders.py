@@ -17,14 +17,12 @@ from pathlib import Path
 from typing import TypedDict
 
 from mtl.base.errors import InputError
-from mtl.base.files import flush, naming, replacing, sha256, without_empty_folders, write_text
+from mtl.base.files import flush, naming, sha256, without_empty_folders
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import is_inside, read_json
 
 LIST = "mtl-files.json"  # in the folder: what mtl wrote
-LEFTOVER = re.compile(
-    r"\.(.+)\.[0-9a-f]{32}\.partial"
-)  # a file or folder of a killed process, with the name that it would have got
+MEANWHILE = f"{LIST}.meanwhile"  # in the staging folder: the list that holds while files are moved
 OTHER_FOLDER = "move it away, or name a new folder"
 
 
@@ -44,9 +42,11 @@ def check_new_folder(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception. When the block raises, the temporary
-    folder is removed. An OSError of a write names the file below `path`, or `path` itself, and not the temporary folder. Raises InputError as
-    `check_new_folder`, before the block."""
+    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception.
+
+    When the block raises, the temporary folder is removed. An OSError of a write names the file below `path`, or `path` itself, and not
+    the temporary folder. Raises InputError as `check_new_folder`, before the block.
+    """
     check_new_folder(path)
     path = path.resolve()
     with staging(path, path.parent) as stage, naming(path, stage):
@@ -58,27 +58,23 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def staging(path: Path, beside: Path) -> Iterator[Path]:
-    """Yield a temporary folder, in the folder `beside`, for files that the block moves to `path`. It is removed when the block ends. One that a
-    killed process left is removed before the block. While another process writes to `path`, this one waits."""
-    with without_empty_folders(beside), _locked(path, beside):
-        for folder in list(beside.iterdir()):
-            if (match := LEFTOVER.fullmatch(folder.name)) and match[1] == path.name:
-                shutil.rmtree(folder, ignore_errors=True)
-        stage = beside / f".{path.name}.{uuid.uuid4().hex}.partial"
-        stage.mkdir()
-        try:
-            yield stage
-        finally:
-            shutil.rmtree(stage, ignore_errors=True)
+    """Yield a temporary folder, in the folder `beside`, for files that the block moves to `path`.
 
-
-@contextmanager
-def _locked(path: Path, beside: Path) -> Iterator[None]:
-    """Hold a lock in the folder `beside` while this process writes to `path`; another process waits."""
+    It is removed when the block ends. One that a killed process left is removed before the block. While another process writes to
+    `path`, this one waits.
+    """
     lock = beside / f".{path.name}.lock"
-    with waiting_lock(lock, f"{path}: another process writes it"):
+    with without_empty_folders(beside), waiting_lock(lock, f"{path}: another process writes it"):
         try:
-            yield
+            leftover = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{32}}\.partial")
+            for folder in [file for file in beside.iterdir() if leftover.fullmatch(file.name)]:
+                shutil.rmtree(folder, ignore_errors=True)
+            stage = beside / f".{path.name}.{uuid.uuid4().hex}.partial"
+            stage.mkdir()
+            try:
+                yield stage
+            finally:
+                shutil.rmtree(stage, ignore_errors=True)
         finally:
             with suppress(OSError):  # Windows does not remove a file that is open
                 lock.unlink()
@@ -104,20 +100,29 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay. Each file is whole,
-    the old one or the new one. After an error or a kill, some are new and some old; the same command completes them. Raises InputError as
-    `check_written`, and if a file that would be replaced or removed is not as mtl wrote it, or behind a link.
+    """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay.
+
+    After an error, the folder is as before. A process that is killed while files are moved leaves some new and some old ones; the same
+    command completes them.
 
     Args:
         texts: the content of each file, by its path in the folder, with slashes. A lone surrogate becomes its escape sequence.
+
+    Raises:
+        InputError: as `check_written`, and if a file that would be replaced or removed is not as mtl wrote it, or behind a link.
     """
     contents = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
     new = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     check_written(folder)
     path = folder.resolve()
-    beside = path.parent if os.access(path.parent, os.W_OK) or not path.is_dir() else path
-    with without_empty_folders(path), _locked(path, beside):
-        path.mkdir(parents=True, exist_ok=True)
+    # A folder may be published while it is written, so files are staged beside it. They must be staged in it if its parent is on
+    # another file system, or may not be written to.
+    stages_inside = path.is_dir() and (os.path.ismount(path) or not os.access(path.parent, os.W_OK))
+    with (
+        without_empty_folders(path),
+        staging(path, path if stages_inside else path.parent) as stage,
+        naming(folder, stage / "new"),
+    ):
         before = _listed(folder)
         # The keys are in lower case, because some file systems do not distinguish upper and lower case.
         known = defaultdict[str, list[str]](list)
@@ -125,26 +130,20 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
             known[name.casefold()] += digests
         present = {name: _hash_if_known(folder, name, known[name.casefold()]) for name in {**before, **new}}
         meanwhile = {name: sorted({*before.get(name, ()), *filter(None, [new.get(name)])}) for name in present}
+        contents |= {MEANWHILE: _list_of(meanwhile), LIST: _list_of({name: [digest] for name, digest in new.items()})}
         stale = [name for name, digest in present.items() if name not in new and digest is not None]
         removed = {name.casefold() for name in stale}
-        _write_list(folder, meanwhile)
-        for partial in folder.rglob(".*.partial"):  # of a process that was killed
-            if LEFTOVER.fullmatch(partial.name):
-                partial.unlink()
-        for name in stale:
-            (folder / name).unlink(missing_ok=True)
-            with suppress(OSError):
-                if (folder / name).parent != folder:
-                    (folder / name).parent.rmdir()
-        for name in new:
-            if present[name] != new[name] or name.casefold() in removed:
-                with replacing(folder / name) as partial:
-                    partial.write_bytes(contents[name])
-        _write_list(folder, {name: [digest] for name, digest in new.items()})
+        changed = [name for name in new if present[name] != new[name] or name.casefold() in removed]
+        for name in (*changed, MEANWHILE, LIST):
+            (stage / "new" / name).parent.mkdir(parents=True, exist_ok=True)
+            (stage / "new" / name).write_bytes(contents[name])
+        flush(stage)
+        replacements: list[tuple[str, str | None]] = [(name, name) for name in changed]
+        _move(stage, folder, [(LIST, MEANWHILE), *((name, None) for name in stale), *replacements, (LIST, LIST)])
 
 
-def _write_list(folder: Path, files: Mapping[str, list[str]]) -> None:
-    write_text(folder / LIST, json.dumps(_Listed(files=dict(sorted(files.items()))), indent=1) + "\n")
+def _list_of(files: Mapping[str, list[str]]) -> bytes:
+    return (json.dumps(_Listed(files=dict(sorted(files.items()))), indent=1) + "\n").encode()
 
 
 def _hash_if_known(folder: Path, name: str, known: Sequence[str]) -> str | None:
@@ -158,3 +157,43 @@ def _hash_if_known(folder: Path, name: str, known: Sequence[str]) -> str | None:
     if not path.is_file() or (digest := sha256(path)) not in known:
         raise InputError(f"is not as mtl wrote it; {OTHER_FOLDER}", path=path)
     return digest
+
+
+def _move(stage: Path, folder: Path, moves: Sequence[tuple[str, str | None]]) -> None:
+    """Replace or remove files of a folder. After an error, all are as before.
+
+    Args:
+        moves: names of files in the folder, each with the name of the staged file that replaces it; None: the file is removed.
+    """
+    new, old = stage / "new", stage / "old"
+    begun = dict[str, bool]()  # by the name of a file that may have changed, whether it was there before
+    try:
+        for name, source in moves:
+            target, kept = folder / name, old / name
+            if name not in begun:
+                if was_there := target.exists():
+                    kept.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(target, kept)
+                begun[name] = was_there
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source is None:
+                target.unlink(missing_ok=True)
+                _remove_empty(target.parent, folder)
+            else:
+                shutil.move(new / source, target)
+    except BaseException:
+        for name, was_there in reversed(begun.items()):
+            if was_there:
+                (folder / name).parent.mkdir(exist_ok=True)
+                shutil.move(old / name, folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
+                _remove_empty((folder / name).parent, folder)
+        raise
+
+
+def _remove_empty(parent: Path, folder: Path) -> None:
+    """Remove a folder below another one if it is empty."""
+    if parent != folder:
+        with suppress(OSError):
+            parent.rmdir()

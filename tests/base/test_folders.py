@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from input_errors import raises_input_error
 
-from mtl.base.folders import LIST, new_folder, write_files
+from mtl.base import folders
+from mtl.base.folders import LIST, check_written, new_folder, write_files
 
 SITE = {"index.html": "one", "systems/a.html": "a", "systems/b.html": "b"}
 LEFT = ".site.0123456789abcdef0123456789abcdef.partial"
@@ -60,30 +61,56 @@ def test_what_mtl_did_not_write_is_neither_removed_nor_replaced(tmp_path: Path, 
     assert content(tmp_path) == was
 
 
-@pytest.mark.parametrize("is_killed", [False, True])
-@pytest.mark.parametrize("moves", range(4))
-def test_what_an_error_or_a_kill_interrupts_the_next_command_completes(
-    tmp_path: Path, moves: int, is_killed: bool, monkeypatch: pytest.MonkeyPatch
+def test_a_page_that_mtl_did_not_write_stays_beside_its_pages(tmp_path: Path) -> None:
+    write_files(tmp_path / "site", SITE)
+    (tmp_path / "site/systems/thesis.html").write_text("mine", encoding="utf-8")
+    write_files(tmp_path / "site", {"systems/new.html": "new"})
+    assert content(tmp_path / "site") == {"systems/new.html": "new", "systems/thesis.html": "mine"}
+    check_written(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("failing", range(4))
+def test_an_error_while_files_are_moved_leaves_the_old_site(
+    tmp_path: Path, failing: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    site, left, replace = tmp_path / "site", [moves], Path.replace
+    site, before = tmp_path / "site", tmp_path / "before"
     write_files(site, SITE)
+    shutil.copytree(site, before)
+    moves, move = [], shutil.move
 
-    def interrupted(source: Path, target: Path) -> None:
-        if not left[0]:
-            os._exit(9) if is_killed else None
+    def fail_once(source: Path, target: Path) -> None:
+        moves.append(target)
+        if len(moves) == failing + 1:
             raise OSError(28, "No space left on device", str(source))
-        left[0] -= 1
-        replace(source, target)
+        move(source, target)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", interrupted)
-        child = os.fork() if is_killed else None
-        if child:
-            assert os.waitpid(child, 0)[1] == 9 << 8
-        else:
-            with pytest.raises(OSError, match="No space"):
-                write_files(site, {"index.html": "two", "systems/c.html": "c"})
-    assert content(site)["index.html"] in ("one", "two")
+    monkeypatch.setattr("mtl.base.folders.shutil.move", fail_once)
+    for folder, files in ((site, {"index.html": "two", "systems/c.html": "c"}), (tmp_path / "new/site", SITE)):
+        moves.clear()
+        with pytest.raises(OSError, match="No space"):
+            write_files(folder, files)
+    assert content(site) == content(before) and (site / LIST).read_bytes() == (before / LIST).read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["before", "site"]
+
+
+@pytest.mark.parametrize("killed", range(1, 6))
+def test_a_killed_process_leaves_nothing_that_the_next_one_does_not_mend(tmp_path: Path, killed: int) -> None:
+    site = tmp_path / "site"
+    write_files(site, SITE)
+    if (child := os.fork()) == 0:
+        moves, move = [], shutil.move
+
+        def die(source: Path, target: Path) -> None:
+            moves.append(target)
+            if len(moves) == killed:
+                os._exit(9)
+            move(source, target)
+
+        folders.shutil.move = die  # type: ignore[assignment]
+        write_files(site, {"index.html": "two", "systems/c.html": "c"})
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert not [name for name in content(site) if "partial" in name]
     for text in ("two", "three"):
         write_files(site, {"index.html": text, "systems/c.html": "c"})
         assert content(site) == {"index.html": text, "systems/c.html": "c"}
@@ -119,7 +146,7 @@ def test_a_new_folder_removes_what_a_killed_process_left(tmp_path: Path) -> None
         pass
 
 
-def test_where_only_the_folder_can_be_written_the_lock_stands_there(tmp_path: Path) -> None:
+def test_where_only_the_folder_can_be_written_it_is_staged_there(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
     monkey = pytest.MonkeyPatch()

@@ -1,6 +1,8 @@
 """Unpack downloaded archives, which are not trusted."""
 
 import gzip
+import re
+import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +21,10 @@ PIECE = 2**12  # bytes that are unpacked at a time: bzip2 and LZMA unpack all th
 
 def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
     """Write the members of the zip `archive` whose file name is in `names`, wherever they stand in it, to `folder/NAME`; on failure, write none.
-    Names that the archive lacks are skipped. Raises InputError if it has none of them, and as `read_zip`."""
+
+    Names that the archive lacks are skipped. Raises InputError if it has none of them, for paths outside the archive, links and devices,
+    and as `read_zip`.
+    """
 
     def file_name(member: str) -> str | None:
         path = PurePosixPath(member.replace("\\", "/"))
@@ -28,6 +33,7 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
 
     try:
         with _opened(archive) as source, ExitStack() as stack:
+            _check_places(archive, source)
             members, _ = _members(archive, source, file_name, UNPACKED_LIMIT)
             if not members:
                 problem = f"contains none of {', '.join(names)}; check that it is the right archive"
@@ -38,6 +44,16 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
                     file.writelines(_pieces(source, member))
     except OSError as error:
         raise InputError(f"cannot be unpacked to {folder}: {error}; fix this and run again", path=archive) from error
+
+
+def _check_places(archive: Path, source: zipfile.ZipFile) -> None:
+    """Raise InputError for an archive with paths outside itself, links or devices: no honest archive of data has them."""
+    for member in source.infolist():
+        path = PurePosixPath(member.filename.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", str(path)):
+            raise InputError(f"{member.filename} has a path outside the archive; do not use this file", path=archive)
+        if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise InputError(f"{member.filename} is a link or a device; do not use this file", path=archive)
 
 
 def read_zip(path: Path, wanted: Callable[[str], bool], limit: int) -> tuple[dict[str, bytes], list[str]]:
