@@ -194,7 +194,7 @@ class Breakdown:
     """The scores of one task by the values of one column, of runs that are scored on the same parts.
 
     Args:
-        parts: each value with its number of rows.
+        parts: each value with its number of rows, or of what else is `counted`.
         left_out: how many values are not shown.
         scores: by index of a row of the leaderboard, a score for each part.
         metric: of these scores; None: the task's.
@@ -206,6 +206,7 @@ class Breakdown:
     left_out: int
     scores: dict[int, Sequence[Score]] = field(default_factory=dict)
     metric: str | None = None
+    counted: str = "rows"
 
 
 @dataclass(frozen=True)
