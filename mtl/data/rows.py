@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import parquet_names, parquet_rows, text, value_of
+from mtl.data.columns import LIST, parquet_names, parquet_rows, text, value_of
 from mtl.data.conll import conll_columns, sentences
 from mtl.data.files import data_lines, numbered
 from mtl.data.json_rows import json_rows, parse_row
-from mtl.tasks.task import NUMBERED, Layout
+from mtl.data.marked import TAGS, TOKENS, with_tags
+from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
 MOST_COLUMNS = 10_000
 SUFFIXES = {
@@ -64,7 +65,13 @@ def stream_rows(
         return _numbered_rows(path, replace(layout, part=None), columns)
     name, value = value_part(path, layout)
     wanted = columns if columns is None or name is None else list(dict.fromkeys([*columns, name]))
+    spans = layout.reading.spans
+    if spans is not None and wanted is not None:
+        made = (f"{TOKENS}{LIST}", f"{TAGS}{LIST}")
+        wanted = list(dict.fromkeys([*(name for name in wanted if name not in made), *spans.split(BESIDE)]))
     rows = _rows(path, layout, wanted)
+    if spans is not None:
+        rows = with_tags(path, rows, spans)
     if layout.beside is not None:
         rows = _with_lines(path, layout, rows)
     return rows if name is None else _with_value(path, rows, name, value)

@@ -26,6 +26,8 @@ BESIDE = " + "  # between the names of two files whose lines belong together, an
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 # Behind the name of a column with the place of marked words, how it counts.
 COUNTED = re.compile(r"\[(characters|words) from ([01])\](?= \+ |$)")
+# The columns of `Reading.spans`: those of the spans are keys, or places, below one list.
+SPANS = re.compile(r"[^ ]+ \+ [^ ]+\[\] \+ [^ ]+\[\] \+ [^ ]+\[\]")
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 # The fields of a task that predictions and scores depend on, beside the content of its files.
@@ -139,12 +141,15 @@ class Reading:
         separator: between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma.
         quoted: whether cells of a tsv or csv file may stand in quotes; default: those of a csv file may.
         encoding: of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says.
+        spans: of files of objects: the column of a text, and of the first characters, the ends and the types of spans in it, as in
+            `"text + labels.start[] + labels.end[] + labels.type[]"`. They become the columns `tokens[]` and `tags[]`.
     """
 
     form: str | None = None
     separator: str | None = None
     quoted: bool | None = None
     encoding: str | None = None
+    spans: str | None = None
 
     @property
     def problem(self) -> str | None:
@@ -155,6 +160,8 @@ class Reading:
             return "separator: is one character, neither a quote nor a line end"
         if self.encoding is not None and not _is_encoding(self.encoding):
             return f"encoding: {self.encoding!r} is no encoding of text; utf-8, utf-16, cp1252 and so on are"
+        if self.spans is not None and not SPANS.fullmatch(self.spans):
+            return 'spans: four columns are needed, as in "text + labels.start[] + labels.end[] + labels.type[]"; three of one list'
         return None
 
 
@@ -383,7 +390,7 @@ class Task:
         this class gets a new field."""
         fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
         if self.reading is not None:
-            fields["reading"] = vars(self.reading)
+            fields["reading"] = {k: v for k, v in vars(self.reading).items() if k != "spans" or v is not None}
         if self.kind != self.implied_kind:
             fields["kind"] = self.kind
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,135 @@
+"""Texts with marked spans: which list of a file holds them, and where in its items their starts, ends and types stand."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import Any, NamedTuple
+
+from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, quoted_names
+from mtl.data.columns import LIST
+from mtl.data.marked import Span, below, tag, word_pattern
+from mtl.tasks.task import BESIDE
+
+MOST_TYPES = 200
+REPEATED = 3  # spans that each type has on average, at least
+WHOLE = 0.9  # the least share of spans that begin and end with words
+
+
+class SpanColumns(NamedTuple):
+    """The columns of a text and its spans as `Reading.spans` names them, why they are taken, and the questions."""
+
+    columns: str
+    why: str
+    questions: list[str]
+
+
+class _Fit(NamedTuple):
+    """How two numbers of each item fit as the ends of spans in a text.
+
+    Args:
+        whole: the share of spans that begin and end with words.
+        single: the share of spans whose last word has one character: of these, nothing says whether the end is the last character or the one
+            after it.
+        words: the text of each span.
+        inclusive: the same with one more character.
+    """
+
+    whole: float
+    single: float
+    words: list[str]
+    inclusive: list[str]
+
+
+def span_columns(table: FileTable) -> SpanColumns | None:
+    """The columns of a text and of its spans; None if no list of the file holds spans with types, or more than one way to read them fits
+    equally well."""
+    found = [guess for name, rows in table.objects.items() if (guess := _guess(table, name, rows))]
+    return found[0] if len(found) == 1 else None
+
+
+def _guess(table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanColumns | None:
+    items = [item for row in rows for item in row]
+    paths = list(dict.fromkeys(path for item in items for path in _paths(item)))
+    values = {path: [below(item, path.split(".")) for item in items] for path in paths}
+    numbers = [path for path in paths if all(value is None or type(value) is int for value in values[path])]
+    texts = [path for path in paths if all(isinstance(value, str) and value.strip() for value in values[path])]
+    fits = {
+        (column.name, start, stop): fit
+        for start, stop in permutations(numbers, 2)
+        if None not in values[stop]
+        for column in table.columns.values()
+        if column.texts and (fit := _fit(column.texts, _ends(rows, start, stop))).whole >= WHOLE
+    }
+    said = {ends: [path for path in texts if values[path] == fit.words] for ends, fit in fits.items()}
+    best = max(((bool(said[ends]), fit.whole) for ends, fit in fits.items()), default=None)
+    chosen = [ends for ends, fit in fits.items() if (bool(said[ends]), fit.whole) == best]
+    if len(chosen) != 1 or any(values[path] == fits[chosen[0]].inclusive for path in texts):
+        return None
+    ((column, start, stop),) = chosen
+    types = [path for path in texts if path not in said[chosen[0]] and _are_types(values[path])]
+    if not types:
+        return None
+    questions = []
+    if fits[chosen[0]].single >= WHOLE and not said[chosen[0]]:
+        ways = "the character after a span, as mtl reads it, or its last one? Then add 1 to them in the files"
+        questions.append(f"reading: {quoted(stop)} of {quoted(name)}: {ways}")
+    if absent := values[start].count(None):
+        ways = "do these begin with the text, as where protobuf leaves out 0?"
+        questions.append(f"reading: {count(absent, 'span')} of {quoted(name)} have no {quoted(start)}: {ways}")
+    if types[1:]:
+        questions.append(
+            f"reading: {quoted_names(types)} of {quoted(name)} may be the types of spans; {types[0]} is taken"
+        )
+    spans = [[Span(*ends, "x") for ends in of_row] for of_row in _ends(rows, start, stop)]
+    tagged = [
+        tag(content, [span for span in of_row if _is_within(span.start, span.stop, content)])
+        for content, of_row in zip(table.columns[column].texts, spans, strict=True)
+    ]
+    if left_out := sum(each.left_out for each in tagged):
+        shared = f"{count(left_out, 'span')} of {quoted(name)} share a word with a longer one"
+        questions.append(f"reading: {shared}: a word has one label, so these would not count; is this meant?")
+    cut = sum(each.cut for each in tagged)
+    why = f"{count(len(items), 'span')} in {quoted(name)}; {cut:,} of them begin or end within a word, and have the whole word"
+    named = [f"{name}.{path}{LIST}" for path in (start, stop, types[0])]
+    return SpanColumns(BESIDE.join([column, *named]), why, questions)
+
+
+def _ends(rows: Sequence[Sequence[Any]], start: str, stop: str) -> list[list[tuple[int, int]]]:
+    """The two ends of each item of each row. An item without a start begins at 0."""
+    first, last = start.split("."), stop.split(".")
+    return [[(below(item, first) or 0, below(item, last)) for item in row] for row in rows]
+
+
+def _paths(item: Any, prefix: str = "") -> Iterator[str]:
+    """The nested keys, and places of lists, below which an item has a number or a text."""
+    for key, value in item.items() if isinstance(item, dict) else enumerate(item):
+        if isinstance(value, dict | list):
+            yield from _paths(value, f"{prefix}{key}.")
+        elif isinstance(value, int | str):
+            yield f"{prefix}{key}"
+
+
+def _fit(contents: Sequence[str], rows: Sequence[Sequence[tuple[int, int]]]) -> _Fit:
+    """The fit of the spans with these ends in the texts of the same rows."""
+    whole = single = 0
+    words, inclusive = list[str](), list[str]()
+    for content, ends in zip(contents, rows, strict=True):
+        places = [match.span() for match in word_pattern().finditer(content)] if ends else []
+        inner = {place for first, end in places for place in range(first + 1, end)}
+        last_of_single = {end for first, end in places if end - first == 1}
+        for start, stop in ends:
+            words.append(content[start:stop])
+            inclusive.append(content[start : stop + 1])
+            whole += _is_within(start, stop, content) and not {start, stop} & inner
+            single += stop in last_of_single
+    total = max(1, len(words))
+    return _Fit(whole / total, single / total, words, inclusive)
+
+
+def _is_within(start: int, stop: int, content: str) -> bool:
+    return 0 <= start < stop <= len(content) and not content[start:stop].isspace()
+
+
+def _are_types(values: Sequence[str]) -> bool:
+    counts = Counter(values)
+    return len(counts) <= MOST_TYPES and REPEATED * len(counts) <= counts.total()
