@@ -17,6 +17,7 @@ from mtl.tasks.task import BESIDE
 
 TOKENS, TAGS = "tokens", "tags"  # the columns that a row gets
 OUTSIDE = "O"
+KEY = "key"  # in the name of a column: the key of each object of an object
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han. Each of their letters is a word.
 UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 
@@ -96,7 +97,7 @@ def with_tags(
 @cache
 def _report(path: Path, cut: int, left_out: int) -> None:
     logger.warning(
-        "%s: %s marked spans begin or end within a word, and have the whole word; %s share a word with a longer one, and do not count",
+        "%s: marked spans that begin or end within a word, and have the whole word: %s; that share a word with a longer one, and do not count: %s",
         *(path, cut, left_out),
     )
 
@@ -104,13 +105,22 @@ def _report(path: Path, cut: int, left_out: int) -> None:
 def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:
     """The spans of a row. A row without the list, or with null, has none; a span without a start begins at 0."""
     keys = [column.removesuffix(LIST).split(".") for column in columns]
-    depth = next((depth for depth in range(len(keys[0])) if not isinstance(below(row, keys[0][:depth]), dict)), 0)
-    for item in below(row, keys[0][:depth]) or () if depth else ():
+    value, depth = row.get(keys[0][0]), 1
+    while isinstance(value, dict) and depth < len(keys[0]) and keys[0][depth] in value:
+        value, depth = value[keys[0][depth]], depth + 1
+    for item in items_of(value):
         start, stop, type = (below(item, key[depth:]) for key in keys)
         start = 0 if start is None else start
         if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(type, str) or not type.strip():
             raise ValueError(f"a span has two integers and a type, not {start!r}, {stop!r} and {type!r}")
         yield Span(start, stop, type)
+
+
+def items_of(value: Any) -> list[Any]:
+    """The items of a list, or the objects below the keys of an object, with each of these keys as `KEY`."""
+    if isinstance(value, dict):
+        return [{**item, KEY: key} for key, item in value.items() if isinstance(item, dict)]
+    return value if isinstance(value, list) else []
 
 
 def below(item: Any, keys: Sequence[str]) -> Any:

@@ -19,8 +19,21 @@ from mtl.base.files import is_sha256
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
-FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text", "conll")  # of data files
+FORMS = (
+    "tsv",
+    "csv",
+    "jsonl",
+    "json",
+    "parquet",
+    "txt",
+    "fasttext",
+    "label_text",
+    "conll",
+    "document",
+)  # of data files
 PART = "#"  # in a file's name, before the part that is meant
+# A part: all files of this suffix in the folder of this file and in those beside it, or in the folders of these names.
+FOLDERS = re.compile(r"\*/\*|\{([^{}/]+)\}/\*")
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
 SPAN_ENDS = ("start", "stop")  # the keys of a span
@@ -137,7 +150,8 @@ class Reading:
 
     Args:
         form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `label_text`,
-            with a label before the first space; `conll`, with a token and its labels a line; default: what the suffix says.
+            with a label before the first space; `conll`, with a token and its labels a line; `document`, a text a file, with the columns
+            `text`, `file` (its name) and `label` (its folder's); default: what the suffix says.
         separator: between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma.
         quoted: whether cells of a tsv or csv file may stand in quotes; default: those of a csv file may.
         encoding: of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says.
@@ -192,6 +206,11 @@ class Layout:
     part: str | None = None
     beside: Path | None = None
 
+    @property
+    def has_folders(self) -> bool:
+        """Whether the part means files in several folders."""
+        return FOLDERS.fullmatch(self.part or "") is not None
+
 
 @dataclass
 class Task:
@@ -234,7 +253,9 @@ class Task:
             and `;` separates several.
         files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is
             meant: `data.json#train`, a key of its object; `all.csv#split=train`, the rows with this value; `data.zip#train.csv`, a member.
-            `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are two files whose lines belong together.
+            `part-0.jsonl#*` are all files of this name with other numbers. `train/pos/0_9.txt#*/*` are all .txt files in the folders below
+            `train`, each a text whose label is its folder's name, and `train/pos/0_9.txt#{neg,pos}/*` those in two of them.
+            `text.txt + label.txt` are two files whose lines belong together.
         scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
             else test; or `none`, for a task that another one answers and whose labels nobody has: its test rows are predicted only.
         answered_by: for a task without training rows: the id of the task whose head predicts it. `labels` and `range` are then that task's.

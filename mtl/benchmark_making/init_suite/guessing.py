@@ -74,7 +74,7 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
     sources = tables
     main, test = _main_and_test(sources)
-    found = answer_columns(main)
+    found = None if main.layout.reading.spans else answer_columns(main)
     if known.get("kind") == "answer" or (found and not {"kind", "target"} & set(known)):
         _guess_splits(guess, tables, guess_answers(guess, tables, main, known, found))
         return

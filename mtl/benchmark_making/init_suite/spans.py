@@ -110,7 +110,10 @@ def _paths(item: Any, prefix: str = "") -> Iterator[str]:
 
 
 def _fit(contents: Sequence[str], rows: Sequence[Sequence[tuple[int, int]]]) -> _Fit:
-    """The fit of the spans with these ends in the texts of the same rows."""
+    """The fit of the spans with these ends in the texts of the same rows; of 0 if too many are not within their texts."""
+    within = [_is_within(*pair, content) for content, ends in zip(contents, rows, strict=True) for pair in ends]
+    if sum(within) < WHOLE * len(within) or not within:
+        return _Fit(0.0, 0.0, [], [])
     whole = single = 0
     words, inclusive = list[str](), list[str]()
     for content, ends in zip(contents, rows, strict=True):
@@ -122,8 +125,7 @@ def _fit(contents: Sequence[str], rows: Sequence[Sequence[tuple[int, int]]]) -> 
             inclusive.append(content[start : stop + 1])
             whole += _is_within(start, stop, content) and not {start, stop} & inner
             single += stop in last_of_single
-    total = max(1, len(words))
-    return _Fit(whole / total, single / total, words, inclusive)
+    return _Fit(whole / len(words), single / len(words), words, inclusive)
 
 
 def _is_within(start: int, stop: int, content: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, lists_below, opened_parquet, text
+from mtl.data.marked import items_of
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
@@ -294,9 +295,11 @@ def _flat(
 
 
 def _objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, list[Any]]]:
-    """The lists of objects or of lists in a nested row."""
+    """The lists of objects or of lists in a nested row, and objects of objects as such lists."""
     for key, value in row.items():
         if isinstance(value, dict):
+            if value and all(isinstance(item, dict) for item in value.values()):
+                yield f"{prefix}{key}", items_of(value)
             yield from _objects(value, f"{prefix}{key}.")
         elif isinstance(value, list) and value and all(isinstance(item, dict | list) for item in value):
             yield f"{prefix}{key}", value
