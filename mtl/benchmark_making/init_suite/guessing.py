@@ -12,10 +12,10 @@ from mtl.benchmark_making.init_suite.kinds import Target, guess_target, joined, 
 from mtl.benchmark_making.init_suite.label_sets import KIND, SeveralLabels, label_keys, named_labels
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
-from mtl.benchmark_making.init_suite.spans import span_columns
+from mtl.benchmark_making.init_suite.spans import marked_spans, span_columns
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
-from mtl.benchmark_making.init_suite.texts import group_column, marked_spans, text_columns, unread_columns
+from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
 from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
 from mtl.data.columns import LIST
 from mtl.data.marked import TAGS

@@ -1,5 +1,6 @@
-"""Texts with marked spans: which list of a file holds them, and where in its items their starts, ends and types stand."""
+"""Marked spans of texts: lists of them with types, whose tokens get tags, and single ones in columns, as the two of a coreference."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import permutations
@@ -7,8 +8,9 @@ from typing import Any, NamedTuple
 
 from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, quoted_names
 from mtl.data.columns import LIST
+from mtl.data.examples import counted_places
 from mtl.data.marked import Span, below, tag, word_pattern
-from mtl.tasks.task import BESIDE
+from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
 
 MOST_TYPES = 200
 REPEATED = 3  # spans that each type has on average, at least
@@ -135,3 +137,64 @@ def _is_within(start: int, stop: int, content: str) -> bool:
 def _are_types(values: Sequence[str]) -> bool:
     counts = Counter(values)
     return len(counts) <= MOST_TYPES and REPEATED * len(counts) <= counts.total()
+
+
+def marked_spans(table: FileTable, texts: Sequence[str], tables: Sequence[FileTable]) -> dict[str, list[str]]:
+    """By text column, the spans that its rows have, as a suite file names them. In each row of all files, the place must fit."""
+    spans: dict[str, list[str]] = {}
+    for name in table.columns:
+        for span, word in _possible_spans(name, table):
+            fitting = [text for text in texts if all(_marks(span, word, text, file) for file in tables)]
+            if len(fitting) > 1:  # start1 marks words of sentence1
+                fitting = [text for text in fitting if text[-1] == name[-1]]
+            if len(fitting) == 1:
+                spans.setdefault(fitting[0], []).append(span)
+                break
+    return spans
+
+
+def _possible_spans(name: str, table: FileTable) -> Iterator[tuple[str, str | None]]:
+    """The spans that may begin in a column, with the column of the words that are marked, if there is one: a.start and a.stop beside the
+    words in text, start1 and end1, and span1_index beside the words in span1_text."""
+    column = name.removesuffix(f".{SPAN_ENDS[0]}")
+    if column != name:
+        yield column, f"{column.rpartition('.')[0]}.text"
+        return
+    for end in ("end", "stop"):
+        if (other := re.sub("start", end, name)) != name and other in table.columns:
+            yield f"{name}{BESIDE}{other}", None
+    words = re.sub("index", "text", name)
+    if words != name and words in table.columns:
+        for unit in ("characters", "words"):
+            yield from ((f"{name}[{unit} from {base}]{BESIDE}{words}", words) for base in (0, 1))
+
+
+def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
+    """Whether a span marks the words beside it, or without such words begins with a word, in each row of a file."""
+    if not all(table.has(name) and not table.columns[name].lists for name in (*span_ends(span), word or text)):
+        return False
+    counted, (first, last) = COUNTED.search(span), (table.columns[name] for name in span_ends(span))
+    if first.whole_numbers is None or (not counted and last.whole_numbers is None):
+        return False
+    contents = table.columns[text].texts
+    if counted:
+        unit, base = counted[1], int(counted[2])
+        rows = zip(contents, first.texts, last.texts, strict=True)
+        return all(_stands(words, content, unit, int(place) - base) for content, place, words in rows)
+    marked = table.columns[word].texts if word else [None] * len(contents)
+    rows = zip(contents, map(int, first.texts), map(int, last.texts), marked, strict=True)
+    return all(_is_marked(content, start, stop, words) for content, start, stop, words in rows)
+
+
+def _stands(words: str, content: str, unit: str, number: int) -> bool:
+    """Whether words stand in a text from its character, or word, of this number from 0."""
+    places = counted_places(content, unit)
+    return 0 <= number < len(places) and content.startswith(words, places[number])
+
+
+def _is_marked(content: str, start: int, stop: int, words: str | None) -> bool:
+    """Whether these words stand from start to stop; without words, whether a word begins there."""
+    if words is not None:
+        return content[start:stop] == words
+    begins = not content[max(start - 1, 0) : start].isalnum() and not content[start : start + 1].isspace()
+    return 0 <= start < stop <= len(content) and begins
