@@ -1,7 +1,8 @@
 """Texts with marked spans, given by their characters, as tokens with tags: `[[0, 6, "CITY"]]` of "Warsaw sleeps" as B-CITY and O.
 
 A token is a run of letters and digits, a letter of a script without spaces between words, or any other sign. A span that begins or ends
-within a token has the whole token. Of spans that share a token the longest counts, of equal ones the first. Both are logged once."""
+within a token has the whole token. A span does not count if it is not within the text, holds no token, or shares one with a longer span, or an
+equally long one before it. The log says once for each file how many spans of either kind there are."""
 
 import logging
 import re
@@ -49,18 +50,13 @@ def word_pattern() -> re.Pattern[str]:
 
 
 def tag(content: str, spans: Sequence[Span]) -> Tagged:
-    """A text with marked spans as tokens with tags. Raises ValueError for a span that is not within the text, or holds no token."""
+    """A text with marked spans as tokens with tags."""
     places = [match.span() for match in word_pattern().finditer(content)]
     tags = [OUTSIDE] * len(places)
     cut = left_out = 0
-    for span in sorted(spans, key=lambda span: span.start - span.stop):
-        start, stop, type = span
-        if not 0 <= start < stop <= len(content):
-            raise ValueError(f"characters {start} to {stop} are not within the text, which has {len(content)}")
+    for start, stop, type in sorted(dict.fromkeys(spans), key=lambda span: span.start - span.stop):
         within = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
-        if not within:
-            raise ValueError(f"characters {start} to {stop} hold no word")
-        if any(tags[number] != OUTSIDE for number in within):
+        if start < 0 or stop > len(content) or not within or any(tags[number] != OUTSIDE for number in within):
             left_out += 1
             continue
         cut += places[within[0]][0] < start or stop < places[within[-1]][1]
@@ -78,17 +74,17 @@ def with_tags(
         columns: of the text, and of the spans' first characters, ends and types, as in `Reading.spans`.
 
     Raises:
-        InputError: which names the line, for a row without the text, and spans as in `tag`.
+        InputError: which names the line, for a row without the text, and for spans without two integers and a type.
     """
     name, *of_spans = columns.split(BESIDE)
-    number = cut = left_out = 0
+    cut = left_out = 0
     for line, row in rows:
         try:
             content = text(value_of(row, name))
             tagged = tag(content, list(_spans(row, of_spans)))
         except ValueError as error:
             raise InputError(f"reading.spans: {error}", path=path, line=line) from None
-        number, cut, left_out = number + 1, cut + tagged.cut, left_out + tagged.left_out
+        cut, left_out = cut + tagged.cut, left_out + tagged.left_out
         yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
     if cut or left_out:
         _report(path, cut, left_out)
@@ -97,8 +93,10 @@ def with_tags(
 @cache
 def _report(path: Path, cut: int, left_out: int) -> None:
     logger.warning(
-        "%s: marked spans that begin or end within a word, and have the whole word: %s; that share a word with a longer one, and do not count: %s",
-        *(path, cut, left_out),
+        "%s: marked spans that begin or end within a word, and have the whole word: %s; that do not count: %s",
+        path,
+        cut,
+        left_out,
     )
 
 

@@ -38,10 +38,7 @@ NEUTRAL = {
 }  # fmt: skip
 UNLABELLED = {"masked", "unlabeled", "unlabelled"}  # words in the names of files without labels
 # Words in the names of files that are about the data, or of code.
-NO_DATA = {
-    *("readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package"),
-    *("vocab", "tokenizer"),
-}
+NO_DATA = {"readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package", "vocab", "tokenizer"}  # fmt: skip
 DESCRIPTIONS = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}  # of the library datasets
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst", "out"}

@@ -82,14 +82,11 @@ def _guess(table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanCo
         questions.append(
             f"reading: {quoted_names(types)} of {quoted(name)} may be the types of spans; {types[0]} is taken"
         )
-    spans = [[Span(*ends, "x") for ends in of_row] for of_row in _ends(rows, start, stop)]
-    tagged = [
-        tag(content, [span for span in of_row if _is_within(span.start, span.stop, content)])
-        for content, of_row in zip(table.columns[column].texts, spans, strict=True)
-    ]
+    rows_of_spans = [[Span(*ends, "x") for ends in of_row] for of_row in _ends(rows, start, stop)]
+    tagged = [tag(*pair) for pair in zip(table.columns[column].texts, rows_of_spans, strict=True)]
     if left_out := sum(each.left_out for each in tagged):
-        shared = f"{count(left_out, 'span')} of {quoted(name)} share a word with a longer one"
-        questions.append(f"reading: {shared}: a word has one label, so these would not count; is this meant?")
+        what = f"{count(left_out, 'span')} of {quoted(name)} share a word with a longer one, hold no word, or are not within the text"
+        questions.append(f"reading: {what}, and would not count; is this meant?")
     cut = sum(each.cut for each in tagged)
     why = f"{count(len(items), 'span')} in {quoted(name)}; {cut:,} of them begin or end within a word, and have the whole word"
     named = [f"{name}.{path}{LIST}" for path in (start, stop, types[0])]
@@ -182,8 +179,8 @@ def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
         rows = zip(contents, first.texts, last.texts, strict=True)
         return all(_stands(words, content, unit, int(place) - base) for content, place, words in rows)
     marked = table.columns[word].texts if word else [None] * len(contents)
-    rows = zip(contents, map(int, first.texts), map(int, last.texts), marked, strict=True)
-    return all(_is_marked(content, start, stop, words) for content, start, stop, words in rows)
+    places = zip(contents, map(int, first.texts), map(int, last.texts), marked, strict=True)
+    return all(_is_marked(content, start, stop, words) for content, start, stop, words in places)
 
 
 def _stands(words: str, content: str, unit: str, number: int) -> bool:

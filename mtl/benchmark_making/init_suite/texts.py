@@ -65,7 +65,7 @@ def _why_texts(columns: Sequence[FileColumn], are_sentences: bool, rows: int) ->
     if are_sentences:
         shares = dict.fromkeys(share(column.several_words, column.rows) for column in columns)
         return f"several words in {' and '.join(shares)} of {count(rows, 'row')}"
-    numbers = [f"{len(column.counts):,}" for column in columns]
+    numbers = dict.fromkeys(f"{len(column.counts):,}" for column in columns)
     return f"words, {' and '.join(numbers)} distinct in {count(rows, 'row')}"
 
 

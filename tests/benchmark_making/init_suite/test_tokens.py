@@ -105,7 +105,7 @@ SPANS: dict[str, Callable[[int, int, str, str], Any]] = {
     ("form", "asked"),
     [
         *(("objects", None), ("lists", None), ("words", None), ("types", '"label", "by" of "spans" may be the types')),
-        *(("protobuf", '40 spans of "spans" have no "start"'), ("shared", "share a word with a longer one")),
+        *(("protobuf", '40 spans of "spans" have no "start"'), ("shared", "share a word with a longer one, hold")),
         ("letters", "or its last one?"),
     ],
 )
