@@ -114,10 +114,15 @@ def test_the_first_example_is_right(
     assert parts(path) == expected
 
 
-def test_the_example_of_spans_is_right(tmp_path: Path) -> None:
-    (declared,) = [block for block in code_blocks("docs/how-to/own-suite.md", "yaml") if "spans:" in block]
-    (tmp_path / "mine.yaml").write_text(f"name: mine\ntasks:\n{declared}", encoding="utf-8")
-    task = load_suite(tmp_path / "mine.yaml").tasks["coreference"]
+def test_the_examples_of_spans_are_right(tmp_path: Path) -> None:
+    declared = [block for block in code_blocks("docs/how-to/own-suite.md", "yaml") if "spans:" in block]
+    (tmp_path / "mine.yaml").write_text(f"name: mine\ntasks:\n{''.join(declared)}", encoding="utf-8")
+    task, slots = (load_suite(tmp_path / "mine.yaml").tasks[id] for id in ("coreference", "slots"))
+    marked = re.search(r"slots: +# (.*)", "".join(declared))
+    assert marked is not None
+    (tmp_path / "slots.jsonl").write_text(marked[1], encoding="utf-8")
+    (example,) = read_examples(slots, tmp_path / "slots.jsonl")
+    assert (example.texts, example.target) == (("A table at 7 pm",), "O O O B-time I-time")
     row = next(code_blocks("docs/how-to/own-suite.md", "json")).replace("\n ", " ")
     (tmp_path / "x.jsonl").write_text(row, encoding="utf-8")
     (example,) = read_examples(task, tmp_path / "x.jsonl")

@@ -89,6 +89,24 @@ class Comparison:
 
         return frame(RANK_COLUMNS, rank_rows(self.board))
 
+    @property
+    def parts(self) -> "DataFrame":
+        """The medians on parts of tasks: by the values of `breakdown`, the types of entities, the labels of a set, and hard rows.
+
+        Returns:
+            The columns run, task, column, part, count (rows, or what the part has otherwise), and score.
+
+        Raises:
+            InputError: if pandas is not installed.
+        """
+        rows = [
+            (self.board.rows[number].name, each.task.id, each.column, *part, self.board.scale.value(score.median))
+            for each in self.board.breakdowns
+            for number, scores in each.scores.items()
+            for part, score in zip(each.parts, scores, strict=True)
+        ]
+        return frame(("run", "task", "column", "part", "count", "score"), rows)
+
     def table(self) -> MarkdownText:
         """The scores beside the published rows, with marks and notes, and the paired tests, as in report.md."""
         from mtl.reports.markdown import scores_and_tests

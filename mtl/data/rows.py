@@ -5,6 +5,7 @@
 - jsonl: one JSON object a line; json: `mtl.data.json_rows`.
 - parquet: read with pyarrow, which is optional.
 - conll: `mtl.data.conll`; a row is a sentence, and each column a list.
+- document: the file is one text; its folder's name is the label.
 - txt: a text a line; fasttext: labels as `__label__NAME`, then the text; label_text: a label, a space, the text.
 
 Any of them may be packed by gzip, bzip2, xz, zstd or zip. Column names of json, jsonl and parquet may name nested keys and lists of texts,
@@ -19,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import parquet_names, parquet_rows, text, value_of
+from mtl.data.columns import LIST, parquet_names, parquet_rows, text, value_of
 from mtl.data.conll import conll_columns, sentences
-from mtl.data.files import data_lines, numbered
+from mtl.data.files import data_lines, part_files
 from mtl.data.json_rows import json_rows, parse_row
-from mtl.tasks.task import NUMBERED, Layout
+from mtl.data.marked import TAGS, TOKENS, with_tags
+from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
 MOST_COLUMNS = 10_000
 SUFFIXES = {
@@ -57,22 +59,28 @@ def stream_rows(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file one by one, each with its line: cells as {column: text}, and objects as they are. Memory holds one row, or the text of a
     .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises InputError as `read_records`."""
-    if layout.part == NUMBERED:
-        return _numbered_rows(path, replace(layout, part=None), columns)
+    if layout.part == NUMBERED or layout.has_folders:
+        return _rows_of_parts(path, layout, columns)
     name, value = value_part(path, layout)
     wanted = columns if columns is None or name is None else list(dict.fromkeys([*columns, name]))
+    spans = layout.reading.spans
+    if spans is not None and wanted is not None:
+        made = (f"{TOKENS}{LIST}", f"{TAGS}{LIST}")
+        wanted = list(dict.fromkeys([*(name for name in wanted if name not in made), *spans.split(BESIDE)]))
     rows = _rows(path, layout, wanted)
+    if spans is not None:
+        rows = with_tags(path, rows, spans)
     if layout.beside is not None:
         rows = _with_lines(path, layout, rows)
     return rows if name is None else _with_value(path, rows, name, value)
 
 
-def _numbered_rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file in parts. Their lines are counted on from part to part."""
     before = 0
-    for file in numbered(path):
+    for file in part_files(path, layout.part):
         line = 0
-        for line, row in stream_rows(file, layout, columns):
+        for line, row in stream_rows(file, replace(layout, part=None), columns):
             yield before + line, row
         before += line
 
@@ -161,6 +169,9 @@ def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator
             yield line, _bounded(path, line, parse_row(path, line, content))
     elif form == "conll":
         yield from _sentences(path, layout)
+    elif form == "document":
+        content = "".join(data_lines(path, member, layout.reading.encoding)).strip()
+        yield 1, {"text": content, "file": path.stem, "label": path.parent.name}
     else:
         yield from _texts(path, layout, form)
 

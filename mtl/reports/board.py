@@ -173,6 +173,7 @@ class Breakdown:
     # By index of a row of the leaderboard, a score for each part.
     scores: dict[int, Sequence[Score]] = field(default_factory=dict)
     metric: str | None = None  # of these scores; None: the task's
+    counted: str = "rows"  # what the numbers of parts count
 
 
 @dataclass(frozen=True)

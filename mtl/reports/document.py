@@ -125,7 +125,8 @@ def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
         "task": breakdown.task.id,
         "column": breakdown.column,
         "metric": metric_named(breakdown.metric or breakdown.task.metric).title,
-        "parts": [{"value": value, "rows": rows} for value, rows in breakdown.parts],
+        "counted": breakdown.counted,
+        "parts": [{"value": value, "count": count} for value, count in breakdown.parts],
         "left_out": breakdown.left_out,
         "rows": {
             f"r{number}": [_short(score.median, scale) for score in scores]

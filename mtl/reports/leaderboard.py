@@ -34,7 +34,7 @@ from mtl.tasks.suite import AVERAGE, Published, Suite
 from mtl.tasks.task import Task
 
 RUN_COSTS = tuple(COSTS)[:6]  # the costs that a run records
-ALL, ANY = "all rows", "any value"
+ALL, ANY, TOGETHER = "all rows", "any value", "all together"
 SEPARATOR = ";"  # between the values of a row that has several
 MOST_VALUES = 50  # the most frequent values are shown, at most so many
 HARD = "hard rows (accuracy)"
@@ -194,8 +194,9 @@ def _group_line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
 
 
 def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
-    """The breakdowns of the runs among a leaderboard's rows: by the columns that tasks name, and by how many runs answer a row right."""
-    return [*_by_columns(rows), *_by_hardness(rows)]
+    """The breakdowns of the runs among a leaderboard's rows: by the columns that tasks name, by the parts of what metrics count, and by how
+    many runs answer a row right."""
+    return [*_by_columns(rows), *_by_parts(rows), *_by_hardness(rows)]
 
 
 def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
@@ -208,6 +209,25 @@ def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
             parts = tuple((value, int(mask.sum())) for value, mask in masks.items())
             table = tables.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))
             table.scores[number] = _scores(run, task, np.array(list(masks.values()), dtype=np.float64))
+    return list(tables.values())
+
+
+def _by_parts(rows: Sequence[Row]) -> list[Breakdown]:
+    """By the parts of what the first of a task's metrics that has parts counts, as the types of entities, the most frequent first."""
+    tables: dict[tuple[str, tuple[tuple[str, int], ...]], Breakdown] = {}
+    for number, run, task in _scored(rows):
+        name = next((name for name in (task.metric, *(task.also or ())) if metric_named(name).parts), task.metric)
+        if (parts := metric_named(name).parts) is None:
+            continue
+        task, gold = task.measured_by(name), run.rows(task)
+        by_seed = [parts.scores(task, predicted, gold) for predicted in run.predictions(task)]
+        counts = {part: count for part, (count, _) in by_seed[0].items()}
+        frequent = sorted(counts, key=lambda part: (-counts[part], part))[:MOST_VALUES]
+        shown = ((TOGETHER, sum(counts.values())), *((part, counts[part]) for part in frequent))
+        table = Breakdown(task, parts.name, shown, len(counts) - len(frequent), counted=parts.counted)
+        by_part = np.array([[scores[part][1] for part in frequent] for scores in by_seed])
+        all_scores = [*_scores(run, task, np.ones((1, len(gold.targets)))), *_over_seeds(100 * by_part)]
+        tables.setdefault((task.id, shown), table).scores[number] = all_scores
     return list(tables.values())
 
 
@@ -234,8 +254,9 @@ def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
         parts = [(name, mask) for name, mask in zip((ALL, *HARD_PARTS), masks, strict=True) if mask.any()]
         table = Breakdown(task, HARD, [(name, int(mask.sum())) for name, mask in parts], 0, metric="accuracy")
         for number, is_right in by_row.items():
-            by_part = [100 * is_right[:, mask].mean(axis=1) for _, mask in parts]
-            table.scores[number] = [Score(float(np.median(shares)), shares.min(), shares.max()) for shares in by_part]
+            table.scores[number] = _over_seeds(
+                100 * np.stack([is_right[:, mask].mean(axis=1) for _, mask in parts], axis=1)
+            )
         tables.append(table)
     return tables
 
@@ -262,8 +283,12 @@ def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
 def _scores(run: FinishedRun, task: Task, masks: np.ndarray) -> list[Score]:
     """The run's score on each part, whose rows are 1 in its mask, (parts, rows): median, minimum and maximum over seeds."""
     rows = run.rows(task)
-    by_seed = np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)])
-    return [Score(median(scores), min(scores), max(scores)) for scores in by_seed.T.tolist()]
+    return _over_seeds(np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)]))
+
+
+def _over_seeds(scores: np.ndarray) -> list[Score]:
+    """The median, minimum and maximum over seeds of each part's scores (seeds, parts)."""
+    return [Score(median(by_seed), min(by_seed), max(by_seed)) for by_seed in scores.T.tolist()]
 
 
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:

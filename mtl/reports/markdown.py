@@ -52,12 +52,12 @@ def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
     show = board.scale.show
     names = [escaped(board.rows[number].name) for number in breakdown.scores]
     body = [
-        [escaped(value), str(rows), *(show(scores[part].median) for scores in breakdown.scores.values())]
-        for part, (value, rows) in enumerate(breakdown.parts)
+        [escaped(value), str(count), *(show(scores[part].median) for scores in breakdown.scores.values())]
+        for part, (value, count) in enumerate(breakdown.parts)
     ]
     title = f"### {escaped(breakdown.task.title)} by {escaped(breakdown.column)}"
     further = f"\n\nLess frequent values, not shown: {breakdown.left_out}." if breakdown.left_out else ""
-    return f"{title}\n\n{markdown_table([['', 'rows', *names], *body])}{further}"
+    return f"{title}\n\n{markdown_table([['', breakdown.counted, *names], *body])}{further}"
 
 
 def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mtl.tasks.metrics import Metric
+from mtl.tasks.metrics import Metric, Parts
 from mtl.tasks.target_kind import Target
 from mtl.tasks.task import ScoredRows, Task
 
@@ -55,6 +55,15 @@ def multi_macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
     return scores
 
 
+def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
+    """For each label that some rows have, their number and its F1."""
+    ones = np.ones((1, len(predicted)))
+    f1 = _f1(*_label_counts(task, predicted, rows, ones))[0].tolist()
+    numbers = np.asarray(ones @ indicators(task, rows.targets))[0].astype(int).tolist()
+    by_label = zip(task.labels or (), numbers, f1, strict=True)
+    return {label: (number, score) for label, number, score in by_label if number}
+
+
 def samples_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean of the rows' F1; 0 for a row without labels."""
     gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
@@ -81,7 +90,8 @@ def _f1(both: np.ndarray, either: np.ndarray) -> np.ndarray:
     return np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0)
 
 
-MICRO_F1 = Metric("micro F1", KIND, micro_f1, threshold="all")
-MULTI_MACRO_F1 = Metric("macro F1 of all labels", KIND, multi_macro_f1, threshold="each")
+LABELS = Parts("label", "labels", label_scores)
+MICRO_F1 = Metric("micro F1", KIND, micro_f1, threshold="all", parts=LABELS)
+MULTI_MACRO_F1 = Metric("macro F1 of all labels", KIND, multi_macro_f1, threshold="each", parts=LABELS)
 SAMPLES_F1 = Metric("F1 of rows", KIND, samples_f1, threshold="all")
 EXACT_MATCH = Metric("exact match", KIND, exact_match)

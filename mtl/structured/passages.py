@@ -4,25 +4,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from unicodedata import category
+from functools import lru_cache
 
 import numpy as np
 
+from mtl.data.marked import word_pattern
+
 LONGEST = 30  # words of a predicted answer, as BERT's script for SQuAD has it (`max_answer_length`)
 KEPT = 1 << 12  # the most texts whose words are kept in memory; questions about one passage are usually neighbours
-# Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han. Each of their letters is a word.
-UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 SENTENCE_END = re.compile(r"[.!?…。！？।؟]")
 FAR = (1, 2, 4, 8, 16, 32)  # features have distances in words, rounded up to one of these
 ASKED = 2  # how many words from the beginning of a question are features: they say what is asked for
-
-
-@cache
-def _word_pattern() -> re.Pattern[str]:
-    """A pattern of words, with the marks of their letters (in many scripts, a vowel sign is a mark), and of single other signs."""
-    marks = "".join(map(re.escape, (sign for sign in map(chr, range(0x10000)) if category(sign)[0] == "M")))
-    return re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)(?:(?![{UNSPACED}])[\w{marks}])*|[^\w\s]")
 
 
 @lru_cache(KEPT)
@@ -31,7 +23,7 @@ def units_of(text: str) -> np.ndarray:
 
     Unit 0 is the whole passage, which has the empty place (0, 0); the others are its words.
     """
-    return np.array([(0, 0), *(match.span() for match in _word_pattern().finditer(text))], dtype=np.int64)
+    return np.array([(0, 0), *(match.span() for match in word_pattern().finditer(text))], dtype=np.int64)
 
 
 def words_of(text: str) -> list[str]:

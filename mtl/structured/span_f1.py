@@ -9,13 +9,13 @@ All scores come from the numbers of items that a row has, that are predicted for
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from mtl.tasks.metrics import KEPT, Metric
+from mtl.tasks.metrics import KEPT, Metric, Parts
 from mtl.tasks.task import ScoredRows, Task
 
 OUTSIDE = "O"
@@ -90,7 +90,12 @@ def counts(find: Find, predicted: np.ndarray, rows: ScoredRows, weights: np.ndar
 
 def spans(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """`counts` of entities."""
-    return counts(whole_entities if has_ends(task.labels or ()) else entities, predicted, rows, weights)
+    return counts(finder(task), predicted, rows, weights)
+
+
+def finder(task: Task) -> Find:
+    """What finds the entities that the task's tags mark."""
+    return whole_entities if has_ends(task.labels or ()) else entities
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -128,6 +133,16 @@ def span_f1_macro(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: 
     return mean_f1(*spans(task, predicted, rows, weights))
 
 
+def type_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
+    """For each type with gold entities their number and its F1, as seqeval's report has it. The type of tags without one is empty."""
+    totals = defaultdict[str, np.ndarray](lambda: np.zeros(3, dtype=np.int64))
+    for gold, ours in zip(rows.targets, predicted, strict=True):
+        for kind, numbers in items_by_type(finder(task), gold, ours):
+            totals[kind.removeprefix("-")] += numbers
+    by_type = {kind: numbers.tolist() for kind, numbers in totals.items()}
+    return {kind: (gold, 2 * right / (gold + ours)) for kind, (right, gold, ours) in by_type.items() if gold}
+
+
 def token_accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The share of tokens whose tag is right, over the tokens of all rows."""
     right, gold, _ = counts(single_tags, predicted, rows, weights).sum(axis=2)
@@ -147,7 +162,8 @@ def problem(task: Task) -> str | None:
 
 
 KIND = ("token_labels",)
-SPAN_F1 = Metric("span F1", KIND, span_f1, problem=problem)
+TYPES = Parts("type", "entities", type_scores)
+SPAN_F1 = Metric("span F1", KIND, span_f1, problem=problem, parts=TYPES)
 SPAN_PRECISION = Metric("span precision", KIND, span_precision, problem=problem)
 SPAN_RECALL = Metric("span recall", KIND, span_recall, problem=problem)
 SPAN_F1_MACRO = Metric("span macro F1", KIND, span_f1_macro, problem=problem)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from unicodedata import category
 
 import numpy as np
@@ -145,6 +145,20 @@ def _words_f1(target: str, predicted: str) -> float:
     return 2 * (gold & answer).total() / words if words else 0.0
 
 
+class Parts(NamedTuple):
+    """The parts of what a metric counts, as the types of entities.
+
+    Args:
+        name: what one of them is, as in "type".
+        counted: what is counted in each, as in "entities".
+        scores: task, predictions (rows,), scored rows -> for each part with gold items their number and the score, at most 1.
+    """
+
+    name: str
+    counted: str
+    scores: Callable[[Task, np.ndarray, ScoredRows], dict[str, tuple[int, float]]]
+
+
 @dataclass(frozen=True)
 class Metric:
     """One metric."""
@@ -158,6 +172,7 @@ class Metric:
     problem: Callable[[Task], str | None] = lambda task: None
     # What a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
     threshold: Literal["positive", "each", "all"] | None = None
+    parts: Parts | None = None  # of what it counts, which the report shows one by one
 
 
 def lowest_score(task: Task) -> float:

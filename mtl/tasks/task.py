@@ -19,13 +19,28 @@ from mtl.base.files import is_sha256
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
-FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text", "conll")  # of data files
+FORMS = (
+    "tsv",
+    "csv",
+    "jsonl",
+    "json",
+    "parquet",
+    "txt",
+    "fasttext",
+    "label_text",
+    "conll",
+    "document",
+)  # of data files
 PART = "#"  # in a file's name, before the part that is meant
+# A part: all files of this suffix in the folder of this file and in those beside it, or in the folders of these names.
+FOLDERS = re.compile(r"\*/\*|\{([^{}/]+)\}/\*")
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 # Behind the name of a column with the place of marked words, how it counts.
 COUNTED = re.compile(r"\[(characters|words) from ([01])\](?= \+ |$)")
+# The columns of `Reading.spans`: those of the spans are keys, or places, below one list.
+SPANS = re.compile(r"[^ ]+ \+ [^ ]+\[\] \+ [^ ]+\[\] \+ [^ ]+\[\]")
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 # The fields of a task that predictions and scores depend on, beside the content of its files.
@@ -135,16 +150,20 @@ class Reading:
 
     Args:
         form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `label_text`,
-            with a label before the first space; `conll`, with a token and its labels a line; default: what the suffix says.
+            with a label before the first space; `conll`, with a token and its labels a line; `document`, a text a file, with the columns
+            `text`, `file` (its name) and `label` (its folder's); default: what the suffix says.
         separator: between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma.
         quoted: whether cells of a tsv or csv file may stand in quotes; default: those of a csv file may.
         encoding: of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says.
+        spans: of files of objects: the column of a text, and of the first characters, the ends and the types of spans in it, as in
+            `"text + labels.start[] + labels.end[] + labels.type[]"`. They become the columns `tokens[]` and `tags[]`.
     """
 
     form: str | None = None
     separator: str | None = None
     quoted: bool | None = None
     encoding: str | None = None
+    spans: str | None = None
 
     @property
     def problem(self) -> str | None:
@@ -155,6 +174,8 @@ class Reading:
             return "separator: is one character, neither a quote nor a line end"
         if self.encoding is not None and not _is_encoding(self.encoding):
             return f"encoding: {self.encoding!r} is no encoding of text; utf-8, utf-16, cp1252 and so on are"
+        if self.spans is not None and not SPANS.fullmatch(self.spans):
+            return 'spans: four columns are needed, as in "text + labels.start[] + labels.end[] + labels.type[]"; three of one list'
         return None
 
 
@@ -179,6 +200,11 @@ class Layout:
     # Which rows of the file: a key of a JSON object, `COLUMN=VALUE`, or a member of a zip; None: all. NUMBERED: those of all parts.
     part: str | None = None
     beside: Path | None = None  # a second file, whose line n has a further column of row n
+
+    @property
+    def has_folders(self) -> bool:
+        """Whether the part means files in several folders."""
+        return FOLDERS.fullmatch(self.part or "") is not None
 
 
 @dataclass
@@ -222,7 +248,9 @@ class Task:
             and `;` separates several.
         files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is
             meant: `data.json#train`, a key of its object; `all.csv#split=train`, the rows with this value; `data.zip#train.csv`, a member.
-            `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are two files whose lines belong together.
+            `part-0.jsonl#*` are all files of this name with other numbers. `train/pos/0_9.txt#*/*` are all .txt files in the folders below
+            `train`, each a text whose label is its folder's name, and `train/pos/0_9.txt#{neg,pos}/*` those in two of them.
+            `text.txt + label.txt` are two files whose lines belong together.
         scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
             else test; or `none`, for a task that another one answers and whose labels nobody has: its test rows are predicted only.
         answered_by: for a task without training rows: the id of the task whose head predicts it. `labels` and `range` are then that task's.
@@ -378,7 +406,7 @@ class Task:
         this class gets a new field."""
         fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
         if self.reading is not None:
-            fields["reading"] = vars(self.reading)
+            fields["reading"] = {k: v for k, v in vars(self.reading).items() if k != "spans" or v is not None}
         if self.kind != self.implied_kind:
             fields["kind"] = self.kind
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

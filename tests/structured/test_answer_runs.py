@@ -16,6 +16,8 @@ import mtl
 from mtl.data.dataset import load_dataset
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.imports import import_job
+from mtl.methods.floors import features
+from mtl.structured.passages import unit_features, units_of
 from mtl.submissions.scores import score_predictions
 from mtl.tasks.suite import load_suite
 
@@ -110,6 +112,26 @@ def test_floors_answer_predict_new_rows_and_are_scored_alike(suite: Path) -> Non
         floor.folder.predictions(1, "dev", "facts").parent, suite_content, [suite_content.tasks["facts"]], gold, 0.1
     )
     assert f"| facts | dev | squad_f1 | 24 | {median:.1f} |" in table and "| | | squad_exact |" in table
+
+
+def test_linear_models_learn_from_a_bounded_number_of_words(
+    suite: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    sizes = [len(units_of(row["context"])) for row in fact_rows("train", 60)]
+    bound = sum(sizes) // 3
+    rows = bound * 60 // sum(sizes)
+    fitted = []
+    monkeypatch.setattr(features, "MOST_UNITS", bound)
+    fit = features.UnitFeatures.fit
+    monkeypatch.setattr(
+        features.UnitFeatures,
+        "fit",
+        lambda self, units: fitted.append([unit[0].tokens for unit in units]) or fit(self, units),
+    )
+    run_baseline(job(settings(suite, "method=naive_bayes", "tasks=[facts]")))
+    spread = [fact_rows("train", 60)[place * 60 // rows] for place in range(rows)]
+    assert fitted == [[unit for row in spread for unit in unit_features(row["question"], row["context"])]]
+    assert f"learns from {len(fitted[0])} of {sum(sizes)} words" in caplog.text
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 from command_line import job
 from data_files import read_json, write_jsonl
 
+import mtl
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
@@ -142,6 +143,11 @@ def test_predictions_as_lists_are_imported_and_compared(folder: Path, capsys: py
     assert main(["report", str(folder / "runs"), "--out", str(folder / "report")]) == 0
     page = (folder / "report/index.html").read_text(encoding="utf-8")
     assert "macro F1 of all labels" in page and "F1 of rows" in page and '"source"' in page
+    parts = mtl.compare(folder / "runs", cache_dir=None).parts.query(
+        "task == 'lists' and run == 'logistic' and column == 'label'"
+    )
+    assert parts["part"].tolist()[0] == "all together" and len(parts) > 2
+    assert parts["score"].iloc[0] == pytest.approx(scores(folder, "logistic")["lists"])
     capsys.readouterr()
 
 

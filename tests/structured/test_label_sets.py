@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from mtl.structured.label_sets import indicators
+from mtl.structured.label_sets import indicators, label_scores
 from mtl.tasks.metrics import METRICS, best_constant, metric_named, score, weighted_scores
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
@@ -40,6 +40,11 @@ def test_scores_are_those_of_scikit_learn_and_weights_are_repeated_rows(metric: 
         of, predicted, gold, guessed, truth = random_case(rng)
         of = of.measured_by(metric)
         assert score(of, predicted, ScoredRows(gold)) == pytest.approx(100 * EXPECTED[metric](truth, guessed))
+        by_label = zip(
+            of.labels or (), truth.sum(axis=0), f1_score(truth, guessed, average=None, zero_division=0), strict=True
+        )
+        parts = {label: (count, pytest.approx(f1)) for label, count, f1 in by_label if count}
+        assert label_scores(of, predicted, ScoredRows(gold)) == parts
         weights = rng.poisson(1.0, (6, len(gold)))
         weights[np.arange(6), rng.integers(0, len(gold), 6)] += 1  # no set is empty
         found = weighted_scores(of, predicted, ScoredRows(gold), weights.astype(float))

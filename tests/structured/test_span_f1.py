@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from mtl.structured.span_f1 import entities, orphans, whole_entities
+from mtl.structured.span_f1 import entities, orphans, type_scores, whole_entities
 from mtl.tasks.metrics import METRICS, metric_named
 from mtl.tasks.task import ScoredRows, Task
 
@@ -94,6 +94,11 @@ def test_scores_of_entities_are_those_of_independent_counts(labels: Sequence[str
         wanted = expected(*(find(repeated(rows, weights)) for rows in (gold, predicted)))
         made = {name: score(name, labels, gold, predicted, weights) for name in SPAN_METRICS}
         assert made == pytest.approx(wanted), (gold, predicted, weights)
+        spans = [find(rows) for rows in (gold, predicted)]
+        by_type = {kind: [{span for span in each if span[1] == kind} for each in spans] for kind in TYPES}
+        shown = {kind: (len(each[0]), expected(*each)["span_f1"]) for kind, each in by_type.items() if each[0]}
+        parts = type_scores(task("span_f1", labels), cells(predicted), ScoredRows(cells(gold)))
+        assert parts == {kind: (number, pytest.approx(f1)) for kind, (number, f1) in shown.items()}
 
 
 @pytest.mark.parametrize("labels", [BIO, BIOES])
@@ -110,6 +115,9 @@ def test_scores_of_entities_are_those_of_seqeval(labels: Sequence[str]) -> None:
         ):
             wanted = getattr(metrics, function)(gold, predicted, zero_division=0, **strict)
             assert score(name, labels, gold, predicted, [1] * len(gold)) == pytest.approx(wanted)
+        report = metrics.classification_report(gold, predicted, output_dict=True, zero_division=0, **strict)
+        for kind, found in type_scores(task("span_f1", labels), cells(predicted), ScoredRows(cells(gold))).items():
+            assert found == (report[kind]["support"], pytest.approx(report[kind]["f1-score"]))
 
 
 def test_scores_of_tags_are_those_of_scikit_learn() -> None:

@@ -1,6 +1,7 @@
 """The whole job on the embedded suite of structured targets: one encoder for all of its tasks, predictions, a report and a submission."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,4 +32,5 @@ def test_the_whole_job(tmp_path: Path, variant: str, monkeypatch: pytest.MonkeyP
     assert [len(tags.split()) for tags in names] == [len(sentence.splitlines()) for sentence in sentences]
     assert main(["check-submission", str(run / "seed-1/submission.zip"), "suite=tasks-sample"]) == 0
     assert main(["report", "runs", "--out", "report"]) == 0
-    assert "span F1" in (tmp_path / "report/report.md").read_text(encoding="utf-8")
+    report = (tmp_path / "report/report.md").read_text(encoding="utf-8")
+    assert "span F1" in report and re.search(r" by type\n\n\|  *\| entities \|", report)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted
 
 # The last word in the name of a column that identifies a row, or what the row belongs to.
-ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}
+ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # fmt: skip
 # Words in the name of a column that says where a row comes from. It is a target only if the user says so.
 SOURCE_NAMES = {
     *("source", "dataset", "domain", "genre", "origin", "split", "fold", "subset", "partition", "lang", "language", "year", "date"),
@@ -22,20 +22,9 @@ FREQUENT = 20
 MOST_CATEGORIES = 500
 LONG = 6  # words on average; no label or name of a category has so many
 # Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
-CANDIDATE_NAMES = {
-    "choice",
-    "option",
-    "ending",
-    "candidate",
-    "alternative",
-    "answer",
-    "solution",
-    "response",
-    "completion",
-    "sol",
-}
+CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
 CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
-TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}
+TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
 TRUTH = ({"0", "1"}, {"true", "false"}, {"yes", "no"}, {"0.0", "1.0"})
 
 

@@ -12,10 +12,13 @@ from mtl.benchmark_making.init_suite.kinds import Target, guess_target, joined, 
 from mtl.benchmark_making.init_suite.label_sets import KIND, SeveralLabels, label_keys, named_labels
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
+from mtl.benchmark_making.init_suite.spans import marked_spans, span_columns
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
-from mtl.benchmark_making.init_suite.texts import group_column, marked_spans, text_columns, unread_columns
+from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
 from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
+from mtl.data.columns import LIST
+from mtl.data.marked import TAGS
 from mtl.tasks.task import SPLITS, span_ends
 
 # The keys that follow from the kind of the targets.
@@ -32,6 +35,7 @@ SETTLED = {
     **dict.fromkeys(("range", "labels", "kind"), ("labels", "range", "kind", "metric")),
     "indices": ("candidates",),
 }
+MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 
@@ -47,6 +51,12 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
         guess.questions.append(files.question)
     try:
         tables = read_tables(guess, data_dir, known)
+        spans = span_columns(_main_and_test(tables)[0]) if known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS else None
+        if spans and "spans" not in known.get("reading", {}):
+            reading = {**known.get("reading", {}), "spans": spans.columns}
+            tables = read_tables(guess, data_dir, {**known, "reading": reading})
+            guess.why["reading"] = spans.why
+            guess.questions += spans.questions
         for columns in [table.columns for table in tables.values()]:
             named = {name: names for name, names in files.labels.items() if name in columns}
             columns |= {name: replace(columns[name], labels=names) for name, names in named.items()}
@@ -64,7 +74,7 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
     sources = tables
     main, test = _main_and_test(sources)
-    found = answer_columns(main)
+    found = None if main.layout.reading.spans else answer_columns(main)
     if known.get("kind") == "answer" or (found and not {"kind", "target"} & set(known)):
         _guess_splits(guess, tables, guess_answers(guess, tables, main, known, found))
         return

@@ -35,21 +35,9 @@ if TYPE_CHECKING:
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
-    *(
-        "reading",
-        "header",
-        "text",
-        "spans",
-        "candidates",
-        "indices",
-        "kind",
-        "target",
-        "starts",
-        "labels",
-        "label_separator",
-    ),
+    *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "starts", "labels", "label_separator"),
     *("range", "metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
-)
+)  # fmt: skip
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
 ANSWER = re.compile(rf"tasks\.(.+)\.((?:{'|'.join(KEYS)})(?:\..+)?)")  # an id may have dots
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")

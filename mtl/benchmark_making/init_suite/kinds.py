@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, is_candidates
+from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, is_candidates, is_truth
 from mtl.benchmark_making.init_suite.tables import (
     PLACEHOLDERS,
     FileColumn,
@@ -155,6 +155,8 @@ def _numbers_or_classes(main: FileColumn, column: FileColumn, names: Mapping[str
     rated = name_words(column.name)[-1] in RATING_NAMES
     is_range = whole is not None and whole == list(range(whole[0], whole[-1] + 1))
     scale = f"range: [{math.floor(numbers[0]):g}, {math.ceil(numbers[-1]):g}] and metric: spearman"
+    if whole is None and is_truth(column):  # 0.0 and 1.0
+        return _labels(main, column, sorted(column.counts))
     if whole is not None and len(column.counts) == len(whole):
         few = len(whole) <= MOST_CLASSES and not rated
         if names is not None or len(whole) == 2 or few:

@@ -5,7 +5,7 @@ import re
 import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -38,10 +38,7 @@ NEUTRAL = {
 }  # fmt: skip
 UNLABELLED = {"masked", "unlabeled", "unlabelled"}  # words in the names of files without labels
 # Words in the names of files that are about the data, or of code.
-NO_DATA = {
-    *("readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package"),
-    *("vocab", "tokenizer"),
-}
+NO_DATA = {"readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package", "vocab", "tokenizer"}  # fmt: skip
 DESCRIPTIONS = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}  # of the library datasets
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst", "out"}
@@ -50,6 +47,7 @@ OTHER_DATA = {
     *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
     *(".tar", ".tgz", ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
 }
+NO_SPLIT = "files: no name has the word of a split: are these the training rows, of which some are held out?"
 MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
 
@@ -117,8 +115,13 @@ def is_data(name: str) -> bool:
     return f".{suffix_of(name)[1:].partition('.')[0]}" in SUFFIXES
 
 
-def find_tasks(data_dir: Path) -> FoundFiles:
-    """Look for split files below a folder, and not in hidden files and folders or links to folders.
+def all_files(data_dir: Path) -> list[PurePosixPath]:
+    """The paths of all files below a folder, but for hidden ones, hidden folders and links to folders."""
+    return [PurePosixPath(folder, name) for folder, names in _folders(data_dir) for name in names]
+
+
+def find_tasks(data_dir: Path, leave_out: Collection[str] = ()) -> FoundFiles:
+    """Look for split files below a folder, but in these folders, and not in hidden files and folders or links to folders.
 
     A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
     or {train,valid}/data.csv.
@@ -127,6 +130,8 @@ def find_tasks(data_dir: Path) -> FoundFiles:
     unused: list[str] = []
     unreadable: list[str] = []
     for folder, names in _folders(data_dir):
+        if folder in leave_out:
+            continue
         paths = [(PurePosixPath(folder, name), None) for name in names]
         for path, archive in [*paths, *_members(data_dir, [path for path, _ in paths], unreadable)]:
             name = path.name

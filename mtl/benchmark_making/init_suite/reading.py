@@ -9,12 +9,15 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
+from mtl.benchmark_making.init_suite.documents import document_tasks
 from mtl.benchmark_making.init_suite.names import (
     MOST_STEMS,
+    NO_SPLIT,
     SPLIT_OF,
     WORD,
     FoundFiles,
     SplitFiles,
+    all_files,
     find_tasks,
     first_part,
     suffix_of,
@@ -28,7 +31,6 @@ from mtl.data.rows import form_of
 from mtl.tasks.task import BESIDE, PART, Layout, Reading, Task
 
 GIVEN = "as given"
-NO_SPLIT = "files: no name has the word of a split: are these the training rows, of which some are held out?"
 MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
 
@@ -64,8 +66,9 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
 
     The only data file of all, if it is neither, holds training rows, if the user agrees.
     """
-    found = find_tasks(data_dir)
-    tasks = list(found.tasks)
+    documents, folders = document_tasks(all_files(data_dir), data_dir.resolve().name)
+    found = find_tasks(data_dir, {folder.as_posix() for folder in folders})
+    tasks = [*documents, *found.tasks]
     unused = []
     for name in found.unused:
         path, _, member = name.partition(PART)

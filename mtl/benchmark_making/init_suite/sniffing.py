@@ -12,7 +12,7 @@ from mtl.benchmark_making.init_suite.evidence import LONG
 from mtl.benchmark_making.init_suite.names import TEXT_WORDS
 from mtl.benchmark_making.init_suite.tables import NUMBER, quoted
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES
-from mtl.data.files import declared_encoding, unpacked_lines
+from mtl.data.files import declared_encoding, part_files, unpacked_lines
 from mtl.data.rows import form_of, member_of
 from mtl.tasks.task import Layout, Reading
 
@@ -45,6 +45,8 @@ class Sniffed:
 
 def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
     """How a file is read. Raises InputError for an unknown suffix and a file that cannot be read."""
+    if layout.has_folders:
+        return _sniff_documents(path, layout)
     form = form_of(path, layout)
     if form == "parquet":
         return Sniffed(layout)
@@ -75,6 +77,16 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
         rows,
         has_quotes=b'"' in head,
         is_ascii=head.isascii(),
+    )
+
+
+def _sniff_documents(path: Path, layout: Layout) -> Sniffed:
+    """How files of one text each are read: in the encoding of the first that is not UTF-8. Raises InputError."""
+    encodings = (_encoding(_first_bytes(file, HEAD, None), file) for file in part_files(path, layout.part))
+    encoding, question = next((found for found in encodings if found != (None, None)), (None, None))
+    reading = Reading(form="document", encoding=encoding)
+    return Sniffed(
+        replace(layout, reading=reading), "each file is a text, and its folder's name is the label", question
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, lists_below, opened_parquet, text
+from mtl.data.marked import items_of
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
@@ -133,6 +134,7 @@ class FileTable:
         unread: for each column that no task can read, what it holds, as in "a list of objects".
         nameless: how many columns are left out because their name is empty, as that of row numbers often is.
         counts: how often each value of a column stands in the whole file; more are counted when they are asked for.
+        objects: by the name of a list of objects or of lists, its items in each row of the sample.
     """
 
     path: Path
@@ -143,6 +145,7 @@ class FileTable:
     unread: dict[str, str] = field(default_factory=dict)
     nameless: int = 0
     counts: dict[str, Counter[str]] = field(default_factory=dict)
+    objects: dict[str, list[list[Any]]] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
         """Whether the file has a column of this name that can be read and is not blank."""
@@ -197,6 +200,12 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
             del values[name]
     named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
     table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named), counts=counts)
+    if is_nested:
+        for number, (_, row) in enumerate(sample):
+            for name, items in _objects(row):
+                if name not in table.objects:
+                    table.objects[name] = [[] for _ in sample]
+                table.objects[name][number] = items
     lines = [line for line, _ in sample]
     header = Counter(column_names(path, layout) if form_of(path, layout) in TABLES else [])
     for name in named:
@@ -283,6 +292,17 @@ def _flat(
             yield name, text(value)
         else:
             yield name, Other(kind_of(value))
+
+
+def _objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, list[Any]]]:
+    """The lists of objects or of lists in a nested row, and objects of objects as such lists."""
+    for key, value in row.items():
+        if isinstance(value, dict):
+            if value and all(isinstance(item, dict) for item in value.values()):
+                yield f"{prefix}{key}", items_of(value)
+            yield from _objects(value, f"{prefix}{key}.")
+        elif isinstance(value, list) and value and all(isinstance(item, dict | list) for item in value):
+            yield f"{prefix}{key}", value
 
 
 def _counted(

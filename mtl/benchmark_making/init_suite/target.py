@@ -20,32 +20,10 @@ from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted
 
 # Names of target columns that are certain, and names that are if no other column could be the target.
 LABEL_NAMES = ("label", "labels", "gold_label")
-LIKELY_NAMES = {
-    "target",
-    "targets",
-    "gold",
-    "class",
-    "judgment",
-    "judgement",
-    "score",
-    "rating",
-    "stars",
-    "grade",
-    "similarity",
-}
+LIKELY_NAMES = {"target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity"}  # fmt: skip
 NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold
 # Names of targets beside columns of candidates.
-CHOICE_NAMES = {
-    "answer",
-    "correct",
-    "key",
-    "answerkey",
-    "solution",
-    "answer_key",
-    "correct_answer",
-    "answer_idx",
-    "answer_index",
-}
+CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 # What a task of mtl cannot be, in one sentence each.
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 TEXTS = (

@@ -1,7 +1,6 @@
 """Which columns of a task hold its texts, and which one groups its rows."""
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,8 +14,6 @@ from mtl.benchmark_making.init_suite.evidence import (
     is_meta,
 )
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, name_words, quoted, quoted_names, share
-from mtl.data.examples import counted_places
-from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
 
 # Words in the names of two columns that hold the same of two sides, as in left_title and right_title.
 SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
@@ -48,47 +45,60 @@ def text_columns(
         if column.name not in exclude and why_not_text(column, table, test, target) is None
     ]
     marked = _marked_words(possible, table)
-    sentences = [column for column in possible if column.several_words * 2 >= column.rows and column.name not in marked]
-    candidates = sentences or [column for column in possible if column.name not in marked]
-    twins = _twins(candidates) if most == 2 < len(candidates) else []
-    if twins:
-        candidates = [*twins, *(column for column in candidates if column not in twins)]
-    names = [column.name for column in candidates[:most]]
-    if sentences:
-        figures = [share(column.several_words, column.rows) for column in candidates[:most]]
-        why = f"several words in {' and '.join(dict.fromkeys(figures))} of {count(table.rows, 'row')}"
-    else:
-        figures = [f"{len(column.counts):,}" for column in candidates[:most]]
-        why = f"words, {' and '.join(dict.fromkeys(figures))} distinct in {count(table.rows, 'row')}"
-    questions = []
-    if len(candidates) > most:
-        read = f"{len(candidates)} columns look like texts, and a task reads at most {most}"
-        questions.append(
-            f"text: {read}: {quoted_names(names)} or {quoted_names(column.name for column in candidates[most:])}"
-        )
-    if single := [
-        column.name for column in possible if sentences and column not in sentences and column.name not in marked
-    ]:
-        questions.append(f"text: {quoted_names(single)} has single words; does the target depend on them?")
-    asked = [column.name for column in table.columns.values() if column.words[-1] in QUESTIONS]
-    if closed := [name for name in asked if name not in exclude and is_category(table.columns[name])]:
-        questions.append(
-            f"text: {quoted_names(closed)} has few values; does the target depend on them? Then write them into a text"
-        )
-    lists = [
-        name
-        for name, column in table.columns.items()
-        if column.lists and name not in exclude and not is_meta(column) and not TOKEN_NAMES & set(column.words)
-    ]
-    if lists:
-        read = "lists of texts, which a task reads as candidates only; does the target depend on them? Then write them as texts"
-        questions.append(f"text: {quoted_names(lists)} has {read}")
+    unmarked = [column for column in possible if column.name not in marked]
+    sentences = [column for column in unmarked if column.several_words * 2 >= column.rows]
+    ranked = sentences or unmarked
+    if most == 2 < len(ranked):
+        twins = _twins(ranked)
+        ranked = [*twins, *(column for column in ranked if column not in twins)]
+    names, further = ([column.name for column in part] for part in (ranked[:most], ranked[most:]))
+    words = [column.name for column in unmarked if column not in sentences] if sentences else []
+    questions = [*_further_texts(names, further, words), *_further_inputs(table, exclude)]
     if marked and sentences:
         form = "a marked word needs its start and stop in characters, as `spans` of the suite file"
+        without = "without them a model does not see the mark"
+        questions.append(f"text: {quoted_names(marked)} marks words of {quoted(names[0])}: {form}; {without}")
+    return TextColumns(names, _why_texts(ranked[:most], bool(sentences), table.rows), questions)
+
+
+def _why_texts(columns: Sequence[FileColumn], are_sentences: bool, rows: int) -> str:
+    if are_sentences:
+        shares = dict.fromkeys(share(column.several_words, column.rows) for column in columns)
+        return f"several words in {' and '.join(shares)} of {count(rows, 'row')}"
+    numbers = dict.fromkeys(f"{len(column.counts):,}" for column in columns)
+    return f"words, {' and '.join(numbers)} distinct in {count(rows, 'row')}"
+
+
+def _further_texts(names: Sequence[str], further: Sequence[str], words: Sequence[str]) -> list[str]:
+    """What is asked about columns of texts that are not read: those of `further`, and of single words."""
+    questions = []
+    if further:
+        read = f"{len(names) + len(further)} columns look like texts, and a task reads at most {len(names)}"
+        questions.append(f"text: {read}: {quoted_names(names)} or {quoted_names(further)}")
+    if words:
+        questions.append(f"text: {quoted_names(words)} has single words; does the target depend on them?")
+    return questions
+
+
+def _further_inputs(table: FileTable, exclude: Collection[str]) -> list[str]:
+    """What is asked about columns that no task reads as texts: questions with few values, and lists."""
+    columns = [column for name, column in table.columns.items() if name not in exclude]
+    closed = [column.name for column in columns if column.words[-1] in QUESTIONS and is_category(column)]
+    lists = [
+        column.name
+        for column in columns
+        if column.lists and not is_meta(column) and not TOKEN_NAMES & set(column.words)
+    ]
+    questions = []
+    if closed:
+        remedy = "does the target depend on them? Then write them into a text"
+        questions.append(f"text: {quoted_names(closed)} has few values; {remedy}")
+    if lists:
+        remedy = "does the target depend on them? Then write them as texts"
         questions.append(
-            f"text: {quoted_names(marked)} marks words of {quoted(names[0])}: {form}; without them a model does not see the mark"
+            f"text: {quoted_names(lists)} has lists of texts, which a task reads as candidates only; {remedy}"
         )
-    return TextColumns(names, why, questions)
+    return questions
 
 
 def why_not_text(column: FileColumn, table: FileTable, test: FileTable | None, target: FileColumn) -> str | None:
@@ -120,69 +130,17 @@ def _is_text_like(column: FileColumn) -> bool:
 
 def _marked_words(possible: Sequence[FileColumn], table: FileTable) -> list[str]:
     """The columns that hold words of a longer text in most rows, where further columns have their places."""
+    if not possible:
+        return []
     stems = {name_words(name)[0] for name in table.columns if MARKS & set(name_words(name))}
-    longest = max(possible, key=lambda column: sum(map(len, column.counts)), default=None)
-    marked = []
-    for column in possible:
-        if column is longest or longest is None or column.words[0] not in stems:
-            continue
-        inside = sum(word in text for word, text in zip(column.texts, longest.texts, strict=True))
-        if inside * 10 >= 9 * len(column.texts):
-            marked.append(column.name)
-    return marked
+    longest = max(possible, key=lambda column: sum(map(len, column.counts)))
 
+    def is_within(column: FileColumn) -> bool:
+        inside = sum(words in text for words, text in zip(column.texts, longest.texts, strict=True))
+        return inside * 10 >= 9 * len(column.texts)
 
-def marked_spans(table: FileTable, texts: Sequence[str], tables: Sequence[FileTable]) -> dict[str, list[str]]:
-    """By text column, the spans that its rows have, as a suite file names them. In each row of all files, the place must fit."""
-    spans: dict[str, list[str]] = {}
-    for name in table.columns:
-        for span, word in _possible_spans(name, table):
-            fitting = [text for text in texts if all(_marks(span, word, text, file) for file in tables)]
-            if len(fitting) > 1:  # start1 marks words of sentence1
-                fitting = [text for text in fitting if text[-1] == name[-1]]
-            if len(fitting) == 1:
-                spans.setdefault(fitting[0], []).append(span)
-                break
-    return spans
-
-
-def _possible_spans(name: str, table: FileTable) -> Iterator[tuple[str, str | None]]:
-    """The spans that may begin in a column, with the column of the words that are marked, if there is one: a.start and a.stop beside the
-    words in text, start1 and end1, and span1_index beside the words in span1_text."""
-    column = name.removesuffix(f".{SPAN_ENDS[0]}")
-    if column != name:
-        yield column, f"{column.rpartition('.')[0]}.text"
-        return
-    for end in ("end", "stop"):
-        if (other := re.sub("start", end, name)) != name and other in table.columns:
-            yield f"{name}{BESIDE}{other}", None
-    words = re.sub("index", "text", name)
-    if words != name and words in table.columns:
-        for unit in ("characters", "words"):
-            yield from ((f"{name}[{unit} from {base}]{BESIDE}{words}", words) for base in (0, 1))
-
-
-def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
-    """Whether a span marks the words beside it, or without such words begins with a word, in each row of a file."""
-    if not all(table.has(name) and not table.columns[name].lists for name in (*span_ends(span), word or text)):
-        return False
-    counted, ends = COUNTED.search(span), [table.columns[name] for name in span_ends(span)]
-    if any(column.whole_numbers is None for column in ends[: 1 if counted else 2]):
-        return False
-    marked = table.columns[word].texts if word else [""] * len(ends[0].texts)
-    for content, first, last, words in zip(
-        table.columns[text].texts, ends[0].texts, ends[1].texts, marked, strict=True
-    ):
-        if counted:
-            places, number = counted_places(content, counted[1]), int(first) - int(counted[2])
-            fits = 0 <= number < len(places) and content.startswith(words, places[number])
-        else:
-            start, stop = int(first), int(last)
-            begins = 0 <= start < stop <= len(content) and not content[max(start - 1, 0) : start].isalnum()
-            fits = content[start:stop] == words if word else begins and not content[start].isspace()
-        if not fits:
-            return False
-    return True
+    named = [column for column in possible if column is not longest and column.words[0] in stems]
+    return [column.name for column in named if is_within(column)]
 
 
 def _twins(columns: Sequence[FileColumn]) -> list[FileColumn]:

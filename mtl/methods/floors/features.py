@@ -3,7 +3,7 @@ Superlim paper's classical models)."""
 
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,6 +20,9 @@ from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
 LEAST_SCALE = 1e-100  # of cosines, so that scaled ones are finite
+MOST_UNITS = (
+    2_000_000  # of a task's training rows that linear models learn from, unless `floor.train_rows` says otherwise
+)
 KINDS = ("words", "characters")  # of n-grams, in the order of the features
 COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods without features of joined texts
 VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
@@ -70,29 +73,27 @@ class RowFeatures:
 
 
 def documents_of(
-    task: Task, split: Split, texts: Sequence[str], words: Callable[[int], list[str]] | None
-) -> list[list[Document]]:
+    task: Task,
+    split: Split,
+    texts: Sequence[str],
+    words: Callable[[int], list[str]] | None,
+    places: np.ndarray | None = None,
+) -> Sequence[list[Document]]:
     """The parts of each model input of a split: its texts, with their words. Of each unit of a split that `by_unit` returned, its features.
 
     Args:
         texts: those that the split has the numbers of.
         words: of the text with a number; None for `JoinedFeatures`, which read no words, but then what is marked in the texts.
+        places: of the inputs that are wanted, in ascending order; None: all.
     """
     if TARGET_KINDS[task.kind].by_unit:
-        assert split.sizes is not None
-        firsts = split.texts[np.cumsum(split.sizes) - split.sizes]
-        kind, distinct = (
-            target_kind(task),
-            {row: [texts[number] for number in row] for row in map(tuple, firsts.tolist())},
-        )
-        features = {row: kind.unit_features(of_row) for row, of_row in distinct.items()}
-        return [[Document("", unit)] for row in map(tuple, firsts.tolist()) for unit in features[row]]
+        return UnitDocuments(task, split, texts, places)
     documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
     rows = [[documents[text] for text in row] for row in split.texts.tolist()]
-    if words or not task.marked:
-        return rows
-    marked = marked_texts(task, split, texts)
-    return [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
+    if not words and task.marked:
+        marked = marked_texts(task, split, texts)
+        rows = [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
+    return rows if places is None else [rows[place] for place in places.tolist()]
 
 
 def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:
@@ -263,7 +264,7 @@ class CountedFeatures(RowFeatures):
 
     vectorizer: CountVectorizer
 
-    def read(self, rows: Sequence[Sequence[Document]]) -> list[Any]:
+    def read(self, rows: Sequence[Sequence[Document]]) -> Iterable[Any]:
         """What the vectorizer reads of each row."""
         raise NotImplementedError
 
@@ -297,6 +298,36 @@ class JoinedFeatures(CountedFeatures):
         return [self._separator.join(part.text for part in row) for row in rows]
 
 
+class UnitDocuments(Sequence[list[Document]]):
+    """The units of a split that `by_unit` returned, made when they are read: all at once, those of SQuAD would need 30 GB.
+
+    Args:
+        places: of the units among those of the split, int64 (units,), in ascending order; None: all.
+    """
+
+    def __init__(self, task: Task, split: Split, texts: Sequence[str], places: np.ndarray | None = None) -> None:
+        assert split.sizes is not None
+        self._kind, self._texts = target_kind(task), texts
+        self._ends = np.cumsum(split.sizes)
+        self._firsts = split.texts[self._ends - split.sizes]
+        self._places = np.arange(len(split.texts)) if places is None else places
+        self._row, self._units = -1, list[list[Document]]()  # the last row that was read
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, number: Any) -> Any:
+        place = int(self._places[number])
+        row = int(np.searchsorted(self._ends, place, side="right"))
+        if row != self._row:
+            of_row = [self._texts[text] for text in self._firsts[row].tolist()]
+            self._row, self._units = row, [[Document("", unit)] for unit in self._kind.unit_features(of_row)]
+        return self._units[place - int(self._ends[row])]
+
+    def __iter__(self) -> Iterator[list[Document]]:
+        return map(self.__getitem__, range(len(self)))
+
+
 class UnitFeatures(CountedFeatures):
     """The features of units (`TargetKind.unit_features`), each there or not."""
 
@@ -304,10 +335,10 @@ class UnitFeatures(CountedFeatures):
 
     def __init__(self, config: FloorConfig) -> None:
         limits = {"min_df": config.min_count, "max_features": config.max_features}
-        self.vectorizer = CountVectorizer(analyzer=list, binary=True, **limits)
+        self.vectorizer = CountVectorizer(analyzer=list, binary=True, dtype=np.int8, **limits)
 
-    def read(self, rows: Sequence[Sequence[Document]]) -> list[list[str]]:
-        return [row[0].tokens for row in rows]
+    def read(self, rows: Sequence[Sequence[Document]]) -> Iterable[Sequence[str]]:
+        return (row[0].tokens for row in rows)
 
 
 class TrainingInputs(NamedTuple):
@@ -318,11 +349,14 @@ class TrainingInputs(NamedTuple):
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> TrainingInputs:
-    """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file.
+    """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file; of a split with units, of as many rows
+    as have MOST_UNITS.
 
     With `in_pairs`, a row of a choice has two: its right candidate, and a wrong one, drawn at random, equally for all seeds.
     """
     rows = np.arange(len(train))
+    if most_rows is None and target_kind(task).by_unit and train.sizes is not None:
+        most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, int(train.sizes.sum())))
     if most_rows is not None and most_rows < len(train):
         rows = np.arange(most_rows) * len(train) // most_rows
     inputs = _right_and_wrong(task, train, rows) if in_pairs and train.sizes is not None else train.inputs(rows)

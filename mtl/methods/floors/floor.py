@@ -203,13 +203,20 @@ class Floor(Method):
         """The task's features by split, computed once for all seeds. Those of train are of the inputs to train on."""
         if (task.id, vectorizer) not in self._features:
             features = self.new_features(task, vectorizer)
-            documents = {name: self._documents(task, part) for name, part in self.dataset.splits[task.id].items()}
-            train = documents.pop("train")
+            splits = self.dataset.splits[task.id]
+            inputs = self._training(task)
+            if target_kind(task).by_unit and len(inputs.places) < len(splits["train"].texts):
+                logger.warning(
+                    "task %s: learns from %d of %d words, those of rows that are evenly spread over the training rows; floor.train_rows.%s sets"
+                    " the number of rows",
+                    *(task.id, len(inputs.places), len(splits["train"].texts), task.id),
+                )
             try:
-                by_split = {"train": features.fit([train[number] for number in self._training(task).places.tolist()])}
+                by_split = {"train": features.fit(self._documents(task, splits["train"], inputs.places))}
             except ValueError:
                 raise InputError(f"task {task.id}: {features.problem}") from None
-            by_split |= {name: features.transform(rows) for name, rows in documents.items()}
+            further = {name: self._documents(task, part) for name, part in splits.items() if name != "train"}
+            by_split |= {name: features.transform(rows) for name, rows in further.items()}
             self._features[task.id, vectorizer] = features, by_split
         return self._features[task.id, vectorizer]
 
@@ -217,8 +224,8 @@ class Floor(Method):
         """What makes features of a task's rows, before it is fitted. `vectorizer` is the one for joined texts; None: they are not joined."""
         return new_features(self.config.method, self.config.floor, task, vectorizer)
 
-    def _documents(self, task: Task, split: Split) -> list[list[Document]]:
-        return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words)
+    def _documents(self, task: Task, split: Split, places: np.ndarray | None = None) -> Sequence[list[Document]]:
+        return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words, places)
 
     def _check_names(self) -> None:
         """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""

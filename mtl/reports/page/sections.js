@@ -81,15 +81,15 @@ function breakdownSection(suite, choices, rows, names, redraw) {
   if (!breakdowns.length) return null;
   const titles = breakdowns.map((breakdown) => `${taskOf(suite, breakdown.task).title} by ${breakdown.column}`);
   const table = (index) => {
-    const { parts, metric, rows: scores, left_out: leftOut } = breakdowns[index];
+    const { parts, counted, metric, rows: scores, left_out: leftOut } = breakdowns[index];
     const shown = rows.filter((row) => ownValue(scores, row.id));
     return [
       sectionTable(
         `${titles[index]}, ${metric}`,
-        ["", "rows", ...shown.map((row) => names.get(row.id))],
+        ["", counted, ...shown.map((row) => names.get(row.id))],
         parts.map((part, place) => [
           part.value,
-          String(part.rows),
+          String(part.count),
           ...shown.map((row) => formatScore(ownValue(scores, row.id)[place])),
         ]),
       ),

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from mtl.benchmark_making.init_suite.names import file_name, find_tasks
+from mtl.benchmark_making.init_suite.reading import files_of_tasks
 
 
 def make(folder: Path, *paths: str) -> Path:
@@ -169,6 +170,18 @@ def test_what_is_no_split_is_listed_and_only_plain_files_are_read(tmp_path: Path
     documents = find_tasks(make(tmp_path / "y", "test.tsv", *(f"dev/{number}.txt" for number in range(30))))
     assert [task.id for task in documents.tasks] == ["y"]
     assert documents.unreadable == ["dev/*.txt (30 files of one text each)"]
+
+
+def test_folders_of_texts_are_labels(tmp_path: Path) -> None:
+    paths = [f"{split}/{label}/{n}.txt" for split in ("train", "test") for label in ("pos", "neg") for n in range(30)]
+    make(tmp_path, *paths, *(f"train/more/{n}.txt" for n in range(30)), "train/urls.txt")
+    documents, further = files_of_tasks(tmp_path).tasks[:2]
+    assert documents.files == {"train": "train/neg/0.txt#{neg,pos}/*", "test": "test/neg/0.txt#*/*"}
+    assert '"more"' in str(documents.question) and further.files == {"train": "train/urls.txt"}
+    (alone,) = files_of_tasks(make(tmp_path / "b", *(f"x/{label}/{n}.txt" for label in "ab" for n in range(30)))).tasks[
+        :1
+    ]
+    assert alone.files == {"train": "a/0.txt#*/*"} and str(alone.question).startswith("files: no name")
 
 
 def test_two_files_of_one_split(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 from data_files import sentences
 
+from mtl.benchmark_making.init_suite.spans import marked_spans
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
-from mtl.benchmark_making.init_suite.texts import TextColumns, group_column, marked_spans, text_columns, unread_columns
+from mtl.benchmark_making.init_suite.texts import TextColumns, group_column, text_columns, unread_columns
 from mtl.tasks.task import Layout
 
 ROWS = 40

@@ -89,6 +89,57 @@ def test_entities_are_recognised(tmp_path: Path, write: Callable[[Path], None], 
     load_suite(made.path)
 
 
+SPANS: dict[str, Callable[[int, int, str, str], Any]] = {
+    "objects": lambda start, stop, type, words: {"start": start, "stop": stop, "label": type},
+    "lists": lambda start, stop, type, words: [start, stop, type],
+    "words": lambda start, stop, type, words: {"at": [start, stop], "said": words, "is": type},
+    "types": lambda start, stop, type, words: {"start": start, "stop": stop, "label": type, "by": type[0]},
+    "protobuf": lambda start, stop, type, words: {**({"start": start} if start else {}), "stop": stop, "label": type},
+    "letters": lambda start, stop, type, words: [start, start + 1, type],
+    "last": lambda start, stop, type, words: [start, stop - 1, type],
+    "shared": lambda start, stop, type, words: [0, stop, type],
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "asked"),
+    [
+        *(("objects", None), ("lists", None), ("words", None), ("types", '"label", "by" of "spans" may be the types')),
+        *(("protobuf", '40 spans of "spans" have no "start"'), ("shared", "share a word with a longer one, hold")),
+        ("letters", "or its last one?"),
+    ],
+)
+def test_marked_spans_are_tags(tmp_path: Path, form: str, asked: str | None) -> None:
+    write_spans(tmp_path / "data", form)
+    made, task = guessed(tmp_path)
+    assert asked in made.questions["data"] if asked else made.questions == {}
+    assert (task["text"], task["target"], task["metric"]) == (["tokens[]"], "tags[]", "span_f1")
+    assert set(task["labels"]) <= {"O", "B-place", "B-time", "I-time"}
+    (tmp_path / "suite.yaml").unlink()
+    made, _ = guessed(tmp_path, reading=task["reading"])
+    assert made.questions == {}
+    load_suite(made.path)
+
+
+def test_spans_that_end_before_their_last_characters_are_no_spans(tmp_path: Path) -> None:
+    write_spans(tmp_path / "data", "last")
+    made = init_suite(tmp_path / "data", name="s", out=tmp_path / "suite.yaml")
+    assert "spans" in made.problems["data"]
+
+
+def write_spans(folder: Path, form: str) -> None:
+    """Sentences that begin with a place and end with a time."""
+    for split in ("train", "dev"):
+        rows = []
+        for number in range(40):
+            place, time = ("Å", "5") if form == "letters" else (["Bergen", "Oslo", "Tromsø"][number % 3], "noon")
+            text = f"{place} is number {number} at {time}"
+            ends = [(0, len(place), "place"), (len(text) - len(time), len(text), "time")]
+            spans = [SPANS[form](start, stop, type, text[start:stop]) for start, stop, type in ends]
+            rows.append({"text": text, "spans": spans})
+        write_jsonl(folder / f"{split}.jsonl", rows)
+
+
 def test_tags_without_types_mark_entities(tmp_path: Path) -> None:
     objects(tmp_path / "data", tokens=WORDS, tags=[[tag[0] for tag in tags] for tags in TAGS])
     assert guessed(tmp_path)[1]["metric"] == "span_f1"

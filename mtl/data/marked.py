@@ -1,0 +1,131 @@
+"""Texts with marked spans, given by their characters, as tokens with tags: `[[0, 6, "CITY"]]` of "Warsaw sleeps" as B-CITY and O.
+
+A token is a run of letters and digits, a letter of a script without spaces between words, or any other sign. A span that begins or ends
+within a token has the whole token. A span does not count if it is not within the text, holds no token, or shares one with a longer span, or an
+equally long one before it. The log says once for each file how many spans of either kind there are."""
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from unicodedata import category
+
+from mtl.base.errors import InputError
+from mtl.data.columns import LIST, text, value_of
+from mtl.tasks.task import BESIDE
+
+TOKENS, TAGS = "tokens", "tags"  # the columns that a row gets
+OUTSIDE = "O"
+KEY = "key"  # in the name of a column: the key of each object of an object
+# Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han. Each of their letters is a word.
+UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+
+logger = logging.getLogger("mtl")
+
+
+class Span(NamedTuple):
+    """A marked span: its first character, the one after its last, and its type."""
+
+    start: int
+    stop: int
+    type: str
+
+
+class Tagged(NamedTuple):
+    """The tokens of a text and their tags; how many spans begin or end within a token, and how many do not count."""
+
+    tokens: list[str]
+    tags: list[str]
+    cut: int
+    left_out: int
+
+
+@cache
+def word_pattern() -> re.Pattern[str]:
+    """A pattern of words, with the marks of their letters (in many scripts, a vowel sign is a mark), and of single other signs."""
+    marks = "".join(map(re.escape, (sign for sign in map(chr, range(0x10000)) if category(sign)[0] == "M")))
+    return re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)(?:(?![{UNSPACED}])[\w{marks}])*|[^\w\s]")
+
+
+def tag(content: str, spans: Sequence[Span]) -> Tagged:
+    """A text with marked spans as tokens with tags."""
+    places = [match.span() for match in word_pattern().finditer(content)]
+    tags = [OUTSIDE] * len(places)
+    cut = left_out = 0
+    for start, stop, type in sorted(dict.fromkeys(spans), key=lambda span: span.start - span.stop):
+        within = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
+        if start < 0 or stop > len(content) or not within or any(tags[number] != OUTSIDE for number in within):
+            left_out += 1
+            continue
+        cut += places[within[0]][0] < start or stop < places[within[-1]][1]
+        name = re.sub(r"\s+", "_", type.strip())
+        tags[within[0] : within[-1] + 1] = [f"B-{name}", *[f"I-{name}"] * (len(within) - 1)]
+    return Tagged([content[first:end] for first, end in places], tags, cut, left_out)
+
+
+def with_tags(
+    path: Path, rows: Iterator[tuple[int, dict[str, Any]]], columns: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows with two further columns, of tokens and of tags.
+
+    Args:
+        columns: of the text, and of the spans' first characters, ends and types, as in `Reading.spans`.
+
+    Raises:
+        InputError: which names the line, for a row without the text, and for spans without two integers and a type.
+    """
+    name, *of_spans = columns.split(BESIDE)
+    cut = left_out = 0
+    for line, row in rows:
+        try:
+            content = text(value_of(row, name))
+            tagged = tag(content, list(_spans(row, of_spans)))
+        except ValueError as error:
+            raise InputError(f"reading.spans: {error}", path=path, line=line) from None
+        cut, left_out = cut + tagged.cut, left_out + tagged.left_out
+        yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
+    if cut or left_out:
+        _report(path, cut, left_out)
+
+
+@cache
+def _report(path: Path, cut: int, left_out: int) -> None:
+    logger.warning(
+        "%s: marked spans that begin or end within a word, and have the whole word: %s; that do not count: %s",
+        path,
+        cut,
+        left_out,
+    )
+
+
+def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:
+    """The spans of a row. A row without the list, or with null, has none; a span without a start begins at 0."""
+    keys = [column.removesuffix(LIST).split(".") for column in columns]
+    value, depth = row.get(keys[0][0]), 1
+    while isinstance(value, dict) and depth < len(keys[0]) and keys[0][depth] in value:
+        value, depth = value[keys[0][depth]], depth + 1
+    for item in items_of(value):
+        start, stop, type = (below(item, key[depth:]) for key in keys)
+        start = 0 if start is None else start
+        if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(type, str) or not type.strip():
+            raise ValueError(f"a span has two integers and a type, not {start!r}, {stop!r} and {type!r}")
+        yield Span(start, stop, type)
+
+
+def items_of(value: Any) -> list[Any]:
+    """The items of a list, or the objects below the keys of an object, with each of these keys as `KEY`."""
+    if isinstance(value, dict):
+        return [{**item, KEY: key} for key, item in value.items() if isinstance(item, dict)]
+    return value if isinstance(value, list) else []
+
+
+def below(item: Any, keys: Sequence[str]) -> Any:
+    """What stands below nested keys, or places of lists, of an item; None: nothing."""
+    for key in keys:
+        if isinstance(item, list):
+            item = item[int(key)] if key.isdecimal() and int(key) < len(item) else None
+        else:
+            item = item.get(key) if isinstance(item, dict) else None
+    return item

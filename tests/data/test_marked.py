@@ -1,0 +1,98 @@
+"""Marked spans as tags, against the characters that each tag covers."""
+
+import logging
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from data_files import write_jsonl
+from input_errors import raises_input_error
+
+from mtl.data.marked import Span, tag
+from mtl.data.records import read_records
+from mtl.data.rows import stream_rows
+from mtl.tasks.task import Layout, Reading
+
+DOT = "text + spans.start[] + spans.end[] + spans.type[]"
+
+
+def marked(path: Path, columns: str) -> list[tuple[Any, Any]]:
+    layout = Layout(reading=Reading(spans=columns))
+    return [(row["tokens"], row["tags"]) for _, row in stream_rows(path, layout)]
+
+
+def test_tags_cover_the_characters_of_their_spans() -> None:
+    chance = random.Random(1)
+    for _ in range(300):
+        words = ["".join(chance.choices("abé1", k=chance.randrange(1, 5))) for _ in range(chance.randrange(1, 9))]
+        content = " ".join(words)
+        places = [(sum(map(len, words[:i])) + i, sum(map(len, words[: i + 1])) + i) for i in range(len(words))]
+        first = chance.randrange(len(words))
+        last = chance.randrange(first, len(words))
+        start, stop = places[first][0], places[last][1]
+        inner = chance.randrange(start + 1, stop) if stop - start > 1 else stop
+        for end in (stop, inner):
+            found = tag(content, [Span(start, end, "a b")])
+            covered = [place for place in places if place[0] < end and place[1] > start]
+            assert found.tokens == words
+            assert [t == "O" for t in found.tags] == [place not in covered for place in places]
+            assert [t for t in found.tags if t != "O"] == ["B-a_b", *["I-a_b"] * (len(covered) - 1)]
+            assert found.cut == (covered[-1][1] > end)
+
+
+def test_tokens_are_words_signs_and_letters_of_scripts_without_spaces() -> None:
+    assert tag("Łódź, 3pm東京!", []).tokens == ["Łódź", ",", "3pm", "東", "京", "!"]
+
+
+def test_spans_that_do_not_count() -> None:
+    spans = [
+        Span(0, 3, "A"),
+        Span(0, 7, "B"),
+        Span(9, 10, "C"),
+        Span(9, 11, "D"),
+        Span(8, 9, "E"),
+        Span(4, 4, "F"),
+        Span(0, 7, "B"),
+    ]
+    assert tag("New York x", spans) == (["New", "York", "x"], ["B-B", "I-B", "B-C"], 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("value", "columns"),
+    [
+        ({"spans": [{"start": 4, "end": 8, "type": "P"}]}, DOT),
+        ({"spans": [[4, 8, "P"]]}, "text + spans.0[] + spans.1[] + spans.2[]"),
+        ({"spans": [{"at": {"stop": 3}, "type": "Q"}]}, "text + spans.at.start[] + spans.at.stop[] + spans.type[]"),
+        ({"a": {"b": {"P": {"at": [4, 8]}, "Q": {"at": [0, 3]}}}}, "text + a.b.at.0[] + a.b.at.1[] + a.b.key[]"),
+        ({}, DOT),
+        ({"spans": None}, DOT),
+    ],
+)
+def test_forms_of_spans(tmp_path: Path, value: dict[str, Any], columns: str) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": "and Anna", **value}])
+    tags = ["B-Q" if "Q" in str(value) else "O", "B-P" if "P" in str(value) else "O"]
+    assert marked(path, columns) == [(["and", "Anna"], tags)]
+    records = read_records(path, ["tags[]"], layout=Layout(reading=Reading(spans=columns)))
+    assert records[0].values == (tags,)
+
+
+@pytest.mark.parametrize("span", [["4", 8, "P"], [4, None, "P"], [4, 8, " "], [4, 8]])
+def test_spans_that_are_none(tmp_path: Path, span: list[Any]) -> None:
+    rows = [{"text": "and Anna", "spans": []}, {"text": "and Anna", "spans": [span]}]
+    path = write_jsonl(tmp_path / "a.jsonl", rows)
+    with raises_input_error(file="a.jsonl", line=2):
+        marked(path, "text + spans.0[] + spans.1[] + spans.2[]")
+
+
+def test_spans_within_words_are_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": "Annas", "spans": [{"start": 0, "end": 4, "type": "P"}]}])
+    with caplog.at_level(logging.WARNING):
+        assert marked(path, DOT) == marked(path, DOT) == [(["Annas"], ["B-P"])]
+    assert len(caplog.records) == 1 and "whole word: 1;" in caplog.text
+
+
+def test_a_reading_names_four_columns() -> None:
+    assert Reading(spans=DOT).problem is None
+    for columns in ("text + spans[]", DOT.replace("[]", ""), ""):
+        assert str(Reading(spans=columns).problem).startswith("spans: ")
