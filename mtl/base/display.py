@@ -1,6 +1,7 @@
 """The displays of events: log lines, or what runs, how far it is, and the last scores of all tasks, drawn in place on a terminal."""
 
 import logging
+import math
 import sys
 import threading
 import time
@@ -20,6 +21,32 @@ LINE_EVERY = 30.0  # seconds between two lines
 SHOW_AFTER = 1.0  # seconds until an operation is shown, so that short ones do not flicker
 DRAW_EVERY = 0.1  # seconds between two drawings
 BAR = 20  # columns
+FORECAST_AFTER = 20.0  # seconds of a training
+LONG = 3600.0  # seconds of all seeds, from which on they are foretold
+
+
+class Forecast:
+    """Says once how long the training of all seeds takes, as soon as its speed is known, if that is long."""
+
+    def __init__(self) -> None:
+        self._runs: list[RunBegun] = []
+        self._is_known = False
+
+    def take(self, event: Event) -> None:
+        match event:
+            case RunBegun():
+                self._runs.append(event)
+            case Advanced(unit="steps", at_most=True, total=int(total)) if self._runs and not self._is_known:
+                done = event.done - event.first
+                if event.seconds < FORECAST_AFTER or not done:
+                    return
+                self._is_known, first = True, self._runs[0]
+                seeds = sum(len(run.seeds) - len(run.done) for run in self._runs)
+                seconds = event.seconds / done * total * math.ceil(seeds / first.at_once)
+                if seconds >= LONG:
+                    stage = event.title.rpartition("seed ")[2].partition(" · ")[2]
+                    long = f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
+                    logger.info("%s; faster: %s", long, first.faster)
 
 
 class Lines:
@@ -33,8 +60,10 @@ class Lines:
         # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.
         self._next: dict[tuple[str, int], float] = {}
         self._remarks = set[str]()
+        self._forecast = Forecast()
 
     def show(self, event: Event) -> None:
+        self._forecast.take(event)
         match event:
             case Advanced(title=title, key=key, seconds=seconds) if seconds >= self._next.get((title, key), FIRST_LINE):
                 self._next[title, key] = seconds + LINE_EVERY
@@ -70,9 +99,11 @@ class Terminal:
         self._trained = 0  # seeds since then
         self._last = 0.0  # when the last one of them was finished
         self._drawn = float("-inf")
+        self._forecast = Forecast()
 
     def show(self, event: Event) -> None:
         with self._lock:
+            self._forecast.take(event)
             self._take(event)
             now = time.monotonic()
             if now >= self._drawn + DRAW_EVERY or not (self._runs or self._operations):

@@ -67,12 +67,16 @@ class RunBegun(Struct, tag=True, frozen=True):
         run: its name among several; empty if there is only one.
         title: what it is.
         done: those of its seeds that were finished before.
+        at_once: how many seeds train at the same time.
+        faster: what would take less time.
     """
 
     run: str
     title: str
     seeds: Sequence[int]
     done: Sequence[int]
+    at_once: int = 1
+    faster: str = ""
 
 
 class RunEnded(Struct, tag=True, frozen=True):

@@ -8,7 +8,7 @@ import itertools
 import logging
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -47,13 +47,13 @@ def show(event: Event) -> None:
 
 
 @contextmanager
-def shown_run(title: str, seeds: Sequence[int], done: Sequence[int], run: str = "") -> Iterator[None]:
-    """Show the run (`RunBegun`) within the block."""
-    show(RunBegun(run, title, list(seeds), list(done)))
+def shown_run(run: RunBegun) -> Iterator[None]:
+    """Show the run within the block."""
+    show(run)
     try:
         yield
     finally:
-        show(RunEnded(run))
+        show(RunEnded(run.run))
 
 
 def log_to_standard_error(prefix: str = "") -> None:

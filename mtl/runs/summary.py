@@ -41,6 +41,13 @@ class TaskScores(MetricScores):
     also: NotRequired[dict[str, MetricScores]]
 
 
+class Beside(TypedDict):
+    """A simple baseline in the table of a run: its scores × 100, by task."""
+
+    title: str
+    scores: Annotated[dict[str, Score], Meta(min_length=1)]
+
+
 class Summary(MethodFacts):
     """The content of summary.json (`summarize` explains the keys), to which a method may add facts."""
 
@@ -63,6 +70,7 @@ class Summary(MethodFacts):
     config: dict[str, Any]
     command: str
     notes: NotRequired[list[str]]
+    beside: NotRequired[list[Beside]]
     hidden_size: NotRequired[Count]
 
 

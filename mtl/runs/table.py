@@ -1,6 +1,7 @@
 """A run's medians beside the published rows, as Markdown in the layout of the paper's Table 3."""
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 from typing import Any
 
 from mtl.base.terminal import MISSING, inert, markdown_table
@@ -16,21 +17,20 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     scores, scale = summary["tasks"], suite.shown
     average = summary["average"]
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
-    seeds = len(summary["seeds"])
-    runs = f"median of {seeds}" if seeds > 1 else "one seed"
     ours, rows = inert(summary["title"]), suite.published
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
     header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
         ["metric", "mean", *(metric_named(suite.tasks[id].metric).title for id, _ in tasks)],
         *([["split", "", *(scores[id]["split"] for id, _ in tasks)]] if "," in splits_text(summary) else []),
-        [
-            f"**{ours}**, {runs}",
-            MISSING if average is None else f"**{scale.show(average)}**",
-            *(f"**{scale.show(scores[id]['median'])}**" for id, _ in tasks),
-        ],
-        *([name, "", *(scale.show(scores[id][name]) for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
+        *_own_rows(summary, suite, [id for id, _ in tasks]),
     ]
+    for beside in _simple_baselines(summary):
+        means = suite.mean(beside["scores"]) if set(scores) <= set(beside["scores"]) else None
+        numbers = means, *(beside["scores"].get(id) for id, _ in tasks)
+        body.append(
+            [inert(beside["title"]), *(MISSING if number is None else scale.show(number) for number in numbers)]
+        )
     for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):
         numbers = row.average if comparable else None, *(row.scores.get(id) for id, _ in tasks)
         cells = [MISSING if number is None else scale.show(number) for number in numbers]
@@ -48,6 +48,42 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
             body.append([f"ours − {_model(row)}{_split(row, rows)}", _difference(average, published, scale), *cells])
     parts = [f"## {inert(suite.title)}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]
     return "\n\n".join(parts + _further(summary, suite)) + "\n"
+
+
+def _own_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
+    """The run's score in bold, and of several seeds what else tells of them. `statistic` says which of the two comes first."""
+    scores, show, ours = summary["tasks"], suite.shown.show, inert(summary["title"])
+    seeds = [str(seed) for seed in summary["seeds"]]
+    averages = [suite.mean({id: scores[id]["scores"][seed] for id in scores}) for seed in seeds]
+    by_column = [
+        averages if summary["average"] is not None else [],
+        *([*scores[id]["scores"].values()] for id in tasks),
+    ]
+    medians = [summary["average"], *(scores[id]["median"] for id in tasks)]
+    median_row = [MISSING if value is None else show(value) for value in medians]
+    if len(seeds) == 1:
+        return [[f"**{ours}**, one seed", *(f"**{cell}**" if cell != MISSING else cell for cell in median_row)]]
+    mean_row = [f"{show(fmean(values))} ± {show(stdev(values))}" if values else MISSING for values in by_column]
+    rows = {"median": median_row, "mean ± standard deviation": mean_row}
+    first = next(name for name in rows if name.startswith(_statistic(summary)))
+    bold = [
+        f"**{ours}**, {first} of {len(seeds)}",
+        *(f"**{cell}**" if cell != MISSING else cell for cell in rows.pop(first)),
+    ]
+    spread = [[name, "", *(show(scores[id][name]) for id in tasks)] for name in ("min", "max")]
+    return [bold, *([name, *cells] for name, cells in rows.items()), *spread]
+
+
+def _statistic(summary: Mapping[str, Any]) -> str:
+    """What the first row of the table has of several seeds: median or mean."""
+    return str(summary.get("config", {}).get("statistic", "median"))
+
+
+def _simple_baselines(summary: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The best constant answer and what else stands beside the run."""
+    constants = {id: task["constant"] for id, task in summary["tasks"].items()}
+    best = [] if summary.get("is_constant") else [{"title": "Best constant", "scores": constants}]
+    return [*best, *summary.get("beside", [])]
 
 
 def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
@@ -91,7 +127,7 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     mean = "tasks" if suite.average is None else suite.average_text
     heading = f"{suite.shown.heading} on {splits_text(summary)}"
     seeds = ", ".join(map(str, summary["seeds"]))
-    over = f"the median over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
+    over = f"the {_statistic(summary)} over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
     notes = [f"{heading}: {over}; AVG is the mean over {mean}."]
     if published := suite.published:
         several = len({row.split for row in published}) > 1

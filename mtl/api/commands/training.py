@@ -1,6 +1,7 @@
 """Commands that make what is kept: runs, data, word embeddings."""
 
 import argparse
+import shlex
 import time
 from contextlib import suppress
 from functools import partial
@@ -69,7 +70,9 @@ def _importers() -> list[Importer]:
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
-    run_and_print(job_of(arguments.settings), arguments.command)
+    from mtl.jobs.job import load_run, parse_settings
+
+    run_and_print(load_run(parse_settings(arguments.settings)), arguments.command)
 
 
 def _import(arguments: argparse.Namespace) -> None:
@@ -123,6 +126,20 @@ def run_and_print(job: "Job", command: str) -> None:
 
     print(f"{run_job(job, command).table()}\n")
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
+    print(f"next: {_next_command(job)}")
+
+
+def _next_command(job: "Job") -> str:
+    """What a user could do after a run, as a command: train an LSTM, train further seeds, or compare all runs."""
+    from mtl.methods import METHODS
+
+    config, folder = job.config, job.folder.path
+    data = "" if config.data_dir is None else f" data_dir={shlex.quote(config.data_dir)}"
+    if METHODS[config.method].family == "floor":
+        return f"mtl baseline suite={shlex.quote(config.suite)}{data} seeds=3    # an LSTM beside this simple baseline"
+    if len(config.seeds) < 3 and not METHODS[config.method].is_one_system(config):
+        return "the same command with seeds=5    # at least 3 seeds are needed for tests between runs"
+    return f"mtl report {shlex.quote(str(folder.parent))}    # all runs in one page, with intervals and tests"
 
 
 def _data(arguments: argparse.Namespace) -> None:

@@ -161,7 +161,7 @@ class FloorConfig:
     separator: str
     train_rows: dict[str, Annotated[int, AT_LEAST_ONE]]
     choice: Literal["candidates", "pairs"]
-    keep: Annotated[bool, Role.INDIFFERENT]
+    keep: Annotated[bool | None, Role.INDIFFERENT]
 
     def check(self) -> None:
         for key in ("word_ngrams", "char_ngrams"):
@@ -352,6 +352,8 @@ class Config:
     ensemble: EnsembleConfig
     transformer: TransformerConfig
     submission: SubmissionConfig
+    baselines: Annotated[bool, Role.INDIFFERENT] = True
+    statistic: Annotated[Literal["median", "mean"], Role.INDIFFERENT] = "median"
 
     @property
     def seeds_at_once(self) -> int:
