@@ -105,7 +105,7 @@ def check_begun(job: Job) -> Summary | None:
     finished = read_summary(folder.summary)
     kept = {"transformer.keep": job.config.transformer.keep, "floor.keep": job.config.floor.keep}
     for key, asked in kept.items():
-        if asked and not finished["config"].get(key):
+        if asked and finished["config"].get(key, False) is False:
             problem = f"this run is finished, and it has not kept its models ({key})"
             raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
     logger.info("%s: this run is finished; remove the folder to run it again", folder.path)

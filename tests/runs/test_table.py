@@ -43,7 +43,9 @@ def test_medians_stand_beside_the_published_rows_with_differences() -> None:
     assert rows["ours − HerBERT"][0] == "-20.5"
     assert "ours − LSTM" not in rows  # another row's embeddings
     assert rows["metric"][:4] == ["mean", "accuracy", "accuracy", "Spearman"]
-    assert len(rows) == 2 + 1 + 3 + 10 + 5
+    assert rows["mean ± standard deviation"] == ["60.0 ± 10.0"] * 10
+    assert rows["Best constant"] == ["0.0"] * 10
+    assert len(rows) == 2 + 1 + 5 + 10 + 5
 
 
 def test_published_rows_need_a_score_in_the_run_s_tasks_and_a_run_without_the_average_shows_none() -> None:
@@ -73,7 +75,7 @@ def test_partial_and_reduced_averages_are_marked_and_not_compared() -> None:
     assert rows["LSTM + fastText (published)"] == ["–", "32.8", "81.4"]
     assert rows["ours − HerBERT"] == ["–", "+9.7", "-24.5"]
     assert "AVG is partial: 2 of 9 tasks, without nkjp-ner" in table
-    assert "constant" not in table and "The same prediction" not in table
+    assert "Not above" not in table and "The same prediction" not in table
     table = render(*klej(ar={"train": 702, "dev": 150, "test": 150}))
     rows = cells(table)
     assert rows[""][0] == "AVG†" and rows[""][-1] == "AR†"

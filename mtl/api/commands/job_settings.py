@@ -1,6 +1,7 @@
 """Arguments that several commands have: the settings of a run as words, and a folder of runs."""
 
 import argparse
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,7 +13,13 @@ Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
 # Keys whose values are names of files in configs/.
 NAMED = ("suite", "method", "embeddings", "variant", "architecture", "preset")
-KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"
+KEYS = "settings, as in encoder.hidden_size=256 or --encoder.hidden_size 256; mtl baseline --help lists them"
+EXAMPLES = """\
+examples:
+  mtl baseline suite=klej-sample seeds=3
+  mtl baseline suite=mine.yaml embeddings=fasttext preset=strong seeds=[1,2,3] encoder.hidden_size=256
+"""
+WIDTH = 110  # columns of the list of keys
 
 
 def add_runs_dir(command: argparse.ArgumentParser) -> None:
@@ -42,6 +49,31 @@ def complete_settings(prefix: str, **_: Any) -> list[str]:
     if not equals:
         return [f"{name}=" for name in (*NAMED, *flatten(read_yaml(shipped("configs") / "baseline.yaml")))]
     return [f"{key}={name}" for name in names_of(key)] if key in NAMED else []
+
+
+def keys_text() -> str:
+    """The keys of a run's settings with their defaults, in groups, and examples, as a command's help shows them."""
+    from mtl.base.settings.layers import shipped
+    from mtl.base.untrusted_yaml import read_yaml
+
+    content = read_yaml(shipped("configs") / "baseline.yaml")
+    groups = {"": {key: value for key, value in content.items() if not isinstance(value, dict)}}
+    groups |= {f"{name}.": section for name, section in content.items() if isinstance(section, dict)}
+    lines = ["settings and their defaults (a preset, the method or the suite may change them: mtl config shows them):"]
+    for prefix, keys in groups.items():
+        words = " ".join(f"{key}={setting_text(value)}".replace(" ", "\0") for key, value in keys.items())
+        filled = textwrap.wrap(words, WIDTH, break_long_words=False, break_on_hyphens=False)
+        lines += [f"  {prefix}*" if prefix else "  the run", *(f"    {line}".replace("\0", " ") for line in filled)]
+    return "\n".join([*lines, "", f"what they mean: {shipped('configs') / 'baseline.yaml'}", "", EXAMPLES])
+
+
+def setting_text(value: Any) -> str:
+    """A value as it is written on the command line: in YAML, on one line."""
+    import yaml
+
+    text = yaml.safe_dump(value, default_flow_style=True, width=float("inf"), allow_unicode=True)
+    text = text.removesuffix("\n").removesuffix("\n...")
+    return text.replace(", ", ",") if isinstance(value, list) else text
 
 
 def names_of(kind: str, **_: Any) -> list[str]:

@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mtl.api.commands.job_settings import (
     KEYS,
@@ -14,7 +14,9 @@ from mtl.api.commands.job_settings import (
     complete_settings,
     completed_by,
     job_of,
+    keys_text,
     names_of,
+    setting_text,
 )
 from mtl.base.wings import Importer, trainings, wings
 
@@ -26,9 +28,14 @@ if TYPE_CHECKING:
 
 def add_training(commands: Commands) -> None:
     """Add the commands of this file."""
-    baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job")
+    baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job", add_help=False)
     baseline.set_defaults(run=_baseline)
     completed_by(baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS), complete_settings)
+    baseline.add_argument("-h", "--help", action=_KeysHelp, nargs=0, help="show this help with all settings and exit")
+
+    config = commands.add_parser("config", help="print the settings that a run would have, and where each comes from")
+    config.set_defaults(run=_config)
+    completed_by(config.add_argument("settings", nargs="*", metavar="key=value", help=KEYS), complete_settings)
 
     imported = commands.add_parser("import", help="make a run of the predictions of another system")
     imported.set_defaults(run=_import)
@@ -67,6 +74,33 @@ def add_training(commands: Commands) -> None:
 def _importers() -> list[Importer]:
     """The files beside those of leaderboards that `mtl import` takes."""
     return [importer for wing in wings() for importer in wing.importers]
+
+
+class _KeysHelp(argparse.Action):
+    """Prints the help with the keys of the settings: they are read from a file, which only this option does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(f"{parser.format_help()}\n{keys_text()}", end="")
+        parser.exit()
+
+
+def _config(arguments: argparse.Namespace) -> None:
+    from mtl.base.settings.layers import flatten_config, matches
+    from mtl.jobs.job import load_run, parse_settings
+    from mtl.methods import METHODS
+
+    job = load_run(parse_settings(arguments.settings))
+    kind = METHODS[job.config.method]
+    # What the method does not read would change nothing.
+    unread = kind.unread(job.config)
+    settings = {
+        "embeddings" if key == "embeddings.name" else key: (setting_text(value), job.origins.get(key, ""))
+        for key, value in flatten_config(job.config).items()
+        if key == "method" or (kind.reads_key(key) and not matches(key, unread))
+    }
+    width = max(len(f"{key}={value}") for key, (value, _) in settings.items())
+    for key, (value, origin) in settings.items():
+        print(f"{f'{key}={value}'.ljust(min(width, 60))}  # {origin}")
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
