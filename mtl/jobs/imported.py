@@ -54,6 +54,16 @@ class Imported(Method):
             self.fingerprints[fingerprint_name(seed)] = digest
             sums.append(f"{name} ({digest})")
         self.facts = self._facts(sums, _notes_of_answers(rows, unfit, self.system.labels_sha256))
+        held_out = [
+            task.id for task in self.dataset.tasks if task.id in self.dataset.held_out and task.scored_split == "dev"
+        ]
+        if held_out and not self.system.held_out_unseen:
+            self.facts["maybe_trained_on"] = held_out
+            self.facts["notes"].append(
+                f"‡ scored on rows of the training file that mtl holds out: {', '.join(held_out)}. A system that was trained on the whole file"
+                " has seen them. mtl data --write-splits writes the train and dev that mtl uses; held_out_unseen: true in system.yaml says"
+                " that the system was trained on this train alone."
+            )
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:

@@ -30,6 +30,7 @@ class System:
     hardware: str | None = None
     link: str | None = None
     license: str | None = None
+    held_out_unseen: bool | None = None
 
 
 def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], settings: Mapping[str, Any]) -> Job:

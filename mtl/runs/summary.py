@@ -71,6 +71,7 @@ class Summary(MethodFacts):
     command: str
     notes: NotRequired[list[str]]
     beside: NotRequired[list[Beside]]
+    maybe_trained_on: NotRequired[list[str]]
     hidden_size: NotRequired[Count]
 
 

@@ -18,7 +18,8 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     average = summary["average"]
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
     ours, rows = inert(summary["title"]), suite.published
-    marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
+    seen = summary.get("maybe_trained_on", ())
+    marks = {id: ("†" if id in summary["reduced"] else "") + ("‡" if id in seen else "") for id, _ in tasks}
     header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
         ["metric", "mean", *(metric_named(suite.tasks[id].metric).title for id, _ in tasks)],

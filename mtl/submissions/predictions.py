@@ -10,7 +10,7 @@ from mtl.data.files import split_lines
 from mtl.submissions.answers import Labels
 from mtl.submissions.entry import RowFile
 from mtl.submissions.files import JSON_LINES, prediction_names, rows_name
-from mtl.submissions.lines import DataRows, PredictionLines, read_json_by_id, read_json_lines, read_tsv
+from mtl.submissions.lines import DataRows, PredictionLines, read_cells, read_json_by_id, read_json_lines
 from mtl.submissions.rejoin import joined_predictions
 from mtl.tasks.suite import Suite
 
@@ -49,7 +49,7 @@ def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: 
         elif name.endswith(".json"):
             sources[id, split] = read_json_by_id(contents[name], file)
         else:
-            sources[id, split] = read_tsv(task, contents[name], file, most=most)
+            sources[id, split] = read_cells(task, contents[name], file, suite.submission.ids, most)
     return sources
 
 

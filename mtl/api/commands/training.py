@@ -58,6 +58,8 @@ def add_training(commands: Commands) -> None:
     completed_by(suite, partial(names_of, "suite"))
     text = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     data.add_argument("settings", nargs="*", metavar="key=value", help=text)
+    splits = "also write the train and dev that mtl uses: where there is no dev file, it holds rows of train out"
+    data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits)
 
     trained = trainings()
     text = "fetch word embeddings" if trained is None else "train or fetch word embeddings"
@@ -177,10 +179,21 @@ def _next_command(job: "Job") -> str:
 
 
 def _data(arguments: argparse.Namespace) -> None:
+    from mtl.base.folders import new_folder
+    from mtl.base.untrusted import inside
     from mtl.data.fetching.fetch import fetch_suite
+    from mtl.data.splits import split_files
 
     job = job_of([f"suite={arguments.suite}", *arguments.settings])
     fetch_suite(job.suite, job.tasks, job.data_dir)
+    if arguments.write_splits is not None:
+        with new_folder(arguments.write_splits) as folder:
+            for task in job.tasks:
+                for name, content in split_files(task, job.data_dir, job.config.held_out).items():
+                    path = inside(folder, name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+        print(arguments.write_splits)
 
 
 def _fetch_embeddings(arguments: argparse.Namespace) -> None:

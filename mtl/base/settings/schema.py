@@ -224,6 +224,7 @@ class ImportedConfig:
     hardware: str | None
     link: str | None
     license: str | None
+    held_out_unseen: bool | None = None
 
 
 @dataclass
