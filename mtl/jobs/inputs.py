@@ -115,7 +115,7 @@ def check_begun(job: Job) -> Summary | None:
 def _has_more_seeds(job: Job) -> bool:
     """Whether the run was begun with the first seeds of the job alone, and with all else alike."""
     config, folder = job.config, job.folder
-    if not folder.config.exists() or METHODS[config.method].is_one_system(config):
+    if not folder.config.exists() or METHODS[config.method].builds is None:
         return False
     folder.read_inputs()  # raises InputError for another version's folder
     begun, differing = read_yaml(folder.config).get("seeds"), differences(folder.config, config)

@@ -157,13 +157,14 @@ def read_cells(
     for line, cells in rows[1:]:
         if len(cells) != len(header):
             raise InputError(f"{len(cells)} cells, and the header has {len(header)}", path=name, line=line)
-    place = _prediction_column(task, header, [column.lower() for column in ids])
+    known_ids = [column.lower() for column in ids]
+    place = _prediction_column(task, header, known_ids)
     if place is None:
         raise InputError(f"the header is {', '.join(rows[0][1])!r}; {expected}", path=name, line=1)
     values = [cells[place] for _, cells in rows[1:]]
     if len(header) == 1:
         return PredictionLines(name, values, first=2, typed=False)
-    numbered = header[1 - place] in NUMBERS
+    numbered = header[1 - place] in NUMBERS and header[1 - place] not in known_ids
     return PredictionLines(
         name, values, 2, typed=False, ids=[cells[1 - place] for _, cells in rows[1:]], numbered=numbered
     )

@@ -70,7 +70,7 @@ def test_bad_input_is_one_line_and_exit_status_2(
         (["qqq"], "mtl", "invalid choice: 'qqq'; choose from baseline, "),
         (["basline"], "mtl", "invalid choice: 'basline'; did you mean baseline?"),
         (["report", "runs\udcff"], "mtl", "is not valid UTF-8; give the file or the folder another name"),
-        (["baseline", "--fast"], "mtl", "--fast"),
+        (["baseline", "--fast"], "mtl baseline", "--fast needs a value, as in --fast VALUE"),
         (["predict", "run", "x.tsv", "--task", "cbd", "--seed", "one"], "mtl predict", "--seed"),
         (["embeddings", "fetch"], "mtl embeddings fetch", "EMBEDDINGS"),
     ],
@@ -295,7 +295,7 @@ def test_the_help_of_baseline_has_every_key_in_groups_with_its_default(capsys: p
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("words", "said"),
     [
         (["method=random", "seeds=[1]"], "next: mtl baseline suite={suite} data_dir={data} seeds=3    # an LSTM beside this simple baseline"),
         ([*SMALL, "seeds=[1]"], "next: the same command with seeds=5    # at least 3 seeds are needed for tests between runs"),
@@ -303,9 +303,9 @@ def test_the_help_of_baseline_has_every_key_in_groups_with_its_default(capsys: p
     ],
 )  # fmt: skip
 def test_after_the_table_stands_what_could_be_next(
-    settings: list[str], said: str, suite_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], said: str, suite_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = [f"suite={suite_file}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
-    assert main(["baseline", *places, f"cache_dir={tmp_path / 'cache'}", *settings]) == 0
+    assert main(["baseline", *places, f"cache_dir={tmp_path / 'cache'}", *words]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == said.format(suite=suite_file, data=tmp_path / "data", folder=tmp_path)

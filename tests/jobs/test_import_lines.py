@@ -81,7 +81,9 @@ def test_held_out_rows_are_found_by_the_ids_of_the_training_file(
     trained = min({*range(12)} - {line - 1 for line in lines})
     write("dev_pred_val.jsonl", {"id": trained, "prediction": 1})
     assert imported("run_dir=other") == 2
-    rows = f"the {len(lines)} rows of data/val/train.jsonl that are held out as dev"
+    rows = (
+        f"the {len(lines)} rows of data/val/train.jsonl that are held out as dev (mtl data --write-splits writes them)"
+    )
     assert f"dev_pred_val.jsonl:1: id {trained} is not among {rows}; is this another file's?" in capsys.readouterr().err
 
 
@@ -346,8 +348,9 @@ EXPECTED = "expected: id and prediction, or one column 'label', with a predictio
         ("csv", ["id,prediction", "g0,0", "g1"], ":3: 1 cells, and the header has 2"),
         ("csv", ["id,prediction", 'g0,"0'], ":2: is not CSV: unexpected end of data"),
         ("csv", ["id,prediction", "g0,0", "g0,1"], ':3: id "g0" stands on line 2 already'),
-        ("csv", ["index,prediction", "0,0", "1,1", "2,2", "4,3"], ':5: id "4" is not among the 4 rows of data/grad/dev.jsonl; is this another file\'s?'),
-        ("csv", ["id,prediction", "g0,0", "g1,1", "g2,2", "g3,x"], ":5: 'x' is not a number"),
+        ("csv", ["index,prediction", "0,0", "1,1", "2,2", "4,3"], ':5: id "4" is not among the 4 rows of data/grad/dev.jsonl'
+         "; is this another file's?"),
+        ("csv", ["id,prediction", "g0,0", "g1,1", "g2,2", "g3,x"], ":5: target 'x' is not a number"),
     ],
 )  # fmt: skip
 def test_tables_that_are_not_plain_are_refused(
