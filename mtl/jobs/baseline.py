@@ -266,22 +266,17 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
 
 def train_logistic(job: Job, command: str) -> None:
     """Make the logistic regression that stands beside the run in its table, unless it is there, `baselines` is false, or the data is large."""
-    config = job.config
-    kind = METHODS[config.method]
+    config, kind = job.config, METHODS[job.config.method]
     if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
         return
     try:
-        logistic = _logistic_jobs(job)[-1]
-        if any(other.is_finished for other in _logistic_jobs(job)):
-            return
-        files = [task.path("train", job.data_dir) for task in logistic.run_tasks]
-        size = sum(file.stat().st_size for file in files if file is not None and file.is_file())
-        if size > MOST_BYTES:
-            large = f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it"
-            logger.info("no logistic regression in the table: %s", large)
-            return
-        logger.info("first the logistic regression for the table (baselines=false: without it)")
-        run_baseline(logistic, command)
+        logistic = _logistic_job(job)
+        files = [task.path("train", job.data_dir) for task in logistic.run_tasks if not logistic.is_finished]
+        if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
+            raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
+        if not logistic.is_finished:
+            logger.info("first the logistic regression for the table (baselines=false: without it)")
+            run_baseline(logistic, command)
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
 
@@ -292,31 +287,30 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
     Args:
         inputs: the run's fingerprints.
     """
-    if not job.config.baselines or job.config.method == LOGISTIC:
+    config, logistic = job.config, _logistic_job(job)
+    if not config.baselines or config.method == LOGISTIC or config.imported.rows or not logistic.is_finished:
         return None
-    for other in _logistic_jobs(job):
-        try:
-            summary = read_summary(other.folder.summary) if other.is_finished else None
-        except InputError as error:
-            logger.info("no logistic regression in the table: %s", error)
-            continue
-        if summary is None or any(inputs[name] != value for name, value in summary["inputs"].items() if name in inputs):
-            continue
-        splits = {task.id: task.scored_split for task in job.run_tasks if task.is_scored}
-        scores = {id: task["median"] for id, task in summary["tasks"].items() if splits.get(id) == task["split"]}
-        if scores and summary["config"].get("held_out") == job.config.held_out and not job.config.imported.rows:
-            return Beside(title=summary["title"], scores=scores)
-    return None
+    try:
+        summary = read_summary(logistic.folder.summary)
+    except InputError as error:
+        logger.info("no logistic regression in the table: %s", error)
+        return None
+    same_data = all(inputs.get(name, value) == value for name, value in summary["inputs"].items())
+    splits = {task.id: task.scored_split for task in job.run_tasks if task.is_scored}
+    scores = {id: task["median"] for id, task in summary["tasks"].items() if splits.get(id) == task["split"]}
+    if not scores or not same_data or summary["config"].get("held_out") != config.held_out:
+        return None
+    return Beside(title=summary["title"], scores=scores)
 
 
-def _logistic_jobs(job: Job) -> list[Job]:
-    """The runs that may stand beside this one: on all tasks; and on its tasks, if it names them."""
+def _logistic_job(job: Job) -> Job:
+    """The logistic regression on the run's data: on all tasks, or where the run names its tasks and there is none of all, on these."""
     config = job.config
     keys = ("suite", "data_dir", "cache_dir", "runs_dir", "held_out")
     settings = {**{key: getattr(config, key) for key in keys}, "method": LOGISTIC, "seeds": [1]}
-    jobs = [load_job(settings)]
-    if tasks := [id for id in config.tasks or () if id not in jobs[0].unanswered]:
-        folder = jobs[0].folder.path
-        named = folder.with_name(f"{folder.name},tasks={'+'.join(tasks)}")
-        jobs.append(load_job({**settings, "tasks": tasks, "run_dir": str(named)}))
-    return jobs
+    every = load_job(settings)
+    tasks = [id for id in config.tasks or () if id not in every.unanswered]
+    if not tasks or every.is_finished:
+        return every
+    run_dir = every.folder.path.with_name(f"{LOGISTIC},tasks={'+'.join(tasks)}")
+    return load_job({**settings, "tasks": tasks, "run_dir": str(run_dir)})

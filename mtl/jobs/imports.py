@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.names import one_spelling
+from mtl.base.settings.schema import System
 from mtl.base.typed import typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sampled import Key, read_key
@@ -16,21 +17,6 @@ from mtl.jobs.given import values_of_seeds
 from mtl.jobs.job import Job, load_job
 from mtl.submissions.answers import check_labels, read_labels
 from mtl.submissions.files import is_entry, predicted_splits, read_files
-
-
-@dataclass
-class System:
-    """The content of system.yaml. What is missing is not stated."""
-
-    title: str | None = None
-    family: str | None = None
-    parameters: int | None = None
-    seconds: float | None = None
-    text: str | None = None
-    hardware: str | None = None
-    link: str | None = None
-    license: str | None = None
-    held_out_unseen: bool | None = None
 
 
 def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], settings: Mapping[str, Any]) -> Job:

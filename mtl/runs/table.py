@@ -18,24 +18,25 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     average = summary["average"]
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
     ours, rows = inert(summary["title"]), suite.published
-    seen = summary.get("maybe_trained_on", ())
-    marks = {id: ("†" if id in summary["reduced"] else "") + ("‡" if id in seen else "") for id, _ in tasks}
+    marked = {"†": summary["reduced"], "‡": summary.get("maybe_trained_on", ())}
+    marks = {id: "".join(mark for mark, ids in marked.items() if id in ids) for id, _ in tasks}
     header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
         ["metric", "mean", *(metric_named(suite.tasks[id].metric).title for id, _ in tasks)],
         *([["split", "", *(scores[id]["split"] for id, _ in tasks)]] if "," in splits_text(summary) else []),
         *_own_rows(summary, suite, [id for id, _ in tasks]),
     ]
-    for beside in _simple_baselines(summary):
-        means = suite.mean(beside["scores"]) if set(scores) <= set(beside["scores"]) else None
-        numbers = means, *(beside["scores"].get(id) for id, _ in tasks)
-        body.append(
-            [inert(beside["title"]), *(MISSING if number is None else scale.show(number) for number in numbers)]
-        )
+    constants = [] if summary.get("is_constant") else [("Best constant", {id: scores[id]["constant"] for id in scores})]
+    simple = [*constants, *((inert(beside["title"]), beside["scores"]) for beside in summary.get("beside", []))]
+    others = [
+        (title, suite.mean(by_task) if scores.keys() <= by_task.keys() else None, by_task) for title, by_task in simple
+    ]
     for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):
-        numbers = row.average if comparable else None, *(row.scores.get(id) for id, _ in tasks)
-        cells = [MISSING if number is None else scale.show(number) for number in numbers]
-        body.append([f"{_model(row)} (published{_split(row, rows)})", *cells])
+        title = f"{_model(row)} (published{_split(row, rows)})"
+        others.append((title, row.average if comparable else None, row.scores))
+    for title, mean, by_task in others:
+        numbers = mean, *(by_task.get(id) for id, _ in tasks)
+        body.append([title, *(MISSING if number is None else scale.show(number) for number in numbers)])
     for row in rows:
         floors = row.family == summary["family"] == "floor"
         beside = {id for id, _ in tasks if row in _beside(rows, id, scores[id]["split"])}
@@ -53,38 +54,27 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
 
 def _own_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
     """The run's score in bold, and of several seeds what else tells of them. `statistic` says which of the two comes first."""
-    scores, show, ours = summary["tasks"], suite.shown.show, inert(summary["title"])
-    seeds = [str(seed) for seed in summary["seeds"]]
-    averages = [suite.mean({id: scores[id]["scores"][seed] for id in scores}) for seed in seeds]
-    by_column = [
+    scores, show, count = summary["tasks"], suite.shown.show, len(summary["seeds"])
+    averages = [suite.mean({id: scores[id]["scores"][str(seed)] for id in scores}) for seed in summary["seeds"]]
+    columns = [
         averages if summary["average"] is not None else [],
-        *([*scores[id]["scores"].values()] for id in tasks),
+        *(list(scores[id]["scores"].values()) for id in tasks),
     ]
     medians = [summary["average"], *(scores[id]["median"] for id in tasks)]
-    median_row = [MISSING if value is None else show(value) for value in medians]
-    if len(seeds) == 1:
-        return [[f"**{ours}**, one seed", *(f"**{cell}**" if cell != MISSING else cell for cell in median_row)]]
-    mean_row = [f"{show(fmean(values))} ± {show(stdev(values))}" if values else MISSING for values in by_column]
-    rows = {"median": median_row, "mean ± standard deviation": mean_row}
-    first = next(name for name in rows if name.startswith(_statistic(summary)))
-    bold = [
-        f"**{ours}**, {first} of {len(seeds)}",
-        *(f"**{cell}**" if cell != MISSING else cell for cell in rows.pop(first)),
-    ]
-    spread = [[name, "", *(show(scores[id][name]) for id in tasks)] for name in ("min", "max")]
-    return [bold, *([name, *cells] for name, cells in rows.items()), *spread]
+    rows = {"median": [MISSING if value is None else show(value) for value in medians]}
+    if count > 1:
+        means = [f"{show(fmean(values))} ± {show(stdev(values))}" if values else MISSING for values in columns]
+        rows |= {"mean ± standard deviation": means}
+    first = next(name for name in rows if name.startswith(_statistic(summary)) or count == 1)
+    bold = [cell if cell == MISSING else f"**{cell}**" for cell in rows.pop(first)]
+    own = [f"**{inert(summary['title'])}**, {f'{first} of {count}' if count > 1 else 'one seed'}", *bold]
+    spread = [[name, "", *(show(scores[id][name]) for id in tasks)] for name in ("min", "max") if count > 1]
+    return [own, *([name, *cells] for name, cells in rows.items()), *spread]
 
 
 def _statistic(summary: Mapping[str, Any]) -> str:
     """What the first row of the table has of several seeds: median or mean."""
     return str(summary.get("config", {}).get("statistic", "median"))
-
-
-def _simple_baselines(summary: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The best constant answer and what else stands beside the run."""
-    constants = {id: task["constant"] for id, task in summary["tasks"].items()}
-    best = [] if summary.get("is_constant") else [{"title": "Best constant", "scores": constants}]
-    return [*best, *summary.get("beside", [])]
 
 
 def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:

@@ -44,7 +44,6 @@ class PredictionLines:
         first: the line of the first one; None: they are of a list.
         typed: whether the values have types.
         ids: those of their rows, values with a type; None: they are in the order of the rows.
-        numbered: whether the ids are the rows' numbers, from 0 or from 1.
         header: what is wrong with the file's first line; None: nothing.
     """
 
@@ -53,7 +52,6 @@ class PredictionLines:
     first: int | None = None
     typed: bool = True
     ids: Sequence[Any] | None = None
-    numbered: bool = False
     header: InputError | None = None
 
     def error(self, message: str, position: int | None = None) -> InputError:
@@ -124,11 +122,9 @@ def read_tsv(
     return PredictionLines(name, cells, first=2, typed=False, header=wrong)
 
 
-def read_cells(
-    task: Task, content: bytes, name: str, ids: Sequence[str] = (), most: int = MOST_PREDICTIONS
-) -> PredictionLines:
+def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
     """The predictions in the file `name`, a .csv or a .tsv with a header: in its only column; or in one of two, where the other has the rows'
-    ids or numbers. A .tsv that `read_tsv` reads is read by it.
+    ids, or their numbers in order. A .tsv as mtl writes it is read by `read_tsv`.
 
     Args:
         ids: further names that the column of ids may have.
@@ -138,47 +134,33 @@ def read_cells(
         InputError: which names the file, the line and the header that is expected, for a header that does not say which column has what.
     """
     lines = split_lines(content, name, most=most)
-    expected = (
-        f"expected: {ID} and {PREDICTION}, or one column {task.target!r}, with a prediction for each row in their order"
-    )
-    if name.endswith(".csv"):
-        reader = csv.reader((f"{line}\n" for line in lines), strict=True)
-        try:
-            rows = [(reader.line_num, cells) for cells in reader if cells]
-        except csv.Error as error:
-            raise InputError(f"is not CSV: {error}", path=name, line=reader.line_num) from None
-    else:
-        if not lines or lines[0] in (HEADER, task.target, "target"):
-            return read_tsv(task, content, name, most=most)
-        rows = [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
-    if not rows:
-        raise InputError(f"the file is empty; {expected}", path=name, line=1)
-    header = [column.strip().lower() for column in rows[0][1]]
-    for line, cells in rows[1:]:
-        if len(cells) != len(header):
-            raise InputError(f"{len(cells)} cells, and the header has {len(header)}", path=name, line=line)
-    known_ids = [column.lower() for column in ids]
-    place = _prediction_column(task, header, known_ids)
-    if place is None:
-        raise InputError(f"the header is {', '.join(rows[0][1])!r}; {expected}", path=name, line=1)
-    values = [cells[place] for _, cells in rows[1:]]
-    if len(header) == 1:
-        return PredictionLines(name, values, first=2, typed=False)
-    numbered = header[1 - place] in NUMBERS and header[1 - place] not in known_ids
+    if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
+        return read_tsv(task, content, name, most=most)
+    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
+    try:
+        rows = [cells for cells in reader if cells] if name.endswith(".csv") else [line.split("\t") for line in lines]
+    except csv.Error as error:
+        raise InputError(f"is not CSV: {error}", path=name, line=reader.line_num) from None
+    header = [column.strip().lower() for column in rows[0]] if rows else []
+    keys = [place for place, column in enumerate(header) if column in (*map(str.lower, ids), *IDS, *NUMBERS)]
+    is_plain = len(keys) == 1 if len(header) == 2 else header and header[0] in (*PREDICTIONS, task.target.lower())
+    if not is_plain or len(header) > 2:
+        expected = (
+            f"it must be {ID} and {PREDICTION}, or {task.target!r} alone with a prediction for each row in their order"
+        )
+        raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
+    if uneven := [line for line, cells in enumerate(rows, start=1) if len(cells) != len(header)]:
+        raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
+    named = [cells[keys[0]] for cells in rows[1:]] if len(header) == 2 else None
+    if (
+        named
+        and header[keys[0]] in NUMBERS
+        and named in ([*map(str, range(len(named)))], [*map(str, range(1, len(named) + 1))])
+    ):
+        named = None
     return PredictionLines(
-        name, values, 2, typed=False, ids=[cells[1 - place] for _, cells in rows[1:]], numbered=numbered
+        name, [cells[-1 if not keys else 1 - keys[0]] for cells in rows[1:]], first=2, typed=False, ids=named
     )
-
-
-def _prediction_column(task: Task, header: Sequence[str], ids: Sequence[str]) -> int | None:
-    """Which column of one or two has predictions, by the names in lower case; None: this is not plain."""
-    predictions = [place for place, column in enumerate(header) if column in (*PREDICTIONS, task.target.lower())]
-    others = [place for place, column in enumerate(header) if column in (*ids, *IDS, *NUMBERS)]
-    if len(header) == 1:
-        return predictions[0] if predictions else None
-    if len(header) != 2 or len(others) != 1 or (predictions and others[0] in predictions):
-        return None
-    return 1 - others[0]
 
 
 def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> PredictionLines:
@@ -264,11 +246,7 @@ class DataRows:
         if lines.header is not None:
             raise lines.header
         count = len(lines.values)
-        if lines.ids is None:
-            order = self.in_order(count)
-        else:
-            known = self._row_numbers(lines.ids) if lines.numbered else self._row_ids(lines, ids)
-            order = self._by_id(lines, lines.ids, known)
+        order = self.in_order(count) if lines.ids is None else self._by_id(lines, lines.ids, self._row_ids(lines, ids))
         if order is None:
             rule = "; without ids, each row has one, in their order" if lines.typed else ""
             raise lines.error(f"{count} predictions for {self._described}{rule}", count - 1)
@@ -300,12 +278,6 @@ class DataRows:
             if self.file.name == Path(self.task.file(split) or "").name:
                 return self.task.layout(split, None)
         return self.task.plain_layout
-
-    def _row_numbers(self, ids: Sequence[Any]) -> dict[str, int]:
-        """The number of each row by the number that a file gives it: from 1 if no prediction has the number 0."""
-        first = 0 if "0" in ids else 1
-        positions = range(len(self)) if self.sample is None else self.sample.positions
-        return {str(position + first): row for row, position in enumerate(positions)}
 
     def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
         """The number of each row by its id."""

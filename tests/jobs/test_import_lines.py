@@ -321,7 +321,7 @@ def test_words_and_texts_have_no_labels(home: Path) -> None:
         ("csv", ["Prediction,ID", "3,g3", "2,g2", "1,g1", "0,g0"]),
         ("tsv", ["id\ty_pred", "g0\t0", "g1\t1", "g3\t3", "g2\t2"]),
         ("csv", [",prediction", "0,0", "1,1", "2,2", "3,3"]),  # as pandas writes a Series
-        ("csv", ["index,score of mine", "4,3", "1,0", "2,1", "3,2"]),  # numbers from 1
+        ("csv", ["index,score of mine", "1,0", "2,1", "3,2", "4,3"]),  # numbers from 1
         ("csv", ["prediction", "0", "1", "2", "3", ""]),
         ("tsv", ["predictions", "0", "1", "2", "3"]),
         ("tsv", ["label", "0", "1", "2", "3"]),
@@ -333,7 +333,7 @@ def test_tables_whose_header_is_plain(file: str, lines: list[str], home: Path) -
     assert predicted("dev", "grad") == ["0.0", "1.0", "2.0", "3.0"]
 
 
-EXPECTED = "expected: id and prediction, or one column 'label', with a prediction for each row in their order"
+EXPECTED = "it must be id and prediction, or 'label' alone with a prediction for each row in their order"
 
 
 @pytest.mark.parametrize(
@@ -344,11 +344,11 @@ EXPECTED = "expected: id and prediction, or one column 'label', with a predictio
         ("csv", ["label,prediction", "0,0"], f":1: the header is 'label, prediction'; {EXPECTED}"),
         ("csv", ["id,text,prediction", "g0,a,0"], f":1: the header is 'id, text, prediction'; {EXPECTED}"),
         ("tsv", ["0", "1", "2", "3"], f":1: the header is '0'; {EXPECTED}"),
-        ("csv", [], f":1: the file is empty; {EXPECTED}"),
-        ("csv", ["id,prediction", "g0,0", "g1"], ":3: 1 cells, and the header has 2"),
+        ("csv", [], f":1: the header is ''; {EXPECTED}"),
+        ("csv", ["id,prediction", "g0,0", "g1"], ":3: must have 2 cells, as the header"),
         ("csv", ["id,prediction", 'g0,"0'], ":2: is not CSV: unexpected end of data"),
         ("csv", ["id,prediction", "g0,0", "g0,1"], ':3: id "g0" stands on line 2 already'),
-        ("csv", ["index,prediction", "0,0", "1,1", "2,2", "4,3"], ':5: id "4" is not among the 4 rows of data/grad/dev.jsonl'
+        ("csv", ["index,prediction", "1,1", "0,0", "2,2", "3,3"], ':2: id "1" is not among the 4 rows of data/grad/dev.jsonl'
          "; is this another file's?"),
         ("csv", ["id,prediction", "g0,0", "g1,1", "g2,2", "g3,x"], ":5: target 'x' is not a number"),
     ],

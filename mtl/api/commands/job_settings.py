@@ -1,7 +1,6 @@
 """Arguments that several commands have: the settings of a run as words, and a folder of runs."""
 
 import argparse
-import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,11 +14,10 @@ Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 NAMED = ("suite", "method", "embeddings", "variant", "architecture", "preset")
 KEYS = "settings, as in encoder.hidden_size=256 or --encoder.hidden_size 256; mtl baseline --help lists them"
 EXAMPLES = """\
-examples:
+A key in a section is written with its section, as in encoder.hidden_size=256. Examples:
   mtl baseline suite=klej-sample seeds=3
   mtl baseline suite=mine.yaml embeddings=fasttext preset=strong seeds=[1,2,3] encoder.hidden_size=256
 """
-WIDTH = 110  # columns of the list of keys
 
 
 def add_runs_dir(command: argparse.ArgumentParser) -> None:
@@ -52,19 +50,11 @@ def complete_settings(prefix: str, **_: Any) -> list[str]:
 
 
 def keys_text() -> str:
-    """The keys of a run's settings with their defaults, in groups, and examples, as a command's help shows them."""
+    """The keys of a run's settings in groups, with their defaults and meaning, and examples, as a command's help shows them."""
     from mtl.base.settings.layers import shipped
-    from mtl.base.untrusted_yaml import read_yaml
 
-    content = read_yaml(shipped("configs") / "baseline.yaml")
-    groups = {"": {key: value for key, value in content.items() if not isinstance(value, dict)}}
-    groups |= {f"{name}.": section for name, section in content.items() if isinstance(section, dict)}
-    lines = ["settings and their defaults (a preset, the method or the suite may change them: mtl config shows them):"]
-    for prefix, keys in groups.items():
-        words = " ".join(f"{key}={setting_text(value)}".replace(" ", "\0") for key, value in keys.items())
-        filled = textwrap.wrap(words, WIDTH, break_long_words=False, break_on_hyphens=False)
-        lines += [f"  {prefix}*" if prefix else "  the run", *(f"    {line}".replace("\0", " ") for line in filled)]
-    return "\n".join([*lines, "", f"what they mean: {shipped('configs') / 'baseline.yaml'}", "", EXAMPLES])
+    keys = (shipped("configs") / "baseline.yaml").read_text(encoding="utf-8").partition("\n\n")[2]
+    return f"settings and their defaults, which a preset, the method or the suite may change (mtl config shows them):\n\n{keys}\n{EXAMPLES}"
 
 
 def setting_text(value: Any) -> str:

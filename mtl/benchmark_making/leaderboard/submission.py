@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import System
 from mtl.base.typed import typed
 from mtl.base.untrusted import check_plain_folder, is_web_address
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.leaderboard.rows import TaskRows
-from mtl.jobs.imports import System
 from mtl.submissions.files import predicted_splits, prediction_names, read_files
 from mtl.submissions.predictions import put_to_rows, read_sources
 from mtl.tasks.suite import Suite
