@@ -304,5 +304,5 @@ def test_after_the_table_stands_what_could_be_next(
 ) -> None:
     places = [f"suite={suite_file}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
     assert main(["baseline", *places, f"cache_dir={tmp_path / 'cache'}", *words]) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last == said.format(suite=suite_file, data=tmp_path / "data", folder=tmp_path)
+    after_the_table = capsys.readouterr().out.splitlines()[-2]
+    assert after_the_table == said.format(suite=suite_file, data=tmp_path / "data", folder=tmp_path)

@@ -161,8 +161,8 @@ def run_and_print(job: "Job", command: str) -> None:
     from mtl.base.clock import format_duration
 
     print(f"{run_job(job, command).table()}\n")
-    print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
     print(f"next: {_next_command(job)}")
+    print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
 def _next_command(job: "Job") -> str:
