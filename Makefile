@@ -18,7 +18,6 @@ space := $(empty) $(empty)
 EXTRAS := $(if $(filter lstm word_vectors static,$(METHOD)),$(filter elmo fasttext gensim,$(EMB:word2vec=gensim))) $(filter transformers fasttext,$(METHOD:transformer=transformers))
 TESTS := $(VENV)/installed-test,lint,docs
 installed_with = $(or $(wildcard $(TESTS)),$(VENV)/installed-$(or $(subst $(space),$(comma),$(strip $(1))),core))
-SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
 .PHONY: help baseline mteb test test-all lint docs bench
 help:
@@ -38,7 +37,7 @@ baseline: $(call installed_with,$(EXTRAS))
 		$(if $(filter lstm,$(METHOD)),embeddings='$(EMB)' variant='$(VARIANT)',method='$(METHOD)' \
 		$(if $(findstring command,$(origin EMB)),embeddings='$(EMB)') \
 		$(if $(findstring command,$(origin VARIANT)),variant='$(VARIANT)')) \
-		$(if $(DATA),data_dir='$(DATA)') seeds='[$(SEED_LIST)]' $(ARGS)
+		$(if $(DATA),data_dir='$(DATA)') $(if $(filter-out file,$(origin SEEDS)),seeds='$(SEEDS)') $(ARGS)
 
 mteb: $(call installed_with,mteb)
 	@$(if $(RUN),,echo "name a run's folder, or average: make mteb RUN=runs/klej/fasttext-frozen"; exit 2;) \

@@ -48,6 +48,7 @@ def write_tsv(path: Path, *lines: tuple[str, ...]) -> None:
 
 
 SMALL = [
+    "baselines=false",
     "encoder.hidden_size=8",
     "head.hidden_size=16",
     "embeddings.dim=12",

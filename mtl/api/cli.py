@@ -82,10 +82,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         import argcomplete
 
         argcomplete.autocomplete(parser)
-    for word in sys.argv[1:] if arguments is None else arguments:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for word in words:
         if problem := text_problem(word):
             parser.error(f"{word}: {problem}")
-    parsed, left = parser.parse_known_args(arguments)
+    parsed, left = parser.parse_known_args(_with_plain_settings(parser, words))
     if left and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in left)):
         options = [word.split("=", 1) for word in left if "=" in word and hasattr(parsed, word.split("=", 1)[0])]
         remedy = "".join(f"; write --{shlex.join(option)}" for option in options)
@@ -93,3 +94,27 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if left:
         parsed.settings += left
     return parsed
+
+
+def _with_plain_settings(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
+    """The words of a command line in which settings are all written key=value: of a command that takes settings, `--key value` and
+    `--key=value` are settings unless the command has such an option; of an argument's name, they are the argument."""
+    plain: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        commands = next((act.choices for act in parser._actions if isinstance(act, argparse._SubParsersAction)), None)
+        if commands is not None:
+            parser = commands.get(word, parser)
+        key, equals, value = word.removeprefix("--").partition("=")
+        takes_settings = any(action.dest == "settings" for action in parser._actions)
+        options = [option for action in parser._actions for option in action.option_strings]
+        if not takes_settings or not word.startswith("--") or not key or any(x.startswith(f"--{key}") for x in options):
+            plain.append(word)
+            continue
+        value = value if equals else next(rest, "")
+        if not equals and (not value or value.startswith("--")):
+            parser.error(f"{word} needs a value, as in {word} VALUE")
+        key = key.replace("-", "_")
+        is_argument = any(action.dest == key and not action.option_strings for action in parser._actions)
+        plain.append(value if is_argument else f"{key}={value}")
+    return plain

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from mtl.api.settings import Settings, call_text, plain_settings
 from mtl.api.show import MarkdownText, frame, grid
 from mtl.base.errors import InputError
-from mtl.base.files import counted
+from mtl.base.files import counted, write_json, write_text
 from mtl.base.interface import checked
 from mtl.runs import finished
 from mtl.runs.summary import Summary
+from mtl.runs.table import render
 from mtl.tasks.suite import AVERAGE, load_suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS
@@ -195,10 +196,10 @@ def run(*settings: Settings, **named: Any) -> Run:
         Traceback (most recent call last):
         mtl.base.typed.UnknownKey: unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?
     """
-    from mtl.jobs.job import load_job
+    from mtl.jobs.job import load_run
 
     merged = plain_settings(settings, named)
-    job = load_job(merged)
+    job = load_run(merged)
     job.check_memory()
     return run_job(job, call_text("run", merged))
 
@@ -212,8 +213,9 @@ def run_job(job: "Job", command: str) -> Run:
     Raises:
         UserError: as `mtl.jobs.baseline.run_baseline` does.
     """
-    from mtl.jobs.baseline import run_baseline
+    from mtl.jobs.baseline import run_baseline, train_logistic
 
+    train_logistic(job, command)
     folder, was_finished = job.folder, job.is_finished
     # Also a last seed that is left: with all threads, its scores would have other last digits.
     if job.config.runs_apart:
@@ -225,7 +227,12 @@ def run_job(job: "Job", command: str) -> Run:
         if not was_finished:
             # The suite as it is declared: that of a job has chosen the splits that are there.
             return Run(finished.FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
-    return open(folder.path)
+    made = open(folder.path)
+    if was_finished and made.summary["config"].get("statistic", "median") != job.config.statistic:
+        made.summary["config"]["statistic"] = job.config.statistic
+        write_text(folder.table, render({**made.summary}, made.record.suite))
+        write_json(folder.summary, made.summary)
+    return made
 
 
 @checked

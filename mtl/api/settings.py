@@ -22,13 +22,13 @@ def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> di
         named: keyword arguments. They replace `settings`.
 
     Returns:
-        A dictionary in which `suite` is a name or a path, and `seeds` is a list: a number N stands for 1 to N.
+        A dictionary in which `suite` is a name or a path.
 
     Raises:
         InputError: for a string that is not key=value, and a key that is not a string.
 
     >>> plain_settings(["encoder.hidden_size=64", {"encoder": {"num_layers": 1}}], {"suite": "klej-sample", "seeds": 2})
-    {'encoder.hidden_size': 64, 'encoder.num_layers': 1, 'suite': 'klej-sample', 'seeds': [1, 2]}
+    {'encoder.hidden_size': 64, 'encoder.num_layers': 1, 'suite': 'klej-sample', 'seeds': 2}
     """
     from mtl.jobs.job import parse_settings
 
@@ -38,11 +38,6 @@ def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> di
             if not isinstance(layer, str | Mapping):
                 raise InputError(f"settings are key=value strings or dictionaries, not {type(layer).__name__}")
             merged |= parse_settings([layer]) if isinstance(layer, str) else _flat(layer)
-    seeds = merged.get("seeds")
-    if isinstance(seeds, int) and not isinstance(seeds, bool):
-        if not 1 <= seeds <= MOST_ITEMS:
-            raise InputError(f"must be a number of seeds, 1 to {MOST_ITEMS}, or a list", key="seeds", value=seeds)
-        merged["seeds"] = list(range(1, seeds + 1))
     return merged
 
 

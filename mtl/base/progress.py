@@ -6,6 +6,7 @@ that trains a seed for another one sends its events there (`mtl.jobs.engines.pro
 
 import itertools
 import logging
+import math
 import sys
 import threading
 import time
@@ -27,6 +28,9 @@ LINE_EVERY = 30.0  # seconds between two lines
 SHOW_AFTER = 1.0  # seconds until an operation is shown, so that short ones do not flicker
 DRAW_EVERY = 0.1  # seconds between two drawings
 BAR = 20  # columns
+FORECAST_AFTER = 20.0  # seconds of a training
+LONG = 3600.0  # seconds of all seeds, from which on they are foretold
+
 
 logger = logging.getLogger("mtl")
 
@@ -87,6 +91,8 @@ class RunBegun(Struct, tag=True, frozen=True):
     title: str  # what it is
     seeds: Sequence[int]
     done: Sequence[int]  # those of its seeds that were finished before
+    at_once: int = 1  # how many seeds train at the same time
+    faster: str = ""  # what would take less time
 
 
 class RunEnded(Struct, tag=True, frozen=True):
@@ -120,6 +126,30 @@ class Remark(Struct, tag=True, frozen=True):
 Event: TypeAlias = Advanced | Ended | RunBegun | RunEnded | Scored | Detail | Remark
 
 
+class Forecast:
+    """Says once how long the training of all seeds takes, as soon as its speed is known, if that is long."""
+
+    def __init__(self) -> None:
+        self._runs: list[RunBegun] = []
+        self._is_known = False
+
+    def take(self, event: Event) -> None:
+        match event:
+            case RunBegun():
+                self._runs.append(event)
+            case Advanced(unit="steps", at_most=True, total=int(total)) if self._runs and not self._is_known:
+                done = event.done - event.first
+                if event.seconds < FORECAST_AFTER or not done:
+                    return
+                self._is_known, first = True, self._runs[0]
+                seeds = sum(len(run.seeds) - len(run.done) for run in self._runs)
+                seconds = event.seconds / done * total * math.ceil(seeds / first.at_once)
+                if seconds >= LONG:
+                    stage = event.title.rpartition("seed ")[2].partition(" · ")[2]
+                    long = f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
+                    logger.info("%s; faster: %s", long, first.faster)
+
+
 class Lines:
     """The display without a terminal: log lines of the logger "mtl". An operation logs the first line after FIRST_LINE seconds, then one every
     LINE_EVERY seconds, and a last one at the end; a shorter operation logs nothing."""
@@ -128,8 +158,10 @@ class Lines:
         # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.
         self._next: dict[tuple[str, int], float] = {}
         self._remarks = set[str]()
+        self._forecast = Forecast()
 
     def show(self, event: Event) -> None:
+        self._forecast.take(event)
         match event:
             case Advanced(title=title, key=key, seconds=seconds) if seconds >= self._next.get((title, key), FIRST_LINE):
                 self._next[title, key] = seconds + LINE_EVERY
@@ -165,9 +197,11 @@ class Terminal:
         self._trained = 0  # seeds since then
         self._last = 0.0  # when the last one of them was finished
         self._drawn = float("-inf")
+        self._forecast = Forecast()
 
     def show(self, event: Event) -> None:
         with self._lock:
+            self._forecast.take(event)
             self._take(event)
             now = time.monotonic()
             if now >= self._drawn + DRAW_EVERY or not (self._runs or self._operations):
@@ -261,13 +295,13 @@ def show(event: Event) -> None:
 
 
 @contextmanager
-def shown_run(title: str, seeds: Sequence[int], done: Sequence[int], run: str = "") -> Iterator[None]:
-    """Show the run (`RunBegun`) within the block."""
-    show(RunBegun(run, title, list(seeds), list(done)))
+def shown_run(run: RunBegun) -> Iterator[None]:
+    """Show the run within the block."""
+    show(run)
     try:
         yield
     finally:
-        show(RunEnded(run))
+        show(RunEnded(run.run))
 
 
 def log_to_standard_error(prefix: str = "") -> None:

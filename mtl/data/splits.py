@@ -11,11 +11,15 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.examples import Example, read_examples
+from mtl.data.files import read_bytes
+from mtl.data.rows import PACKED, form_of
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import DEV_OR_TEST, SPLITS, Layout, Task
 
 FORMAT = 2  # version of the rule for held-out rows; increase it when the rule holds out other rows of the same data
+
+LINES = ("tsv", "csv", "jsonl", "conll")  # forms of files whose rows are lines
 
 Node = TypeVar("Node", str, tuple[int, str])
 
@@ -45,6 +49,30 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
             problem = f"too few groups of rows to hold out {share:.0%} for validation"
             raise InputError(problem, path=task.path("train", data_dir))
     return TaskExamples(task, rows, held_out)
+
+
+def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
+    """The rows that train and those that serve as dev as the contents of files, by the path of the file.
+
+    Without a dev file, both are made of the lines of the training file. Raises InputError as `read_task`, and for a training file whose rows
+    are not lines.
+    """
+    paths = {split: path for split in ("train", "dev") if (path := task.path(split, data_dir))}
+    if "dev" in paths or "train" not in paths:
+        return {f"{task.folder or task.id}/{path.name}": read_bytes(path) for path in paths.values()}
+    path = paths["train"]
+    read = read_task(task, data_dir, share)
+    if form_of(path, task.layout("train", data_dir)) not in LINES or path.suffix in PACKED:
+        raise InputError(f"its rows are not lines; write_splits takes {', '.join(LINES)}", path=path)
+    lines = read_bytes(path).splitlines(keepends=True)
+    starts = sorted(row.line for rows in (read.rows["train"], read.rows["dev"]) for row in rows)
+    ends = dict(zip(starts, [*starts[1:], len(lines) + 1], strict=True))
+    contents = {}
+    for split in ("train", "dev"):
+        rows = [b"".join(lines[row.line - 1 : ends[row.line] - 1]) for row in read.rows[split]]
+        whole = [row if row.endswith(b"\n") else row + b"\n" for row in rows]
+        contents[f"{task.folder or task.id}/{split}{path.suffix}"] = b"".join([*lines[: starts[0] - 1], *whole])
+    return contents
 
 
 def read_split(task: Task, path: Path, split: str, layout: Layout | None = None) -> list[Example]:

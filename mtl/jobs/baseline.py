@@ -7,14 +7,16 @@ would be made, is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in sev
 import json
 import logging
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, cast
 
 from mtl.base.errors import InputError
-from mtl.base.files import write_json, write_text
-from mtl.base.progress import Detail, Scored, show, shown_run
+from mtl.base.files import format_bytes, write_json, write_text
+from mtl.base.progress import Detail, RunBegun, Scored, show, shown_run
 from mtl.base.settings.layers import find_suite, flatten_config
+from mtl.base.settings.schema import PAPER
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions
 from mtl.data.dataset import Dataset
@@ -22,16 +24,19 @@ from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import choosing_notes
 from mtl.data.splits import check_present
 from mtl.jobs.inputs import check_begun, prepare, source_stamps
-from mtl.jobs.job import Job
+from mtl.jobs.job import WITHOUT_GPU, Job, load_job
 from mtl.jobs.machine import check_precision, exact, machine, precision
 from mtl.methods import METHODS
 from mtl.methods.method import Method
 from mtl.runs.folder import seed_lock
-from mtl.runs.summary import SeedScores, Summary, summarize
+from mtl.runs.summary import Beside, SeedScores, Summary, read_summary, summarize
 from mtl.runs.table import render
 from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.format import Submitted, write_predictions
 from mtl.tasks.metrics import best_constant, constant_score, further_scores, score
+
+LOGISTIC = "logistic"  # the simple baseline that stands in every table
+MOST_BYTES = 50_000_000  # of training files on which it is trained without being asked for
 
 logger = logging.getLogger("mtl")
 
@@ -64,7 +69,10 @@ def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
     """Show the run and its seeds within the block, with its name if it is one of several at once."""
     config = job.config
     done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
-    return shown_run(f"{job.suite.name} · {METHODS[config.method].title(config)}", config.seeds, done, name)
+    title = f"{job.suite.name} · {METHODS[config.method].title(config)}"
+    small = [f"preset={WITHOUT_GPU}"] if METHODS[config.method].reads_key("preset") and config.preset == PAPER else []
+    faster = ", ".join([*small, *(["seeds=1"] if len(config.seeds) > 1 else []), "a GPU", "method=logistic"])
+    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, faster))
 
 
 @dataclass(frozen=True)
@@ -248,6 +256,60 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     summary = summarize(job.suite, job.run_tasks, config, method, done, *counts)
     summary |= {"held_out": prepared.held_out, **prepared.facts}
     summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}
+    if (logistic := kept_logistic(job, prepared.inputs)) is not None:
+        summary["beside"] = [logistic]
     write_text(folder.table, render(summary, job.suite))
     write_json(folder.summary, summary)
     return cast(Summary, summary)
+
+
+def train_logistic(job: Job, command: str) -> None:
+    """Make the logistic regression that stands beside the run in its table, unless it is there, `baselines` is false, or the data is large."""
+    config, kind = job.config, METHODS[job.config.method]
+    if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
+        return
+    try:
+        logistic = _logistic_job(job)
+        files = [task.path("train", job.data_dir) for task in logistic.run_tasks if not logistic.is_finished]
+        if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
+            raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
+        if not logistic.is_finished:
+            logger.info("first the logistic regression for the table (baselines=false: without it)")
+            run_baseline(logistic, command)
+    except InputError as error:
+        logger.info("no logistic regression in the table: %s", error)
+
+
+def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
+    """The scores of the finished logistic regression on the rows that the run is scored on; None: there is none, or it is the run itself.
+
+    Args:
+        inputs: the run's fingerprints.
+    """
+    config, logistic = job.config, _logistic_job(job)
+    if not config.baselines or config.method == LOGISTIC or config.imported.rows or not logistic.is_finished:
+        return None
+    try:
+        summary = read_summary(logistic.folder.summary)
+    except InputError as error:
+        logger.info("no logistic regression in the table: %s", error)
+        return None
+    same_data = all(inputs.get(name, value) == value for name, value in summary["inputs"].items())
+    splits = {task.id: task.scored_split for task in job.run_tasks if task.is_scored}
+    scores = {id: task["median"] for id, task in summary["tasks"].items() if splits.get(id) == task["split"]}
+    if not scores or not same_data or summary["config"].get("held_out") != config.held_out:
+        return None
+    return Beside(title=summary["title"], scores=scores)
+
+
+def _logistic_job(job: Job) -> Job:
+    """The logistic regression on the run's data: on all tasks, or where the run names its tasks and there is none of all, on these."""
+    config = job.config
+    keys = ("suite", "data_dir", "cache_dir", "runs_dir", "held_out")
+    settings = {**{key: getattr(config, key) for key in keys}, "method": LOGISTIC, "seeds": [1]}
+    every = load_job(settings)
+    tasks = [id for id in config.tasks or () if id not in every.unanswered]
+    if not tasks or every.is_finished:
+        return every
+    run_dir = every.folder.path.with_name(f"{LOGISTIC},tasks={'+'.join(tasks)}")
+    return load_job({**settings, "tasks": tasks, "run_dir": str(run_dir)})

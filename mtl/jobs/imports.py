@@ -4,7 +4,7 @@ stands in tables, reports, tests and submissions as those that mtl trained."""
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from mtl.base.clock import now
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.names import one_spelling
+from mtl.base.settings.schema import System
 from mtl.base.typed import typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.version import VERSION
@@ -30,20 +31,6 @@ UNKNOWN = "not stated"
 
 # The predictions of a seed: a zip or a folder, or values that Python code has at hand.
 Source = Path | GivenPredictions
-
-
-@dataclass
-class System:
-    """The content of system.yaml. What is missing is not stated."""
-
-    title: str | None = None
-    family: str | None = None
-    parameters: int | None = None
-    seconds: float | None = None
-    text: str | None = None
-    hardware: str | None = None
-    link: str | None = None
-    license: str | None = None
 
 
 def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], settings: Mapping[str, Any]) -> Job:
@@ -150,6 +137,16 @@ class Imported(Method):
             self.fingerprints[fingerprint_name(seed)] = digest
             sums.append(f"{name} ({digest})")
         self.facts = self._facts(sums, _notes_of_answers(rows, unfit, self.system.labels_sha256))
+        held_out = [
+            task.id for task in self.dataset.tasks if task.id in self.dataset.held_out and task.scored_split == "dev"
+        ]
+        if held_out and not self.system.held_out_unseen:
+            self.facts["maybe_trained_on"] = held_out
+            self.facts["notes"].append(
+                f"‡ scored on rows of the training file that mtl holds out: {', '.join(held_out)}. A system that was trained on the whole file"
+                " has seen them. mtl data --write-splits writes the train and dev that mtl uses; held_out_unseen: true in system.yaml says"
+                " that the system was trained on this train alone."
+            )
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:

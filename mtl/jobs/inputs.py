@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.files import listed, write_json
-from mtl.base.settings.layers import differences
+from mtl.base.settings.layers import differences, save_config
 from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.repeats import without_repeats
@@ -76,25 +77,48 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 
 
 def check_begun(job: Job) -> Summary | None:
-    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished. Raises InputError for a folder
-    with another configuration or other inputs, and for weights to be kept that a finished run has not kept."""
+    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished.
+
+    A run that has the first of the job's seeds, and nothing else that differs, continues with the others.
+
+    Raises InputError for a folder with another configuration or other inputs, and for weights to be kept that a finished run has not kept.
+    """
     folder, tasks = job.folder, job.run_tasks
-    folder.check(job.config)
+    has_more_seeds = _has_more_seeds(job)
+    if not has_more_seeds:
+        folder.check(job.config)
     if not job.is_finished:
+        if has_more_seeds:
+            save_config(job.config, folder.config)
         return None
     inputs = fingerprints(job.suite, tasks, job.data_dir)
     for seed, values in zip(job.config.seeds, job.predictions, strict=False):
         inputs[fingerprint_name(seed)] = values.fingerprint
     folder.check_inputs(inputs)
     _check_sources(job)
+    if has_more_seeds:
+        save_config(job.config, folder.config)
+        folder.summary.unlink()
+        return None
     finished = read_summary(folder.summary)
     kept = {"transformer.keep": job.config.transformer.keep, "floor.keep": job.config.floor.keep}
     for key, asked in kept.items():
-        if asked and not finished["config"].get(key):
+        if asked and finished["config"].get(key, False) is False:
             problem = f"this run is finished, and it has not kept its models ({key})"
             raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
     logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
     return finished
+
+
+def _has_more_seeds(job: Job) -> bool:
+    """Whether the run was begun with the first seeds of the job alone, and with all else alike."""
+    config, folder = job.config, job.folder
+    if not folder.config.exists() or METHODS[config.method].builds is None:
+        return False
+    folder.read_inputs()  # raises InputError for another version's folder
+    begun, differing = read_yaml(folder.config).get("seeds"), differences(folder.config, config)
+    is_first = isinstance(begun, list) and len(begun) < len(config.seeds) and begun == config.seeds[: len(begun)]
+    return is_first and len(differing) == 1
 
 
 def _check_sources(job: Job) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,12 @@ import yaml
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
 from mtl.base.names import advice, meant, one_spelling
+from mtl.base.progress import Remark, show
 from mtl.base.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
 from mtl.base.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
 from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.wings import lazy
 from mtl.data.sample import SAMPLES
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
@@ -30,6 +32,12 @@ SETTINGS_KINDS = ("architecture", "preset")  # kinds of files that change any se
 METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of single methods
 # The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
+WITHOUT_GPU = "strong"  # the preset of a run on a CPU whose settings name no size
+SIZES = ("preset", "architecture", "encoder.hidden_size")
+MOST_SEEDS = 10_000
+DEFAULTS, COMMAND_LINE, CHOSEN = "configs/baseline.yaml", "command line", "chosen by mtl"  # where a value comes from
+
+device_of = lazy("mtl.base.device:device_of")
 
 
 def read_method(name: str, folder: Path) -> dict[str, Any]:
@@ -145,12 +153,14 @@ class Job:
     Args:
         predictions: for each seed of a run of the method `imported` the values that Python code gave; empty: it names files of them.
         name: that of a run among several, as those of a sweep.
+        origins: by key of the configuration, where its value comes from.
     """
 
     config: Config
     suite: Suite
     predictions: Sequence[GivenPredictions] = ()
     name: str = ""
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -223,6 +233,33 @@ class Job:
         return RunFolder(Path(self.config.run_dir or f"{self.config.runs_dir}/{self.suite.name}/{name}"))
 
 
+def load_run(settings: Mapping[str, Any]) -> Job:
+    """The run that `mtl baseline` makes with these settings: `load_job`, with defaults for this machine where they leave it open.
+
+    Without a GPU, the preset is WITHOUT_GPU unless one of SIZES is set, by the suite too. A method that gives the same result with every
+    seed has one seed. A run that has begun otherwise continues as it began. Raises InputError as `load_job`.
+    """
+    job = load_job(settings)
+    config, kind, folder = job.config, METHODS[job.config.method], job.folder.config
+    begun = read_yaml(folder) if folder.exists() else {}
+    chosen: dict[str, Any] = {}
+    if kind.reads_key("preset") and not {*settings, *flatten(job.suite.config)}.intersection(SIZES):
+        if begun:
+            chosen["preset"] = begun.get("preset") if begun.get("preset") == WITHOUT_GPU else PAPER
+        elif config.engine == "processes" and device_of(config.trainer.accelerator).type == "cpu":
+            chosen["preset"] = WITHOUT_GPU
+            paper = f"preset={PAPER} is the paper's model, with {config.encoder.hidden_size:,} units"
+            show(Remark(f"preset={WITHOUT_GPU}, since there is no GPU; {paper}"))
+    if kind.is_deterministic and job.origins["seeds"] == DEFAULTS:
+        chosen["seeds"] = begun.get("seeds", config.seeds[:1])
+        if not begun:
+            show(Remark(f"one seed, since method {config.method} gives the same result with every seed"))
+    if not chosen:
+        return job
+    job = load_job({**settings, **chosen})
+    return replace(job, origins={**job.origins, **dict.fromkeys(chosen, CHOSEN)})
+
+
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) describe.
 
@@ -256,7 +293,7 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     if not suite.generated or rest.get(f"{method['method']}.path") is None:
         chosen.append(f"config.{METHODS_KEY}.{method['method']}")
     layers = {
-        "configs/baseline.yaml": baseline,
+        DEFAULTS: baseline,
         f"embeddings={files['embeddings']}": {"embeddings": embeddings},
         f"embeddings={files['embeddings']}: config": training,
         f"method={files['method']}": method,
@@ -268,7 +305,10 @@ def load_job(settings: Mapping[str, Any]) -> Job:
         },
     }
     options = embedder_kind(embeddings["name"]).options
-    job = Job(_merged(layers, {**rest, "suite": suite_name}, options), suite)
+    config, origins = _merged(layers, {**rest, "suite": suite_name}, options)
+    chosen_here = {"embeddings.name" if key == "embeddings" else key: key in settings for key in (*FILES, "suite")}
+    origins |= {key: COMMAND_LINE if here else DEFAULTS for key, here in chosen_here.items()}
+    job = Job(config, suite, origins=origins)
     _check_variant(job.config, rest, flatten(variant))
     return replace(job, suite=choose_scored(suite, job.data_dir))
 
@@ -299,34 +339,47 @@ def _check_variant(config: Config, keys: Collection[str], variant: Mapping[str, 
         raise InputError(f"variant {name} does not read it; choose another with variant=, or drop it", key=ignored[0])
 
 
-def _merged(layers: Mapping[str, Any], settings: Mapping[str, Any], options: type[EmbedderOptions]) -> Config:
-    """The configuration from layers of settings by where they come from, in the order of their precedence, and from those of the command line.
+def _merged(
+    layers: Mapping[str, Any], settings: Mapping[str, Any], options: type[EmbedderOptions]
+) -> tuple[Config, dict[str, str]]:
+    """The configuration from layers of settings by where they come from, in the order of their precedence, and from those of the command line;
+    and for each key the layer of its value.
 
     Raises InputError for a key that does not exist, and a value that is missing or makes no sense. It names the layer, if it is neither the
     first, which has the defaults, nor the command line.
     """
     merged: dict[str, Any] = {}
-    origins: dict[str, str | None] = {}
-    for number, (origin, layer) in enumerate(layers.items()):
+    origins: dict[str, str] = {}
+    for origin, layer in layers.items():
         if not isinstance(layer, dict):
             raise InputError("must hold keys and values", path=origin)
         merge(merged, layer)
-        origins |= dict.fromkeys(flatten(layer), origin if number else None)
+        origins |= dict.fromkeys(flatten(layer), origin)
     known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(options, "embeddings.")}
     for key, value in settings.items():
         if key not in known.union(flatten(merged)) and key.rpartition(".")[0] not in BY_TASK:
             raise _unknown_key(key, known, str(merged["embeddings"]["name"]), str(merged["method"]))
         merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
-        origins[key] = None
+        origins[key] = COMMAND_LINE
+    merged["seeds"] = _listed_seeds(merged.get("seeds"))
     try:
-        return config_of(merged, options)
+        return config_of(merged, options), origins
     except InputError as error:
         wrong = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
         near = [key for key in origins if f"{key}.".startswith(f"{wrong}.") or wrong.startswith(f"{key}.")][-1:]
         # What has no value is missing in the file that begins its section.
         near = near or [key for key in origins if key.rpartition(".")[0] == wrong.rpartition(".")[0]][:1]
-        path = origins[near[0]] if near else None
-        raise error if path is None else error.located(path=path) from None
+        path = origins[near[0]] if near else DEFAULTS
+        raise error if path in (DEFAULTS, COMMAND_LINE) else error.located(path=path) from None
+
+
+def _listed_seeds(seeds: Any) -> Any:
+    """The seeds as a list: a number N stands for 1 to N. Raises InputError for a number that is none of seeds."""
+    if not isinstance(seeds, int) or isinstance(seeds, bool):
+        return seeds
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise InputError(f"must be a number of seeds, 1 to {MOST_SEEDS}, or a list", key="seeds", value=seeds)
+    return list(range(1, seeds + 1))
 
 
 def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str) -> InputError:

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
-    *("held_out", "choose_on_repeats", "trainer.threads", "submission.", "engine", "resources."),
+    *(
+        "held_out",
+        "choose_on_repeats",
+        "baselines",
+        "statistic",
+        "trainer.threads",
+        "submission.",
+        "engine",
+        "resources.",
+    ),
 )
 
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
@@ -179,6 +188,7 @@ class MethodKind(ABC):
             None: it trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
         loads: what makes the `Model` of a `LoadRequest`, by such a name; None if the models of finished runs are not kept.
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
+        is_deterministic: whether its result is the same with every seed, so that one seed is enough.
         reads_units: whether it answers tasks with a target for each unit of a text (`mtl.tasks.target_kind`).
         computes: whether its runs compute anything, with torch or without it. Runs of other methods record no machine, use no threads of torch
             and do not import it.
@@ -189,6 +199,7 @@ class MethodKind(ABC):
     builds: str | None = None
     loads: str | None = None
     is_constant: bool = False
+    is_deterministic: bool = False
     reads_units: bool = False
     computes: bool = True
 
@@ -248,7 +259,7 @@ class MethodKind(ABC):
 
     def is_one_system(self, config: Config) -> bool:
         """Whether a run of one seed with this configuration is a system of its own, whose tests need no further seeds."""
-        return False
+        return self.is_deterministic
 
     def shared(self, config: Config) -> str | None:
         """`Method.shared` of any seed, estimated from the configuration alone, before any data is read; None: seeds share nothing."""

@@ -5,14 +5,17 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, product
+from statistics import fmean, stdev
 from typing import Any
 
 from mtl.reports.board import Group, Leaderboard, Row
 from mtl.reports.leaderboard import RUN_COSTS
+from mtl.runs.finished import FinishedRun
 from mtl.tasks.suite import AVERAGE
 
 SCORE_COLUMNS = (
     *("name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"),
+    *("mean", "standard_deviation"),
     *("interval_low", "interval_high", "by_seed", "partial", "reduced", "scale"),
 )
 COMPARISON_COLUMNS = (
@@ -137,6 +140,13 @@ def render_csv(boards: Sequence[Leaderboard]) -> dict[str, str]:
     }
 
 
+def _averages(run: FinishedRun) -> list[float]:
+    """The average × 100 of each seed."""
+    tasks = run.summary["tasks"]
+    means = [run.suite.mean({id: tasks[id]["scores"][str(seed)] for id in tasks}) for seed in run.summary["seeds"]]
+    return [mean for mean in means if mean is not None]
+
+
 def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
     """For each row a line for each task, for each further metric of a task, and for the average."""
     value = board.scale.value
@@ -146,10 +156,12 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
         recorded = row.run.summary["tasks"][id] if row.run and id != AVERAGE else None
         for metric, score in [(column.metric_id, main), *row.further.get(id, {}).items()]:
             by_metric = recorded["also"][metric] if recorded and score is not main else recorded
-            by_seed = by_metric["scores"].values() if by_metric else ()
+            by_seed = list(by_metric["scores"].values()) if by_metric else []
+            spread = by_seed or (_averages(row.run) if row.run else [])
             yield [
                 *(row.name, row.label, row.family, "run" if row.run else "published"),
                 *(row.split_of(id), id, metric, value(score.median), value(score.min), value(score.max)),
+                *(value(fmean(spread)) if spread else "", value(stdev(spread)) if len(spread) > 1 else ""),
                 *(map(value, score.interval) if score.interval else ("", "")),
                 " ".join(str(value(score)) for score in by_seed),
                 "yes" if row.missing and id == AVERAGE else "no",

@@ -35,6 +35,13 @@ class TaskScores(MetricScores):
     also: NotRequired[dict[str, MetricScores]]  # the scores by further metrics, by name
 
 
+class Beside(TypedDict):
+    """A simple baseline in the table of a run: its scores × 100, by task."""
+
+    title: str
+    scores: Annotated[dict[str, Score], Meta(min_length=1)]
+
+
 class Summary(MethodFacts):
     """The content of summary.json (`summarize` explains the keys), to which a method may add facts."""
 
@@ -57,6 +64,8 @@ class Summary(MethodFacts):
     config: dict[str, Any]
     command: str
     notes: NotRequired[list[str]]
+    beside: NotRequired[list[Beside]]
+    maybe_trained_on: NotRequired[list[str]]
     hidden_size: NotRequired[Count]
 
 

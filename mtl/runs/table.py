@@ -1,6 +1,7 @@
 """A run's medians beside the published rows, as Markdown in the layout of the paper's Table 3."""
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 from typing import Any
 
 from mtl.base.terminal import MISSING, inert, markdown_table
@@ -16,25 +17,26 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     scores, scale = summary["tasks"], suite.shown
     average = summary["average"]
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
-    seeds = len(summary["seeds"])
-    runs = f"median of {seeds}" if seeds > 1 else "one seed"
     ours, rows = inert(summary["title"]), suite.published
-    marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
+    marked = {"†": summary["reduced"], "‡": summary.get("maybe_trained_on", ())}
+    marks = {id: "".join(mark for mark, ids in marked.items() if id in ids) for id, _ in tasks}
     header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
         ["metric", "mean", *(metric_named(suite.tasks[id].metric).title for id, _ in tasks)],
         *([["split", "", *(scores[id]["split"] for id, _ in tasks)]] if "," in splits_text(summary) else []),
-        [
-            f"**{ours}**, {runs}",
-            MISSING if average is None else f"**{scale.show(average)}**",
-            *(f"**{scale.show(scores[id]['median'])}**" for id, _ in tasks),
-        ],
-        *([name, "", *(scale.show(scores[id][name]) for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
+        *_own_rows(summary, suite, [id for id, _ in tasks]),
+    ]
+    constants = [] if summary.get("is_constant") else [("Best constant", {id: scores[id]["constant"] for id in scores})]
+    simple = [*constants, *((inert(beside["title"]), beside["scores"]) for beside in summary.get("beside", []))]
+    others = [
+        (title, suite.mean(by_task) if scores.keys() <= by_task.keys() else None, by_task) for title, by_task in simple
     ]
     for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):
-        numbers = row.average if comparable else None, *(row.scores.get(id) for id, _ in tasks)
-        cells = [MISSING if number is None else scale.show(number) for number in numbers]
-        body.append([f"{_model(row)} (published{_split(row, rows)})", *cells])
+        title = f"{_model(row)} (published{_split(row, rows)})"
+        others.append((title, row.average if comparable else None, row.scores))
+    for title, mean, by_task in others:
+        numbers = mean, *(by_task.get(id) for id, _ in tasks)
+        body.append([title, *(MISSING if number is None else scale.show(number) for number in numbers)])
     for row in rows:
         floors = row.family == summary["family"] == "floor"
         beside = {id for id, _ in tasks if row in _beside(rows, id, scores[id]["split"])}
@@ -48,6 +50,31 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
             body.append([f"ours − {_model(row)}{_split(row, rows)}", _difference(average, published, scale), *cells])
     parts = [f"## {inert(suite.title)}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]
     return "\n\n".join(parts + _further(summary, suite)) + "\n"
+
+
+def _own_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
+    """The run's score in bold, and of several seeds what else tells of them. `statistic` says which of the two comes first."""
+    scores, show, count = summary["tasks"], suite.shown.show, len(summary["seeds"])
+    averages = [suite.mean({id: scores[id]["scores"][str(seed)] for id in scores}) for seed in summary["seeds"]]
+    columns = [
+        averages if summary["average"] is not None else [],
+        *(list(scores[id]["scores"].values()) for id in tasks),
+    ]
+    medians = [summary["average"], *(scores[id]["median"] for id in tasks)]
+    rows = {"median": [MISSING if value is None else show(value) for value in medians]}
+    if count > 1:
+        means = [f"{show(fmean(values))} ± {show(stdev(values))}" if values else MISSING for values in columns]
+        rows |= {"mean ± standard deviation": means}
+    first = next(name for name in rows if name.startswith(_statistic(summary)) or count == 1)
+    bold = [cell if cell == MISSING else f"**{cell}**" for cell in rows.pop(first)]
+    own = [f"**{inert(summary['title'])}**, {f'{first} of {count}' if count > 1 else 'one seed'}", *bold]
+    spread = [[name, "", *(show(scores[id][name]) for id in tasks)] for name in ("min", "max") if count > 1]
+    return [own, *([name, *cells] for name, cells in rows.items()), *spread]
+
+
+def _statistic(summary: Mapping[str, Any]) -> str:
+    """What the first row of the table has of several seeds: median or mean."""
+    return str(summary.get("config", {}).get("statistic", "median"))
 
 
 def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
@@ -91,7 +118,7 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     mean = "tasks" if suite.average is None else suite.average_text
     heading = f"{suite.shown.heading} on {splits_text(summary)}"
     seeds = ", ".join(map(str, summary["seeds"]))
-    over = f"the median over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
+    over = f"the {_statistic(summary)} over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
     notes = [f"{heading}: {over}; AVG is the mean over {mean}."]
     if published := suite.published:
         several = len({row.split for row in published}) > 1

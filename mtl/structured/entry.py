@@ -8,6 +8,7 @@ from mtl.tasks.task import Task
 class LeadKind(FloorKind):
     """The first sentences as a summary."""
 
+    is_deterministic = True
     reads = ("lead.",)
     builds = "mtl.structured.lead:Lead"
 

@@ -12,6 +12,7 @@ from mtl.tasks.task import Task
 
 SPLITS = ("dev", "test")  # of a submission
 JSON_LINES = "{split}_pred_{task}.jsonl"
+CSV = "{split}_pred_{task}.csv"
 SUBMISSION_LIMIT = 2**28  # bytes of all files of predictions together, unpacked
 MOST_PREDICTIONS = 2_000_000  # lines of a file of predictions whose rows are not known
 JSON_BY_ID = "{split}_pred_{task}.json"
@@ -38,7 +39,7 @@ def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
     names: dict[str, tuple[str, str]] = {}
     for task in suite.tasks.values():
         for split in SPLITS:
-            forms = [form.format(split=split, task=task.id) for form in (FILE, JSON_LINES, JSON_BY_ID)]
+            forms = [form.format(split=split, task=task.id) for form in (FILE, JSON_LINES, CSV, JSON_BY_ID)]
             indexed = [glue_name(task)] if suite.submission.format == "glue" and split == "test" else []
             names |= dict.fromkeys([*forms, *indexed, rows_name(task, split)], (task.id, split))
     return names
@@ -55,7 +56,7 @@ def predicted_splits(
     """
     known = prediction_names(suite)
     if foreign := [name for name in names if name not in known and not beside(name)]:
-        forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, JSON_LINES))
+        forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, CSV, JSON_LINES))
         raise InputError(
             f"is no file of predictions of suite {suite.name}; such files are called {forms} or TASK/dev.jsonl, for dev or test,"
             f" and TASK is one of {', '.join(suite.tasks)}",

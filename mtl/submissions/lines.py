@@ -1,6 +1,7 @@
 """Predictions one after another, and the rows that they are put to: `.tsv`, in the order of the rows, and `.jsonl` and lists of Python, which
 may name the rows by their ids."""
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,10 @@ HEADER = "index\tprediction"  # of a file whose lines have the number of their r
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
 ID = "id"  # the key of a row's id on a line of predictions
 FORM = '{"id": …, "prediction": …}'
+# Names of columns, in lower case: of predictions, of rows' ids, and of their numbers (pandas writes an empty name).
+PREDICTIONS = (PREDICTION, "predictions", "predicted", "pred", "y_pred", "target", "label", "answer")
+IDS = (ID, "ids", "guid", "uid", "qid", "row_id", "example_id")
+NUMBERS = ("", "index", "idx", "row", "unnamed: 0")
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,47 @@ def read_tsv(
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
                 raise wrong or InputError(problem, path=name, line=row + 2)
     return PredictionLines(name, cells, first=2, typed=False, header=wrong)
+
+
+def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
+    """The predictions in the file `name`, a .csv or a .tsv with a header: in its only column; or in one of two, where the other has the rows'
+    ids, or their numbers in order. A .tsv as mtl writes it is read by `read_tsv`.
+
+    Args:
+        ids: further names that the column of ids may have.
+        most: the most lines that it may have.
+
+    Raises:
+        InputError: which names the file, the line and the header that is expected, for a header that does not say which column has what.
+    """
+    lines = split_lines(content, name, most=most)
+    if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
+        return read_tsv(task, content, name, most=most)
+    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
+    try:
+        rows = [cells for cells in reader if cells] if name.endswith(".csv") else [line.split("\t") for line in lines]
+    except csv.Error as error:
+        raise InputError(f"is not CSV: {error}", path=name, line=reader.line_num) from None
+    header = [column.strip().lower() for column in rows[0]] if rows else []
+    keys = [place for place, column in enumerate(header) if column in (*map(str.lower, ids), *IDS, *NUMBERS)]
+    is_plain = len(keys) == 1 if len(header) == 2 else header and header[0] in (*PREDICTIONS, task.target.lower())
+    if not is_plain or len(header) > 2:
+        expected = (
+            f"it must be {ID} and {PREDICTION}, or {task.target!r} alone with a prediction for each row in their order"
+        )
+        raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
+    if uneven := [line for line, cells in enumerate(rows, start=1) if len(cells) != len(header)]:
+        raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
+    named = [cells[keys[0]] for cells in rows[1:]] if len(header) == 2 else None
+    if (
+        named
+        and header[keys[0]] in NUMBERS
+        and named in ([*map(str, range(len(named)))], [*map(str, range(1, len(named) + 1))])
+    ):
+        named = None
+    return PredictionLines(
+        name, [cells[-1 if not keys else 1 - keys[0]] for cells in rows[1:]], first=2, typed=False, ids=named
+    )
 
 
 def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> PredictionLines:
@@ -204,7 +250,7 @@ class DataRows:
     @property
     def _described(self) -> str:
         """The rows in a message."""
-        held_out = " that are held out as dev" if self.lines is not None else ""
+        held_out = " that are held out as dev (mtl data --write-splits writes them)" if self.lines is not None else ""
         return f"the {len(self)} rows of {self.file}{' that are in the sample' if self.sample else held_out}"
 
     @property

@@ -21,7 +21,7 @@ from mtl.submissions.check import read_entry, read_submission, submitted_rows
 from mtl.submissions.entry import PREDICTION, RowFile, data_files, file_name, fill_entry, measure
 from mtl.submissions.files import JSON_LINES, prediction_names, rows_name
 from mtl.submissions.format import Checked
-from mtl.submissions.lines import DataRows, PredictionLines, read_json_by_id, read_json_lines, read_tsv
+from mtl.submissions.lines import DataRows, PredictionLines, read_cells, read_json_by_id, read_json_lines
 from mtl.submissions.rows import data_remarks
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
@@ -64,7 +64,7 @@ def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: 
         elif name.endswith(".json"):
             sources[id, split] = read_json_by_id(contents[name], file)
         else:
-            sources[id, split] = read_tsv(task, contents[name], file, most=most)
+            sources[id, split] = read_cells(task, contents[name], file, suite.submission.ids, most)
     return sources
 
 

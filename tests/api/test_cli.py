@@ -5,14 +5,17 @@ import signal
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import torch
+import yaml
 from command_line import job
-from small_suite import small_settings
+from small_suite import SMALL, small_settings
 
 from mtl.api.cli import main
+from mtl.base.settings.layers import shipped
 from mtl.jobs.baseline import run_baseline
 
 
@@ -67,7 +70,7 @@ def test_bad_input_is_one_line_and_exit_status_2(
         (["qqq"], "mtl", "invalid choice: 'qqq'; choose from baseline, "),
         (["basline"], "mtl", "invalid choice: 'basline'; did you mean baseline?"),
         (["report", "runs\udcff"], "mtl", "is not valid UTF-8; give the file or the folder another name"),
-        (["baseline", "--fast"], "mtl", "--fast"),
+        (["baseline", "--fast"], "mtl baseline", "--fast needs a value, as in --fast VALUE"),
         (["predict", "run", "x.tsv", "--task", "cbd", "--seed", "one"], "mtl predict", "--seed"),
         (["embeddings", "fetch"], "mtl embeddings fetch", "EMBEDDINGS"),
     ],
@@ -230,3 +233,76 @@ def test_memory_that_the_machine_lacks_is_refused_before_the_heavy_imports(tmp_p
         r"mtl: error: resources.memory: a seed needs 1000000.0 GB of memory, and this machine has .*; set a smaller one\n",
         done.stderr,
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "suite=klej --encoder.hidden_size 64 --seeds=2",
+        "--suite klej encoder.hidden_size=64 --seeds 2",
+        "--encoder.hidden-size=64 --seeds [1,2] --suite=klej",
+    ],
+)
+def test_settings_may_be_written_as_options(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", *words.split()]) == 0
+    lines = [line.split("#") for line in capsys.readouterr().out.splitlines()]
+    shown = {setting.strip(): origin.strip() for setting, origin in lines}
+    for setting in ("suite=klej", "encoder.hidden_size=64", "seeds=[1,2]"):
+        assert shown[setting] == "command line"
+    assert shown["preset=paper"] == shown["encoder.num_layers=2"] == "configs/baseline.yaml"
+    assert shown["head.attention=false"] == "variant=frozen"
+    assert not [
+        setting for setting in shown if setting.startswith(("floor.grid", "transformer."))
+    ]  # an LSTM reads no such key
+    # What is printed gives the same configuration.
+    assert main(["config", *shown]) == 0
+    again = [line.split("#")[0].strip() for line in capsys.readouterr().out.splitlines()]
+    assert again == list(shown)
+
+
+def test_options_and_arguments_of_a_command_stay_what_they_are(
+    suite_file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data = ["--data_dir", str(tmp_path / "data")]
+    assert main(["data", "--suite", str(suite_file), *data, "--write-splits", str(tmp_path / "splits")]) == 0
+    assert main(["audit", "--suite", str(suite_file), *data, "--strict"]) in (0, 1)
+    capsys.readouterr()
+    for words, error in [
+        (["baseline", "--suite"], "--suite needs a value, as in --suite VALUE"),
+        (["baseline", "--suite", "--seeds", "2"], "--suite needs a value"),
+        (["baseline", "--epohcs", "3"], "unknown key 'epohcs'"),
+        (["report", "--seeds", "3"], "unrecognized arguments: --seeds"),
+    ]:
+        with suppress(SystemExit):
+            assert main(words) == 2
+        assert error in capsys.readouterr().err
+
+
+def test_the_help_of_baseline_has_every_key_in_groups_with_its_default(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["baseline", "--help"])
+    text = capsys.readouterr().out
+    keys = text.partition("(mtl config shows them):")[2].partition("A key in a section")[0]
+    assert yaml.safe_load(keys) == yaml.safe_load((shipped("configs") / "baseline.yaml").read_text(encoding="utf-8"))
+    assert "# units in each direction" in keys
+    examples = re.findall(r"^  mtl baseline (.*)$", text, flags=re.MULTILINE)
+    assert len(examples) == 2
+    for example in examples:
+        assert all("=" in word for word in example.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["method=random", "seeds=[1]"], "next: mtl baseline suite={suite} data_dir={data} seeds=3    # an LSTM beside this simple baseline"),
+        ([*SMALL, "seeds=[1]"], "next: the same command with seeds=5    # at least 3 seeds are needed for tests between runs"),
+        ([*SMALL, "seeds=[1,2,3]"], "next: mtl report {folder}    # all runs in one page, with intervals and tests"),
+    ],
+)  # fmt: skip
+def test_after_the_table_stands_what_could_be_next(
+    words: list[str], said: str, suite_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = [f"suite={suite_file}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    assert main(["baseline", *places, f"cache_dir={tmp_path / 'cache'}", *words]) == 0
+    after_the_table = capsys.readouterr().out.splitlines()[-2]
+    assert after_the_table == said.format(suite=suite_file, data=tmp_path / "data", folder=tmp_path)

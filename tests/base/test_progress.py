@@ -8,7 +8,7 @@ from fake_terminal import Clock
 
 from mtl.base import progress as module
 from mtl.base.clock import format_duration
-from mtl.base.progress import Detail, Progress, Remark, hidden_progress, progress, show
+from mtl.base.progress import Detail, Progress, Remark, RunBegun, hidden_progress, progress, show, shown_run
 
 
 @pytest.fixture
@@ -109,3 +109,24 @@ def test_hidden_progress(clock: Clock, caplog: pytest.LogCaptureFixture) -> None
                 part.note("a note")
             shown.advance()
     assert [line.partition(" · ")[0] for line in caplog.messages] == ["all", "all"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "seeds", "at_once", "said"),
+    [
+        (2000, [1, 2, 3], 1, ["stage 1 of 2 seeds takes about 11 h 06 min at this speed; faster: preset=strong"]),
+        (2000, [1, 2, 3], 2, ["stage 1 of 2 seeds takes about 5 h 33 min at this speed; faster: preset=strong"]),
+        (200, [1], 1, []),  # of a finished run
+        (50, [1, 2], 1, []),  # a quarter of an hour
+    ],
+)
+def test_a_long_training_is_foretold_once(
+    steps: int, seeds: list[int], at_once: int, said: list[str], clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    with shown_run(RunBegun("", "a run", seeds, [1], at_once, "preset=strong")):
+        for _ in range(2):
+            with Progress("seed 2 · stage 1", steps, "steps", at_most=True) as shown:
+                for _ in range(3):
+                    clock.now += 10
+                    shown.advance()
+    assert [line for line in caplog.messages if "at this speed" in line] == said

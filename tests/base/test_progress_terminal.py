@@ -133,13 +133,14 @@ import sys, time
 from mtl.base.terminal import standard_streams
 from mtl.base.progress import Progress, log_to_standard_error, logger, show, shown_run
 from mtl.base.progress import Scored
+from mtl.base.progress import RunBegun, Scored
 import logging
 logging.getLogger("mtl").setLevel(logging.INFO)
 try:
     with standard_streams():
         log_to_standard_error()
         try:
-            with shown_run("a run", [1], []), Progress("seed 1 · stage 1", 60, "steps", at_most=True) as bar:
+            with shown_run(RunBegun("", "a run", [1], [])), Progress("seed 1 · stage 1", 60, "steps", at_most=True) as bar:
                 bar.reach(1)
                 show(Scored(1, {"cbd": "50.0"}))
                 print("a " + "long " * 40 + "line")

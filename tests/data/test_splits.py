@@ -1,4 +1,5 @@
 import itertools
+import json
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -8,12 +9,13 @@ from typing import Any
 
 import pytest
 from input_errors import raises_input_error
+from kinds_suite import write_kinds_suite
 from small_suite import write_tsv
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import shipped
-from mtl.data.examples import Example
-from mtl.data.splits import check_present, choose_scored, hold_out, missing_tasks, read_task
+from mtl.data.examples import Example, read_examples
+from mtl.data.splits import check_present, choose_scored, has_files, hold_out, missing_tasks, read_task, split_files
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
 
@@ -154,3 +156,59 @@ def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Pat
     read = read_task(task, data, 0.1)
     assert [row.target for row in read.rows["test"]] == [3.0, 4.0] and len(read.held_out) == 6
     assert declared.tasks["betyg"].files["dev"] == "dev.tsv"  # the declaration itself stays
+
+
+def test_a_task_has_files_if_one_is_there(suite_file: Path) -> None:
+    task, data = load_suite(suite_file).tasks["betyg"], suite_file.parent / "data"
+    for split in ("train", "dev", "test"):
+        assert has_files(task, data)
+        (data / "scores" / f"{split}.tsv").unlink()
+    assert not has_files(task, data)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "rows"),
+    [
+        (".tsv", ["text\tlabel\n", *(f"word {i}\t{i % 2}\n" for i in range(40))]),
+        (".csv", ["text,label\n", *(f'"word {i}\nof two lines",{i % 2}\n' for i in range(40))]),
+        (".jsonl", [f'{{"text": "word {i}", "label": "{i % 2}"}}\n' for i in range(40)]),
+    ],
+)
+@pytest.mark.parametrize("last", ["\n", ""])
+def test_files_of_the_train_and_dev_that_are_used(suffix: str, rows: list[str], last: str, tmp_path: Path) -> None:
+    task = Task(
+        id="a", kind="labels", text=["text"], target="label", labels=["0", "1"], metric="accuracy", folder="a",
+        files={"train": f"all{suffix}", "dev": None, "test": None},
+    )  # fmt: skip
+    (tmp_path / "a").mkdir()
+    whole = "".join(rows)
+    (tmp_path / f"a/all{suffix}").write_text(whole.removesuffix("\n") + last, encoding="utf-8")
+    contents = split_files(task, tmp_path, 0.2)
+    assert list(contents) == [f"a/train{suffix}", f"a/dev{suffix}"]
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    written = {split: read_examples(task, tmp_path / f"a/{split}{suffix}") for split in ("train", "dev")}
+    used = read_task(task, tmp_path, 0.2).rows
+    for split in written:
+        assert [(row.texts, row.target) for row in written[split]] == [(row.texts, row.target) for row in used[split]]
+    header = rows[: len(rows) - 40]
+    assert sorted(contents[f"a/train{suffix}"].decode() + contents[f"a/dev{suffix}"].decode()) == sorted(
+        whole + "".join(header)
+    )
+
+
+def test_files_that_exist_are_copied_and_rows_that_are_no_lines_refused(tmp_path: Path) -> None:
+    suite = load_suite(write_kinds_suite(tmp_path))
+    task = suite.tasks["mood"]
+    copied = split_files(task, tmp_path / "data", 0.1)
+    assert len(copied) == 2
+    for split in ("train", "dev"):
+        path = task.path(split, tmp_path / "data")
+        assert path is not None and copied[f"{task.folder}/{path.name}"] == path.read_bytes()
+    rows = [{"text": f"word {i}", "label": str(i % 2)} for i in range(40)]
+    (tmp_path / "all.json").write_text(json.dumps(rows), encoding="utf-8")
+    files = {"train": "all.json", "dev": None, "test": None}
+    with raises_input_error(file="all.json"):
+        split_files(
+            replace(task, text=["text"], target="label", labels=["0", "1"], files=files, folder=""), tmp_path, 0.1
+        )

@@ -81,7 +81,9 @@ def test_held_out_rows_are_found_by_the_ids_of_the_training_file(
     trained = min({*range(12)} - {line - 1 for line in lines})
     write("dev_pred_val.jsonl", {"id": trained, "prediction": 1})
     assert imported("run_dir=other") == 2
-    rows = f"the {len(lines)} rows of data/val/train.jsonl that are held out as dev"
+    rows = (
+        f"the {len(lines)} rows of data/val/train.jsonl that are held out as dev (mtl data --write-splits writes them)"
+    )
     assert f"dev_pred_val.jsonl:1: id {trained} is not among {rows}; is this another file's?" in capsys.readouterr().err
 
 
@@ -308,3 +310,63 @@ def test_words_and_texts_have_no_labels(home: Path) -> None:
     with pytest.raises(Exception, match="^labels.par: an answer of kind word means itself; leave the task out$"):
         import_job("theirs", [Path("theirs")], {**settings, "labels": {"par": {"yes": "ja"}}})
     assert run_baseline(import_job("theirs", [Path("theirs")], settings))["tasks"]["par"]["median"] == 100
+
+
+@pytest.mark.parametrize(
+    ("file", "lines"),
+    [
+        ("csv", ["id,prediction", "g3,3", "g0,0", '"g1",1.0', "g2,2"]),
+        ("csv", ["Prediction,ID", "3,g3", "2,g2", "1,g1", "0,g0"]),
+        ("tsv", ["id\ty_pred", "g0\t0", "g1\t1", "g3\t3", "g2\t2"]),
+        ("csv", [",prediction", "0,0", "1,1", "2,2", "3,3"]),  # as pandas writes a Series
+        ("csv", ["index,score of mine", "1,0", "2,1", "3,2", "4,3"]),  # numbers from 1
+        ("csv", ["prediction", "0", "1", "2", "3", ""]),
+        ("tsv", ["predictions", "0", "1", "2", "3"]),
+        ("tsv", ["label", "0", "1", "2", "3"]),
+    ],
+)
+def test_tables_whose_header_is_plain(file: str, lines: list[str], home: Path) -> None:
+    write(f"dev_pred_grad.{file}", *lines)
+    assert imported() == 0
+    assert predicted("dev", "grad") == ["0.0", "1.0", "2.0", "3.0"]
+
+
+EXPECTED = "it must be id and prediction, or 'label' alone with a prediction for each row in their order"
+
+
+@pytest.mark.parametrize(
+    ("file", "lines", "error"),
+    [
+        ("csv", ["a,b", "g0,0"], f":1: the header is 'a, b'; {EXPECTED}"),
+        ("csv", ["id,index", "g0,0"], f":1: the header is 'id, index'; {EXPECTED}"),
+        ("csv", ["label,prediction", "0,0"], f":1: the header is 'label, prediction'; {EXPECTED}"),
+        ("csv", ["id,text,prediction", "g0,a,0"], f":1: the header is 'id, text, prediction'; {EXPECTED}"),
+        ("tsv", ["0", "1", "2", "3"], f":1: the header is '0'; {EXPECTED}"),
+        ("csv", [], f":1: the header is ''; {EXPECTED}"),
+        ("csv", ["id,prediction", "g0,0", "g1"], ":3: must have 2 cells, as the header"),
+        ("csv", ["id,prediction", 'g0,"0'], ":2: is not CSV: unexpected end of data"),
+        ("csv", ["id,prediction", "g0,0", "g0,1"], ':3: id "g0" stands on line 2 already'),
+        ("csv", ["index,prediction", "1,1", "0,0", "2,2", "3,3"], ':2: id "1" is not among the 4 rows of data/grad/dev.jsonl'
+         "; is this another file's?"),
+        ("csv", ["id,prediction", "g0,0", "g1,1", "g2,2", "g3,x"], ":5: target 'x' is not a number"),
+    ],
+)  # fmt: skip
+def test_tables_that_are_not_plain_are_refused(
+    file: str, lines: list[str], error: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(f"dev_pred_grad.{file}", *lines)
+    assert refused(capsys) == f"theirs/dev_pred_grad.{file}{error}"
+
+
+def test_rows_that_the_system_may_have_trained_on_are_marked(home: Path) -> None:
+    assert main(["data", "rader.yaml", "data_dir=data", "--write-splits", "splits"]) == 0
+    dev = [json.loads(line) for line in Path("splits/val/dev.jsonl").read_text(encoding="utf-8").splitlines()]
+    write("dev_pred_val.csv", "idx,prediction", *(f"{row['idx']},{row['label']}" for row in reversed(dev)))
+    assert imported() == 0
+    assert summary()["maybe_trained_on"] == ["val"] and summary()["tasks"]["val"]["median"] == 100
+    table = Path("runs/rader/theirs/table.md").read_text(encoding="utf-8")
+    assert "val‡" in table and "‡ scored on rows of the training file that mtl holds out: val." in table
+    Path("system.yaml").write_text("held_out_unseen: true\n", encoding="utf-8")
+    assert imported("system=system.yaml", "run_dir=unseen") == 0
+    assert "maybe_trained_on" not in read_json(Path("unseen/summary.json"))
+    assert "‡" not in Path("unseen/table.md").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 import copy
 from collections.abc import Callable
 from itertools import pairwise
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
@@ -21,6 +22,8 @@ def test_opened_row_shows_all_details_of_a_run(opened: Opener) -> None:
     page.key(f"open:{run}").click()
     seeds = [[cell.text for cell in line.find_elements(By.CSS_SELECTOR, "td")] for line in page.all(".seeds tbody tr")]
     assert seeds[0][:5] == [f"{seed['scores']['nkjp-ner']:.1f}" for seed in row["details"]["seeds"]]
+    scores = [seed["scores"]["nkjp-ner"] for seed in row["details"]["seeds"]]
+    assert seeds[0][6] == f"{fmean(scores):.1f} ± {stdev(scores):.1f}"
     assert len(seeds) == 10 and seeds[-1][0] == f"{row['details']['seeds'][0]['average']:.1f}"
     counts = [int(cell.text.split()[0]) for cell in page.all(".confusion tbody td")]
     assert counts == [count for line in row["details"]["classes"]["nkjp-ner"]["confusion"] for count in line]

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from golden import check_golden
 from run_folders import ROWS, gold_of, make_run, right
@@ -75,7 +76,10 @@ def test_csv_holds_every_number(board: Leaderboard) -> None:
         line = good[id]
         assert (float(line["median"]), float(line["min"]), float(line["max"])) == (score.median, score.min, score.max)
         assert (float(line["interval_low"]), float(line["interval_high"])) == score.interval
-        assert [float(s) for s in line["by_seed"].split()] == list(row.run.summary["tasks"][id]["scores"].values())
+        by_seed = list(row.run.summary["tasks"][id]["scores"].values())
+        assert [float(s) for s in line["by_seed"].split()] == by_seed
+        assert float(line["mean"]) == pytest.approx(np.mean(by_seed))
+        assert float(line["standard_deviation"]) == pytest.approx(np.std(by_seed, ddof=1))
     assert good["ar"]["reduced"] == "yes" and good["cbd"]["reduced"] == "no"
     assert good["average"]["reduced"] == "yes"  # as report.md marks it
     averages = [line for line in scores if line["task"] == "average" and line["source"] == "run"]

@@ -12,7 +12,12 @@ Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
 # Keys whose values are names of files in configs/.
 NAMED = ("suite", "method", "embeddings", "variant", "architecture", "preset")
-KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"
+KEYS = "settings, as in encoder.hidden_size=256 or --encoder.hidden_size 256; mtl baseline --help lists them"
+EXAMPLES = """\
+A key in a section is written with its section, as in encoder.hidden_size=256. Examples:
+  mtl baseline suite=klej-sample seeds=3
+  mtl baseline suite=mine.yaml embeddings=fasttext preset=strong seeds=[1,2,3] encoder.hidden_size=256
+"""
 
 
 def add_runs_dir(command: argparse.ArgumentParser) -> None:
@@ -42,6 +47,23 @@ def complete_settings(prefix: str, **_: Any) -> list[str]:
     if not equals:
         return [f"{name}=" for name in (*NAMED, *flatten(read_yaml(shipped("configs") / "baseline.yaml")))]
     return [f"{key}={name}" for name in names_of(key)] if key in NAMED else []
+
+
+def keys_text() -> str:
+    """The keys of a run's settings in groups, with their defaults and meaning, and examples, as a command's help shows them."""
+    from mtl.base.settings.layers import shipped
+
+    keys = (shipped("configs") / "baseline.yaml").read_text(encoding="utf-8").partition("\n\n")[2]
+    return f"settings and their defaults, which a preset, the method or the suite may change (mtl config shows them):\n\n{keys}\n{EXAMPLES}"
+
+
+def setting_text(value: Any) -> str:
+    """A value as it is written on the command line: in YAML, on one line."""
+    import yaml
+
+    text = yaml.safe_dump(value, default_flow_style=True, width=float("inf"), allow_unicode=True)
+    text = text.removesuffix("\n").removesuffix("\n...")
+    return text.replace(", ", ",") if isinstance(value, list) else text
 
 
 def names_of(kind: str, **_: Any) -> list[str]:

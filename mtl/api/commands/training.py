@@ -1,11 +1,12 @@
 """Commands that make what is kept: runs, data, word embeddings."""
 
 import argparse
+import shlex
 import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mtl.api.commands.job_settings import (
     KEYS,
@@ -13,7 +14,9 @@ from mtl.api.commands.job_settings import (
     complete_settings,
     completed_by,
     job_of,
+    keys_text,
     names_of,
+    setting_text,
 )
 from mtl.base.wings import Importer, trainings, wings
 
@@ -25,9 +28,14 @@ if TYPE_CHECKING:
 
 def add_training(commands: Commands) -> None:
     """Add the commands of this file."""
-    baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job")
+    baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job", add_help=False)
     baseline.set_defaults(run=_baseline)
     completed_by(baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS), complete_settings)
+    baseline.add_argument("-h", "--help", action=_KeysHelp, nargs=0, help="show this help with all settings and exit")
+
+    config = commands.add_parser("config", help="print the settings that a run would have, and where each comes from")
+    config.set_defaults(run=_config)
+    completed_by(config.add_argument("settings", nargs="*", metavar="key=value", help=KEYS), complete_settings)
 
     imported = commands.add_parser("import", help="make a run of the predictions of another system")
     imported.set_defaults(run=_import)
@@ -50,6 +58,8 @@ def add_training(commands: Commands) -> None:
     completed_by(suite, partial(names_of, "suite"))
     text = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     data.add_argument("settings", nargs="*", metavar="key=value", help=text)
+    splits = "also write the train and dev that mtl uses: where there is no dev file, it holds rows of train out"
+    data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits)
 
     trained = trainings()
     text = "fetch word embeddings" if trained is None else "train or fetch word embeddings"
@@ -68,8 +78,37 @@ def _importers() -> list[Importer]:
     return [importer for wing in wings() for importer in wing.importers]
 
 
+class _KeysHelp(argparse.Action):
+    """Prints the help with the keys of the settings: they are read from a file, which only this option does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(f"{parser.format_help()}\n{keys_text()}", end="")
+        parser.exit()
+
+
+def _config(arguments: argparse.Namespace) -> None:
+    from mtl.base.settings.layers import flatten_config, matches
+    from mtl.jobs.job import load_run, parse_settings
+    from mtl.methods import METHODS
+
+    job = load_run(parse_settings(arguments.settings))
+    kind = METHODS[job.config.method]
+    # What the method does not read would change nothing.
+    unread = kind.unread(job.config)
+    settings = {
+        "embeddings" if key == "embeddings.name" else key: (setting_text(value), job.origins.get(key, ""))
+        for key, value in flatten_config(job.config).items()
+        if key == "method" or (kind.reads_key(key) and not matches(key, unread))
+    }
+    width = max(len(f"{key}={value}") for key, (value, _) in settings.items())
+    for key, (value, origin) in settings.items():
+        print(f"{f'{key}={value}'.ljust(min(width, 60))}  # {origin}")
+
+
 def _baseline(arguments: argparse.Namespace) -> None:
-    run_and_print(job_of(arguments.settings), arguments.command)
+    from mtl.jobs.job import load_run, parse_settings
+
+    run_and_print(load_run(parse_settings(arguments.settings)), arguments.command)
 
 
 def _import(arguments: argparse.Namespace) -> None:
@@ -122,14 +161,39 @@ def run_and_print(job: "Job", command: str) -> None:
     from mtl.base.clock import format_duration
 
     print(f"{run_job(job, command).table()}\n")
+    print(f"next: {_next_command(job)}")
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
+def _next_command(job: "Job") -> str:
+    """What a user could do after a run, as a command: train an LSTM, train further seeds, or compare all runs."""
+    from mtl.methods import METHODS
+
+    config, folder = job.config, job.folder.path
+    data = "" if config.data_dir is None else f" data_dir={shlex.quote(config.data_dir)}"
+    if METHODS[config.method].family == "floor":
+        return f"mtl baseline suite={shlex.quote(config.suite)}{data} seeds=3    # an LSTM beside this simple baseline"
+    if len(config.seeds) < 3 and not METHODS[config.method].is_one_system(config):
+        return "the same command with seeds=5    # at least 3 seeds are needed for tests between runs"
+    return f"mtl report {shlex.quote(str(folder.parent))}    # all runs in one page, with intervals and tests"
+
+
 def _data(arguments: argparse.Namespace) -> None:
+    from mtl.base.folders import new_folder
+    from mtl.base.untrusted import inside
     from mtl.data.fetching.fetch import fetch_suite
+    from mtl.data.splits import split_files
 
     job = job_of([f"suite={arguments.suite}", *arguments.settings])
     fetch_suite(job.suite, job.tasks, job.data_dir)
+    if arguments.write_splits is not None:
+        with new_folder(arguments.write_splits) as folder:
+            for task in job.tasks:
+                for name, content in split_files(task, job.data_dir, job.config.held_out).items():
+                    path = inside(folder, name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+        print(arguments.write_splits)
 
 
 def _fetch_embeddings(arguments: argparse.Namespace) -> None:

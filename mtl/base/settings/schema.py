@@ -161,7 +161,7 @@ class FloorConfig:
     separator: str
     train_rows: dict[str, Annotated[int, AT_LEAST_ONE]]
     choice: Literal["candidates", "pairs"]
-    keep: Annotated[bool, Role.INDIFFERENT]
+    keep: Annotated[bool | None, Role.INDIFFERENT]
 
     def check(self) -> None:
         for key in ("word_ngrams", "char_ngrams"):
@@ -205,22 +205,29 @@ class LeadConfig:
 
 
 @dataclass
-class ImportedConfig:
-    """What `mtl import` says of a system and its predictions; only the method `imported` reads this. None: not stated."""
+class System:
+    """What is known of a system of others. None: not stated."""
+
+    title: str | None = None
+    family: str | None = None
+    parameters: Annotated[int, NOT_NEGATIVE] | None = None
+    seconds: Annotated[float, NOT_NEGATIVE] | None = None
+    text: str | None = None
+    hardware: str | None = None
+    link: str | None = None
+    license: str | None = None
+    held_out_unseen: bool | None = None
+
+
+@dataclass(kw_only=True)
+class ImportedConfig(System):
+    """What `mtl import` says of a system and its predictions; only the method `imported` reads this."""
 
     predictions: Annotated[list[str], Role.LOCATION, Meta(examples=["[seed-1.zip,seed-2.zip]"])]
     labels: dict[str, dict[str, str]]
     labels_sha256: Annotated[str | None, Role.INDIFFERENT]
     rows: dict[str, list[int]]
     notes: Annotated[list[str] | None, Meta(examples=["[asked twice]"])]
-    title: str | None
-    family: str | None
-    parameters: Annotated[int, NOT_NEGATIVE] | None
-    seconds: Annotated[float, NOT_NEGATIVE] | None
-    text: str | None
-    hardware: str | None
-    link: str | None
-    license: str | None
 
 
 @dataclass
@@ -349,6 +356,8 @@ class Config:
     ensemble: EnsembleConfig
     transformer: TransformerConfig
     submission: SubmissionConfig
+    baselines: Annotated[bool, Role.INDIFFERENT] = True
+    statistic: Annotated[Literal["median", "mean"], Role.INDIFFERENT] = "median"
 
     @property
     def seeds_at_once(self) -> int:

@@ -54,7 +54,7 @@ def suite_document(
         f"# Guessed by `mtl init-suite`{f' from {source}' if source else ''}. The comments say from what; correct what is wrong. Then:",
         *([f"#   mtl data {following.removeprefix('suite=')}"] if source else []),
         f"#   mtl audit {following}",
-        f"#   mtl baseline {following}",
+        f"#   mtl baseline {following} preset=strong seeds=1",
         f"name: {scalar(name)}",
         f"language: {scalar(language or 'en')}{'' if language else '  # not guessed: set the language of the tokenizer'}",
         "",

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.settings.schema import System
 from mtl.base.typed import typed
 from mtl.base.untrusted import check_plain_folder, is_web_address
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.dataset import describe_rows, row_sizes
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import read_split
-from mtl.jobs.imports import System
 from mtl.runs.folder import scored_rows
 from mtl.stats.resampling import RowGroups, row_groups
 from mtl.submissions.entry import labelled_file, layout_of

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
-from mtl.base.settings.schema import INDIFFERENT
+from mtl.base.settings.schema import INDIFFERENT, PAPER
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
 from mtl.jobs.engines import Failures
-from mtl.jobs.job import Job, load_job
+from mtl.jobs.job import Job, load_job, load_run
 from mtl.methods import METHODS
 
 logger = logging.getLogger("mtl")
@@ -256,7 +256,7 @@ def _task_by_task(entry: _Entry) -> list[_Entry]:
 def _load(settings: Mapping[str, Any]) -> Job:
     if "run_dir" in settings:
         raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
-    job = load_job(settings)
+    job = load_run(settings)
     assert is_idle(job) or job.run_tasks  # raises InputError for tasks that the method does not answer
     return job
 
@@ -284,7 +284,8 @@ def _name(entry: _Entry, job: Job) -> str:
     It does not depend on the other runs, so that a run keeps its name when others are added to the file.
     """
     settings = entry.settings
-    plain = flatten_config(load_job({key: settings[key] for key in PLAIN if key in settings}).config)
+    preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
+    plain = flatten_config(load_job({**preset, **{key: settings[key] for key in PLAIN if key in settings}}).config)
     flat = flatten_config(job.config)
     changed = [key for key in entry.naming if key not in UNNAMED and flat[key] != plain.get(key)]
     return ",".join([job.folder.path.name, *(f"{key}={_in_a_name(flat[key])}" for key in changed)])

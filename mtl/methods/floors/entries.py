@@ -46,6 +46,7 @@ class GuessKind(FloorKind):
         super().__init__(name, words)
         self.any_target = any_target
         self.is_constant = name == "constant"
+        self.is_deterministic = name in ("constant", "majority")
 
     def answers(self, task: Task) -> bool:
         return self.any_target or TARGET_KINDS[task.kind].head_type is not None
@@ -54,9 +55,10 @@ class GuessKind(FloorKind):
 class TrainedKind(FloorKind):
     """A floor whose settings are chosen on dev. It reads texts: n-grams of single words, each of which occurs once, tell nothing."""
 
-    def __init__(self, name: str, words: str, keeps: bool = False) -> None:
+    def __init__(self, name: str, words: str, keeps: bool = False, deterministic: bool = False) -> None:
         """Models that can be kept are those of `mtl.methods.floors.kept.KEEPABLE`."""
         super().__init__(name, words)
+        self.is_deterministic = deterministic
         self.loads = "mtl.methods.floors.kept:load_kept" if keeps else None
 
     def chosen_on_dev(self, config: Config) -> str:
@@ -136,10 +138,10 @@ FLOORS: dict[str, MethodKind] = {
         GuessKind("constant", "Best constant", any_target=True),
         GuessKind("uniform", "Uniform"),
         GuessKind("majority", "Majority or mean"),
-        TrainedKind("overlap", "TF-IDF, overlap of a pair", keeps=True),
+        TrainedKind("overlap", "TF-IDF, overlap of a pair", keeps=True, deterministic=True),
         EstimatorKind("svm", "linear SVM", keeps=True),
-        EstimatorKind("logistic", "logistic regression", keeps=True),
-        NaiveBayesKind("naive_bayes", "naive Bayes", keeps=True),
+        EstimatorKind("logistic", "logistic regression", keeps=True, deterministic=True),
+        NaiveBayesKind("naive_bayes", "naive Bayes", keeps=True, deterministic=True),
         EstimatorKind("tree", "decision tree"),
         EstimatorKind("forest", "random forest"),
         FastTextKind("fasttext", "fastText classifier"),

@@ -48,6 +48,7 @@ from mtl.tasks.task import Task
 
 logger = logging.getLogger("mtl")
 
+MOST_KEPT = 5_000_000  # numbers (of 8 bytes) of a model that is kept without being asked
 VECTORIZER = "vectorizer"  # the setting, beside those of the estimator, that is chosen for joined texts
 
 
@@ -135,7 +136,8 @@ class Floor(Method):
             chosen = ", ".join(f"{key}={value}" for key, value in best["settings"].items()) or "the defaults"
             logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.suite.shown.show(best["score"]), chosen)
         self._trained[task.id] = trained
-        if self.config.floor.keep:
+        keep, method = self.config.floor.keep, self.config.method
+        if keep or (keep is None and method in KEEPABLE and numbers(trained.estimator) <= MOST_KEPT):
             write_kept(kept_file(folder, task.id), trained)
         return trained
 

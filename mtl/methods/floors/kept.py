@@ -1,4 +1,4 @@
-"""Floors that were kept (`floor.keep=true`), and the linear models of heads (`head.linear`): estimators and features in files of tensors and
+"""Floors that were kept (`floor.keep`), and the linear models of heads (`head.linear`): estimators and features in files of tensors and
 plain values, which run no code when they are read, and predictions with them."""
 
 from collections.abc import Mapping, Sequence

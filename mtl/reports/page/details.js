@@ -29,13 +29,22 @@ function detailPanel(suite, row, width) {
   );
 }
 
+/** The mean over seeds with their standard deviation, as a cell. */
+function meanCell(values) {
+  const scores = values.filter(known);
+  if (scores.length < 2) return h("td", { class: "number" }, labelledSymbol(MISSING, "needs two seeds"));
+  const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+  const squares = scores.reduce((sum, score) => sum + (score - mean) ** 2, 0);
+  return h("td", { class: "number" }, `${formatScore(mean)} ± ${formatScore(Math.sqrt(squares / (scores.length - 1)))}`);
+}
+
 /** A table with a row for each task and a column for each seed, so that it fits on a narrow screen. */
 function seedTable(suite, row) {
   const { seeds } = row.details;
   const number = (value) => h("td", { class: "number" }, known(value) ? formatScore(value) : labelledSymbol(MISSING, "no score"));
   const interval = (pair) => h("td", { class: "number" }, pair ? formatRange(...pair) : labelledSymbol(MISSING, "not known"));
   const line = (title, values, middle, pair) =>
-    h("tr", {}, h("th", { scope: "row" }, title), values.map(number), number(middle), interval(pair));
+    h("tr", {}, h("th", { scope: "row" }, title), values.map(number), number(middle), meanCell(values), interval(pair));
   const tasks = suite.tasks.filter((task) => known(median(row, task)));
   return h(
     "div",
@@ -51,7 +60,7 @@ function seedTable(suite, row) {
           "tr",
           {},
           h("th", { scope: "col" }, "Task ╲ seed"),
-          [...seeds.map((seed) => [screenReaderText("seed "), String(seed.seed)]), "median", "95 % interval"].map((title) =>
+          [...seeds.map((seed) => [screenReaderText("seed "), String(seed.seed)]), "median", "mean ± SD", "95 % interval"].map((title) =>
             h("th", { scope: "col", class: "number" }, title),
           ),
         ),

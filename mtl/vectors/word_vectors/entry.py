@@ -12,6 +12,7 @@ class WordVectorKind(FloorKind):
 
     reads = ("embeddings", "embeddings_dir", "embeddings.path", "embeddings.dim", "word_vectors.")
     builds = "mtl.vectors.word_vectors.method:WordVectorMethod"
+    is_deterministic = True
 
     def title(self, config: Config) -> str:
         return f"{self.words}, {EMBEDDERS[config.embeddings.name].title}"

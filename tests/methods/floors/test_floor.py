@@ -278,7 +278,7 @@ def test_a_kept_floor_predicts_new_rows_as_before(pairs: list[str], tmp_path: Pa
 
 
 def test_models_that_cannot_be_read(pairs: list[str], tmp_path: Path) -> None:
-    run_baseline(job([*pairs, "method=logistic"]))
+    run_baseline(job([*pairs, "method=logistic", "floor.keep=false"]))
     with raises_input_error(file="lika.ckpt"):
         Predictor.load(tmp_path / "run")
     with raises_input_error():

@@ -1,0 +1,103 @@
+"""The logistic regression beside a run in its table, and the statistic of the seeds."""
+
+from pathlib import Path
+
+import pytest
+from command_line import job
+from data_files import read_json
+from small_suite import SMALL, locations
+
+import mtl
+from mtl.jobs.baseline import run_baseline, train_logistic
+
+TITLE = "TF-IDF + logistic regression"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> list[str]:
+    """Settings of a small LSTM with simple baselines, whose runs are all below `runs`."""
+    plain = [setting for setting in locations(tmp_path) if not setting.startswith("run_dir=")]
+    return [
+        *plain,
+        *(setting for setting in SMALL if setting != "baselines=false"),
+        f"runs_dir={tmp_path / 'runs'}",
+        "seeds=1",
+    ]
+
+
+def cells(run: mtl.Run, first: str) -> list[str]:
+    """The cells of the table's row that begins so."""
+    (row,) = [line for line in run.table().splitlines() if line.startswith(f"| {first}")]
+    return [cell.strip() for cell in row.strip("|").split("|")][1:]
+
+
+def test_it_is_trained_first_and_stands_with_the_best_constant_in_the_table(
+    settings: list[str], tmp_path: Path
+) -> None:
+    run = mtl.run(*settings)
+    logistic = mtl.open(tmp_path / "runs/liten/logistic")
+    scores = {id: task["median"] for id, task in logistic.summary["tasks"].items()}
+    assert run.summary["beside"] == [{"title": TITLE, "scores": scores}]
+    assert cells(run, TITLE) == [f"{value:.1f}" for value in (logistic.summary["average"], *scores.values())]
+    assert cells(run, "Best constant")[1:] == [f"{task['constant']:.1f}" for task in run.summary["tasks"].values()]
+    # A second run uses the first one's, and does not train it again.
+    made = (tmp_path / "runs/liten/logistic/summary.json").stat().st_mtime_ns
+    second = mtl.run(*settings, run_dir=tmp_path / "runs/liten/second")
+    assert second.summary["beside"] == run.summary["beside"]
+    assert (tmp_path / "runs/liten/logistic/summary.json").stat().st_mtime_ns == made
+    assert "beside" not in mtl.run(*settings, baselines=False, run_dir=tmp_path / "runs/liten/third").summary
+
+
+def test_of_some_tasks_it_has_a_folder_of_its_own(settings: list[str], tmp_path: Path) -> None:
+    run = mtl.run(*settings, tasks=["kansla"])
+    assert list(run.summary["beside"][0]["scores"]) == ["kansla"]
+    assert sorted(path.name for path in (tmp_path / "runs/liten").iterdir() if path.name[0] != ".") == [
+        "logistic,tasks=kansla",
+        "random-frozen",
+    ]
+
+
+def test_what_is_of_other_rows_does_not_stand_beside(
+    settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    floor = [setting for setting in settings if setting not in SMALL]
+    run_baseline(job([*floor, "method=logistic", "held_out=0.2", f"run_dir={tmp_path / 'runs/liten/logistic'}"]))
+    caplog.set_level("INFO")
+    assert "beside" not in mtl.run(*settings).summary  # held_out is another
+    (tmp_path / "data/dev.tsv").write_text("text\tlabel\nsolen\tglad\nregn\targ\n", encoding="utf-8")
+    assert "beside" not in mtl.run(*settings, held_out=0.2, run_dir=tmp_path / "runs/other").summary
+
+
+def test_large_data_and_a_folder_in_the_way_leave_the_table_without_it(
+    settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level("INFO")
+    monkeypatch.setattr("mtl.jobs.baseline.MOST_BYTES", 1000)
+    train_logistic(job(settings), "")
+    assert "training data; mtl baseline method=logistic makes it" in caplog.messages[-1]
+    monkeypatch.undo()
+    (tmp_path / "runs/liten/logistic").mkdir(parents=True)
+    (tmp_path / "runs/liten/logistic/config.yaml").write_text("seeds: [3]\n", encoding="utf-8")
+    train_logistic(job(settings), "")
+    assert caplog.messages[-1].startswith("no logistic regression in the table: ")
+    assert not (tmp_path / "runs/liten/logistic/summary.json").exists()
+
+
+def test_the_statistic_of_the_first_row_may_change_when_the_run_is_finished(
+    settings: list[str], tmp_path: Path
+) -> None:
+    settings = [*settings, "baselines=false", "seeds=2"]
+    run = mtl.run(*settings)
+    scores = [task["scores"] for task in run.summary["tasks"].values()]
+    numbers = [(task["1"] + task["2"]) / 2 for task in scores], [abs(task["1"] - task["2"]) / 2**0.5 for task in scores]
+    means = [f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in zip(*numbers, strict=True)]
+    title = f"**{run.summary['title']}**, "
+    assert cells(run, "mean ± standard deviation")[1:] == means
+    assert cells(run, f"{title}median of 2")[1:] == [
+        f"**{task['median']:.1f}**" for task in run.summary["tasks"].values()
+    ]
+    again = mtl.run(*settings, statistic="mean")
+    assert cells(again, f"{title}mean ± standard deviation of 2")[1:] == [f"**{cell}**" for cell in means]
+    assert "the mean over seeds 1, 2" in again.table()
+    assert read_json(tmp_path / "runs/liten/random-frozen/summary.json")["config"]["statistic"] == "mean"
+    assert mtl.run(*settings, statistic="mean").table() == again.table()
