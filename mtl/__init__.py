@@ -51,7 +51,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_names()})
+    return sorted(_names())
 
 
 def _names() -> dict[str, str]:

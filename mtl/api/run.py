@@ -1,5 +1,6 @@
 """Runs in Python: they are made, of a baseline or of predictions, or opened, and have scores, predictions, curves and models."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike, fspath
@@ -145,6 +146,28 @@ class Run:
         return frame(("seed", "row", "prediction", *(() if gold is None else ("gold",))), rows)
 
     @checked
+    def confusion_matrix(self, task: str, seed: int | None = None) -> "DataFrame":
+        """How often each label (rows) was predicted as each label (columns), on the split that the task is scored on.
+
+        Args:
+            task: the id of a task with one label for each row.
+            seed: None: all seeds together.
+
+        Returns:
+            Counts, int (labels, labels), in the order of the suite file.
+
+        Raises:
+            InputError: as `predictions` does, and for a task of another kind.
+        """
+        made = self.predictions(task, seed=seed)
+        kind = target_kind(self.record.suite.tasks[task])
+        if kind.chart != "confusion":
+            raise InputError("only tasks with one label for each row have a confusion matrix", key="task", value=task)
+        counts = Counter(zip(made["gold"], made["prediction"], strict=True))
+        cells = {gold: {answer: counts[gold, answer] for answer in kind.labels} for gold in kind.labels}
+        return grid(cells, "gold", "prediction")
+
+    @checked
     def load(self, seed: int | None = None, device: str = "cpu") -> "Predictor":
         """The trained models of one seed; see `mtl.load`. Raises InputError for a method whose models are not kept."""
         return load(self.path, seed, device)
@@ -157,6 +180,15 @@ class Run:
     def predict(self, task: str, rows: Sequence["Row"]) -> list[str]:
         """A prediction for each row, by the best seed; see `mtl.methods.predictor.Predictor.predict`."""
         return self.predictor.predict(task, rows)
+
+    @checked
+    def predict_proba(self, task: str, rows: Sequence["Row"]) -> "DataFrame":
+        """The probability of each label for each row, by the best seed: float (rows, labels), with the labels as columns.
+
+        See `mtl.methods.predictor.Predictor.predict_proba`, which returns an array and raises the same errors.
+        """
+        probabilities = self.predictor.predict_proba(task, rows)
+        return frame(target_kind(self.record.suite.tasks[task]).labels, probabilities)
 
     def encode(self, texts: Sequence[str], pooling: str | None = None) -> "np.ndarray":
         """Text vectors, float32 (texts, dim), of the best seed; see `mtl.methods.predictor.Predictor.encode`."""

@@ -108,6 +108,39 @@ def test_a_missing_package_is_one_line(run: mtl.Run, monkeypatch: pytest.MonkeyP
         _ = run.scores
 
 
+def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
+    made = run.predictions("kansla", seed=2)
+    matrix = run.confusion_matrix("kansla", seed=2)
+    assert matrix.index.tolist() == matrix.columns.tolist() == run.record.suite.tasks["kansla"].labels
+    assert (matrix.index.name, matrix.columns.name) == ("gold", "prediction")
+    for gold, answer in itertools.product(matrix.index, matrix.columns):
+        assert matrix.loc[gold, answer] == ((made["gold"] == gold) & (made["prediction"] == answer)).sum()
+    assert run.confusion_matrix("kansla").to_numpy().sum() == 60
+    with raises_input_error(key="task"):
+        run.confusion_matrix("betyg")
+
+
+def test_public_names_alone_are_listed() -> None:
+    assert set(mtl.__all__) <= set(dir(mtl)) and not {"Any", "TYPE_CHECKING", "annotations"} & set(dir(mtl))
+    assert all(hasattr(mtl, name) for name in dir(mtl))
+
+
+def test_probabilities_are_those_of_the_classifier(floor_settings: list[str]) -> None:
+    run = mtl.run(*floor_settings, "method=logistic", "floor.keep=true", seeds=1)
+    rows = [["solen skiner"], ["regnet faller"], ["katten"]]
+    made = run.predict_proba("kansla", rows)
+    assert made.columns.tolist() == run.record.suite.tasks["kansla"].labels and made.shape == (3, len(made.columns))
+    np.testing.assert_allclose(made.sum(axis=1), 1)
+    assert made.idxmax(axis=1).tolist() == run.predict("kansla", rows)
+    model = run.predictor.model
+    task = run.record.suite.tasks["kansla"]
+    np.testing.assert_allclose(made, np.exp(model.outputs(task, rows)), atol=1e-5)  # logarithms of scikit-learn's
+    assert run.predict_proba("kansla", []).empty
+    for bad in (("betyg", [["a"]]), ("nix", rows), ("kansla", ["a"])):
+        with raises_input_error():
+            run.predict_proba(*bad)
+
+
 @pytest.mark.slow
 def test_opening_a_run_does_not_import_torch(run: mtl.Run) -> None:
     code = f"import mtl, sys; run = mtl.open({str(run.path)!r}); run.scores, run.table(); print('torch' in sys.modules)"
