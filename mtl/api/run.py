@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
@@ -230,9 +231,18 @@ def run(*settings: Settings, **named: Any) -> Run:
     from mtl.jobs.job import load_job
 
     merged = plain_settings(settings, named)
-    job = load_job(merged)
-    job.check_memory()
-    return run_job(job, call_text("run", merged))
+    objects: list[str] = []  # the settings that hold objects
+    with ExitStack() as block:
+        if {"trainer.logger", "trainer.callbacks"} & merged.keys():
+            from mtl.training.attached import attached  # imports Lightning
+
+            merged, objects = block.enter_context(attached(merged))
+        job = load_job(merged)
+        job.check_memory()
+        if objects and job.config.runs_apart:
+            message = "the object is in this process alone; train seeds one after another, or name a class"
+            raise InputError(message, key=objects[0])
+        return run_job(job, call_text("run", merged))
 
 
 def run_job(job: "Job", command: str) -> Run:

@@ -13,7 +13,16 @@ from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
 from mtl.base.names import advice, meant, one_spelling
 from mtl.base.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
-from mtl.base.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
+from mtl.base.settings.schema import (
+    BY_TASK,
+    CHOICES,
+    LOCATIONS,
+    PAPER,
+    Config,
+    EmbedderOptions,
+    check_names_no_code,
+    config_of,
+)
 from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sample import SAMPLES
@@ -310,6 +319,7 @@ def _merged(layers: Mapping[str, Any], settings: Mapping[str, Any], options: typ
     for number, (origin, layer) in enumerate(layers.items()):
         if not isinstance(layer, dict):
             raise InputError("must hold keys and values", path=origin)
+        check_names_no_code(flatten(layer), origin)
         merge(merged, layer)
         origins |= dict.fromkeys(flatten(layer), origin if number else None)
     known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(options, "embeddings.")}

@@ -113,7 +113,7 @@ class Predictor:
             rows: the texts of each row: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
                 For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
         """
-        suite_task = self._checked(task, rows)
+        suite_task = self.check_rows(task, rows)
         if not len(rows):
             return []
         return list(map(target_kind(suite_task).format, self.model.predict(suite_task, rows).tolist()))
@@ -130,7 +130,7 @@ class Predictor:
         Raises:
             InputError: for rows of another form, a task whose targets are not one label each, and a method without probabilities.
         """
-        suite_task = self._checked(task, rows)
+        suite_task = self.check_rows(task, rows)
         kind = target_kind(suite_task)
         if kind.head_type is None or not issubclass(kind.head_type, LabelHead):
             raise InputError("only tasks with one label for each row have probabilities", key="task", value=task)
@@ -168,7 +168,7 @@ class Predictor:
             path: a file with the task's columns of texts and spans; its suffix says its format (`mtl.data.records`).
             out: the file to write; None: standard output.
         """
-        suite_task = self._task(task)
+        suite_task = self.task(task)
         if out is not None and out.exists() and out.samefile(path):
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
@@ -181,9 +181,9 @@ class Predictor:
         else:
             write_text(out, text)
 
-    def _checked(self, task: str, rows: Sequence[Row]) -> Task:
+    def check_rows(self, task: str, rows: Sequence[Row]) -> Task:
         """The task with this id. Raises InputError for one that is not in the run, and for rows of another form."""
-        suite_task = self._task(task)
+        suite_task = self.task(task)
         with foreign("rows"):
             for row in rows:
                 try:
@@ -195,7 +195,8 @@ class Predictor:
                     raise InputError(message) from None
         return suite_task
 
-    def _task(self, task: str) -> Task:
+    def task(self, task: str) -> Task:
+        """The task with this id. Raises InputError for one that is not in the run."""
         if not isinstance(task, str) or task not in self.tasks:
             named = repr(task) if isinstance(task, str) else f"a value of type {type(task).__name__}"
             raise InputError(f"task {named}: not in this run; it has {', '.join(self.tasks)}")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
-from mtl.base.settings.schema import INDIFFERENT
+from mtl.base.settings.schema import INDIFFERENT, check_names_no_code
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
@@ -207,7 +207,9 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     """Settings by dotted keys, from dotted or nested keys. Raises InputError for anything else."""
     if not isinstance(value, dict | None):
         raise InputError(f"{where}: must hold keys and values", path=path)
-    return flatten(value or {})
+    settings = flatten(value or {})
+    check_names_no_code(settings, path)
+    return settings
 
 
 def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any]) -> Iterator[Job]:
