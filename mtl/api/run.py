@@ -1,18 +1,21 @@
 """Runs in Python: they are made, of a baseline or of predictions, or opened, and have scores, predictions, curves and models."""
 
+import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import fields
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mtl.api.settings import Settings, call_text, plain_settings
 from mtl.api.show import MarkdownText, frame, grid
 from mtl.base.errors import InputError
 from mtl.base.files import counted
 from mtl.base.interface import checked
+from mtl.base.settings.schema import Config
 from mtl.runs import finished
 from mtl.runs.summary import Summary
 from mtl.tasks.suite import AVERAGE, load_suite
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from pandas import DataFrame
 
+    from mtl.api.keys import Settings as Keys
     from mtl.data.examples import Row
     from mtl.jobs.job import Job
     from mtl.methods.predictor import Predictor
@@ -205,14 +209,15 @@ class Run:
 
 
 @checked
-def run(*settings: Settings, **named: Any) -> Run:
+def run(*settings: Settings, **named: "Unpack[Keys]") -> Run:
     """Train, evaluate and tabulate a baseline, as `mtl baseline` does with the same settings. What is finished is not made again.
 
     An interrupted run continues with the same call.
 
     Args:
         settings: "key=value" strings and dictionaries, nested or with dotted keys.
-        named: settings as keyword arguments; `seeds` may be a number N, which stands for 1 to N, and `suite` a `mtl.Suite`.
+        named: settings as keyword arguments, a section as a dictionary; `seeds` may be a number N, which stands for 1 to N, `suite` a
+            `mtl.Suite`, and `trainer` may have objects of Lightning: {"logger": …, "callbacks": […]}.
 
     Returns:
         The finished run.
@@ -243,6 +248,13 @@ def run(*settings: Settings, **named: Any) -> Run:
             message = "the object is in this process alone; train seeds one after another, or name a class"
             raise InputError(message, key=objects[0])
         return run_job(job, call_text("run", merged))
+
+
+# What `help` and the completion of notebooks show.
+_SETTINGS = [inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=None) for item in fields(Config)]
+run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [inspect.Parameter("settings", inspect.Parameter.VAR_POSITIONAL), *_SETTINGS], return_annotation=Run
+)
 
 
 def run_job(job: "Job", command: str) -> Run:

@@ -1,5 +1,6 @@
 """A finished run in Python has what its files have, and `mtl.run` makes what `mtl baseline` makes."""
 
+import inspect
 import itertools
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from input_errors import raises_input_error
 
 import mtl
 from mtl.api.cli import main
+from mtl.base.settings.schema import Config
+from mtl.base.typed import declared_keys
 from mtl.data.files import read_lines
 
 
@@ -118,6 +121,16 @@ def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
     assert run.confusion_matrix("kansla").to_numpy().sum() == 60
     with raises_input_error(key="task"):
         run.confusion_matrix("betyg")
+
+
+def test_completion_knows_every_key() -> None:
+    names = set(inspect.signature(mtl.run).parameters)
+    assert names == {"settings", *(key.partition(".")[0] for key, _ in declared_keys(Config))}
+
+
+def test_a_training_uses_one_device() -> None:
+    with raises_input_error(key="trainer.devices"):
+        mtl.run(suite="klej-sample", trainer={"devices": 2})
 
 
 def test_public_names_alone_are_listed() -> None:

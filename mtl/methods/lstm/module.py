@@ -64,7 +64,9 @@ class Module(MultitaskModule):
         predictor = Predictor.load(seed_folder.parent, int(seed_folder.name[5:]), device=map_location)
         model, section = predictor.model, predictor.config.pretrain
         if not isinstance(model, TrainedLstm):
-            raise InputError("only runs of lstm have such a module", path=path, key="method", value=predictor.config.method)
+            raise InputError(
+                "only runs of lstm have such a module", path=path, key="method", value=predictor.config.method
+            )
         if path.absolute().parent == pretrain_folder(seed_folder):
             network = _stage1(predictor, model, path)
         else:
