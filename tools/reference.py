@@ -234,13 +234,13 @@ def keys() -> Iterator[str]:
         else:
             top[name] = (KEY_TYPES.get(name) or type_text(hint), comments[name])
             continue
-        yield from typed_dict(class_name(name), comments.get(name, "The word embeddings"), fields_of)
-    yield from typed_dict("Settings", "The settings of a run", top)
+        yield from typed_dict(class_name(name), fields_of)
+    yield from typed_dict("Settings", top)
 
 
-def typed_dict(name: str, meaning: str, keys: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+def typed_dict(name: str, keys: Mapping[str, tuple[str, str]]) -> Iterator[str]:
     """A class of `keys`, with the type and the meaning of each key."""
-    yield from ("", f"class {name}(TypedDict, total=False):", f'    """{sentence(meaning)}"""', "")
+    yield from ("", f"class {name}(TypedDict, total=False):")
     for key, (text, doc) in keys.items():
         for written, meant in (("null", "None"), ("true", "True"), ("false", "False")):
             doc = re.sub(rf"\b{written}\b", meant, doc)

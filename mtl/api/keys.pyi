@@ -5,8 +5,6 @@ from os import PathLike
 from typing import Any, Literal, TypedDict
 
 class Embeddings(TypedDict, total=False):
-    """The word embeddings."""
-
     dropout: float
     """on the word vectors (jiant)"""
     dim: int | None
@@ -35,16 +33,12 @@ class Embeddings(TypedDict, total=False):
     """True: compute the vectors once and keep them in cache_dir; False: compute them in every step"""
 
 class Resources(TypedDict, total=False):
-    """What each seed asks for, beside trainer.threads."""
-
     gpu: float | None
     """the share of a GPU that a seed gets with engine=ray, as in 0.2 for five seeds on a card, or a whole number of GPUs; 0: none; …"""
     memory: float | None
     """GB that a seed needs; None: not considered (default: None)"""
 
 class Encoder(TypedDict, total=False):
-    """The BiLSTM that all tasks share."""
-
     hidden_size: int
     """units in each direction (default: 1024)"""
     num_layers: int
@@ -55,8 +49,6 @@ class Encoder(TypedDict, total=False):
     """True: a token's output is the LSTM's output joined with the word's vector, each after its dropout (default: False)"""
 
 class Head(TypedDict, total=False):
-    """The heads of the tasks."""
-
     hidden_size: int
     """units of the head's hidden layer (default: 512)"""
     attention: bool
@@ -77,16 +69,12 @@ class Head(TypedDict, total=False):
     """for tasks with a label for each token. False: the label of each token by itself; True: scores of neighbouring labels are learned …"""
 
 class Loss(TypedDict, total=False):
-    """The losses of the heads."""
-
     class_weights: float
     """tasks scored by F1 of one label: each label's weight in the loss is (training rows / (labels × its rows)) to this power. 0: …"""
     choice: Literal["candidates", "pairs"]
     """the loss of a choice. candidates: a softmax over the candidates of a row; pairs: yes or no for the right candidate and for a …"""
 
 class Distill(TypedDict, total=False):
-    """An LSTM learns from the outputs of other models, too (Tang et al. 2019)."""
-
     run: str | PathLike[str] | None
     """the folder of a finished run of the same suite whose models are kept (an LSTM, a transformer or a floor); the LSTM also learns …"""
     weight: float
@@ -101,8 +89,6 @@ class Distill(TypedDict, total=False):
     """how many variants of each training row, with words left out, are further rows without targets (Tang et al.: 20) (default: 0)"""
 
 class Pretrain(TypedDict, total=False):
-    """Stage 1: the encoder and all heads together."""
-
     batch_size: int
     """rows; 64 with ELMo (default: 128)"""
     learning_rate: float
@@ -125,8 +111,6 @@ class Pretrain(TypedDict, total=False):
     """a step draws its task in proportion to (training rows) to this power; 0: all tasks equally often (default: 1.0)"""
 
 class Finetune(TypedDict, total=False):
-    """Stage 2: the head of each task."""
-
     batch_size: int
     """rows; 64 with ELMo (default: 128)"""
     learning_rate: float
@@ -149,8 +133,6 @@ class Finetune(TypedDict, total=False):
     """argmax: the label with the highest output, or of several labels those above 0.5; dev: for tasks scored by F1 of one label or of …"""
 
 class Trainer(TypedDict, total=False):
-    """The device and its precision."""
-
     accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
     """auto: a GPU if there is one (default: auto)"""
     precision: Literal["32-true", "16-mixed", "bf16-mixed"]
@@ -165,8 +147,6 @@ class Trainer(TypedDict, total=False):
     """further callbacks of Lightning for each training, as in [package.module:Class]. In Python also objects (default: None)"""
 
 class Floor(TypedDict, total=False):
-    """Floors that learn: svm, logistic, naive_bayes, tree, forest, overlap, static, fasttext."""
-
     word_ngrams: Sequence[int]
     """shortest and longest n-gram of tokens (all but static and fasttext) (default: [1, 2])"""
     char_ngrams: Sequence[int]
@@ -191,8 +171,6 @@ class Floor(TypedDict, total=False):
     """keep the trained models, for mtl predict (default: False)"""
 
 class WordVectors(TypedDict, total=False):
-    """The method word_vectors."""
-
     number: Literal["cosine", "line"]
     """how a number is predicted. cosine: the cosine in the task's range; line: a line fitted on the training rows (default: cosine)"""
     algebra: Literal["b-a+c", "a-b+c"]
@@ -203,8 +181,6 @@ class WordVectors(TypedDict, total=False):
     """True: words are looked up in other cases too, and an answer has the case of b (default: False)"""
 
 class Static(TypedDict, total=False):
-    """The method static, the mean of a text's static vectors."""
-
     path: str | PathLike[str] | None
     """the folder of a transformer or of a model2vec model, or a name on the Hugging Face Hub; None: the word vectors of embeddings …"""
     vectors: str
@@ -213,22 +189,16 @@ class Static(TypedDict, total=False):
     """how much a token counts in the mean of a text (default: none)"""
 
 class Lead(TypedDict, total=False):
-    """The method lead, a text's first sentences."""
-
     sentences: int | None
     """how many sentences; None: the best number on the training rows (default: None)"""
 
 class Ensemble(TypedDict, total=False):
-    """Settings of the method ensemble; mtl ensemble sets them."""
-
     runs: Sequence[str | PathLike[str]]
     """the folders of finished runs of the same suite whose models are kept (default: [])"""
     by_seed: bool
     """False: the outputs of all seeds of the runs are averaged, as one system; True: each seed averages the runs' models of this seed …"""
 
 class Transformer(TypedDict, total=False):
-    """The method transformer; the defaults are KLEJ's protocol (section 4.2)."""
-
     path: str | PathLike[str] | None
     """a folder as transformers saves it, or a name on the Hugging Face Hub; None: a tiny BERT, which is trained first on the suite's …"""
     tokenizer: str | PathLike[str] | None
@@ -265,16 +235,12 @@ class Transformer(TypedDict, total=False):
     """True: layers are computed again in the backward pass: less memory, more time (ours) (default: False)"""
 
 class Submission(TypedDict, total=False):
-    """Files for a leaderboard."""
-
     header: Literal["task", "target"]
     """the header of prediction files: the name of the task's target column, or the word target, as in the paper's code (default: task)"""
     name: str | None
     """the system's name in a submission with an entry on it; None: the title of the run's method (default: None)"""
 
 class Settings(TypedDict, total=False):
-    """The settings of a run."""
-
     suite: Any
     """a name in configs/suite, or the path of a suite file; auto: klej if its data is there, else klej-sample"""
     method: str | PathLike[str]

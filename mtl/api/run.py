@@ -152,17 +152,12 @@ class Run:
 
     @checked
     def confusion_matrix(self, task: str, seed: int | None = None) -> "DataFrame":
-        """How often each label (rows) was predicted as each label (columns), on the split that the task is scored on.
+        """How often each label (rows) was predicted as each label (columns), on the split that the task is scored on: int (labels, labels).
+
+        Raises InputError as `predictions` does, and for a task without one label for each row.
 
         Args:
-            task: the id of a task with one label for each row.
             seed: None: all seeds together.
-
-        Returns:
-            Counts, int (labels, labels), in the order of the suite file.
-
-        Raises:
-            InputError: as `predictions` does, and for a task of another kind.
         """
         made = self.predictions(task, seed=seed)
         kind = target_kind(self.record.suite.tasks[task])
@@ -186,14 +181,9 @@ class Run:
         """A prediction for each row, by the best seed; see `mtl.methods.predictor.Predictor.predict`."""
         return self.predictor.predict(task, rows)
 
-    @checked
-    def predict_proba(self, task: str, rows: Sequence["Row"]) -> "DataFrame":
-        """The probability of each label for each row, by the best seed: float (rows, labels), with the labels as columns.
-
-        See `mtl.methods.predictor.Predictor.predict_proba`, which returns an array and raises the same errors.
-        """
-        probabilities = self.predictor.predict_proba(task, rows)
-        return frame(target_kind(self.record.suite.tasks[task]).labels, probabilities)
+    def predict_proba(self, task: str, rows: Sequence["Row"]) -> "np.ndarray":
+        """The probability of each label, by the best seed; see `mtl.methods.predictor.Predictor.predict_proba`."""
+        return self.predictor.predict_proba(task, rows)
 
     def encode(self, texts: Sequence[str], pooling: str | None = None) -> "np.ndarray":
         """Text vectors, float32 (texts, dim), of the best seed; see `mtl.methods.predictor.Predictor.encode`."""

@@ -13,16 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
 from mtl.base.names import advice, meant, one_spelling
 from mtl.base.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
-from mtl.base.settings.schema import (
-    BY_TASK,
-    CHOICES,
-    LOCATIONS,
-    PAPER,
-    Config,
-    EmbedderOptions,
-    check_names_no_code,
-    config_of,
-)
+from mtl.base.settings.schema import BY_TASK, CHOICES, CODE, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
 from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sample import SAMPLES
@@ -319,7 +310,8 @@ def _merged(layers: Mapping[str, Any], settings: Mapping[str, Any], options: typ
     for number, (origin, layer) in enumerate(layers.items()):
         if not isinstance(layer, dict):
             raise InputError("must hold keys and values", path=origin)
-        check_names_no_code(flatten(layer), origin)
+        if named := [key for key, value in flatten(layer).items() if key in CODE and ":" in str(value)]:
+            raise InputError("only the command line and Python name code that runs", path=origin, key=named[0])
         merge(merged, layer)
         origins |= dict.fromkeys(flatten(layer), origin if number else None)
     known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(options, "embeddings.")}

@@ -6,10 +6,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytorch_lightning as pl
-from pytorch_lightning import Callback
 from pytorch_lightning.loggers import CSVLogger, Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
 
 from mtl.base.errors import InputError
@@ -19,9 +18,8 @@ from mtl.base.settings.schema import TrainerConfig
 from mtl.training.trainer import WITHOUT, quiet
 
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
+PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
 PROJECT = "mtl"  # of W&B, where WANDB_PROJECT names none, and the experiment of MLflow, where MLFLOW_EXPERIMENT_NAME names none
-
-Made = TypeVar("Made", Logger, Callback)
 
 # By the key of the setting, the objects that trainings use in place of the classes that the setting names.
 _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
@@ -37,8 +35,8 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
     for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
         value = settings[key]
         values = value if isinstance(value, list) else [value]
-        if any(isinstance(item, Logger | Callback) for item in values):
-            names = [_name(item) if isinstance(item, Logger | Callback) else item for item in values]
+        if any(isinstance(item, Logger | pl.Callback) for item in values):
+            names = [_name(item) if isinstance(item, Logger | pl.Callback) else item for item in values]
             named[key], objects[key] = names if isinstance(value, list) else names[0], values
     token = _objects.set(objects)
     try:
@@ -57,32 +55,23 @@ def check_attached(config: TrainerConfig) -> None:
     except Exception as error:
         raise InputError(" ".join(str(error).split())[:200], key=CALLBACKS) from None
     if ":" in config.logger and LOGGER not in _objects.get({}):
-        _class(config.logger, Logger, LOGGER)
-    if config.logger == "tensorboard" and (name := missing_package("tensorboard")):
-        message = f"the package {name} is missing; install it: pip install 'mtl-baselines[tensorboard]'"
-        raise InputError(message, key=LOGGER, value=config.logger)
+        _made(config.logger, Logger, LOGGER)
     # W&B's own folder "wandb" would be a package without a file.
-    if config.logger in ("wandb", "mlflow") and getattr(find_spec(config.logger), "origin", None) is None:
-        message = f"the package {config.logger} is missing; install it: pip install {config.logger}"
+    if config.logger in PACKAGES and getattr(find_spec(config.logger), "origin", None) is None:
+        message = f"the package is missing; install it: pip install {PACKAGES[config.logger]}"
         raise InputError(message, key=LOGGER, value=config.logger)
-    if config.logger == "mlflow":
-        from mlflow import MlflowClient
-
-        with _service(config.logger, "MLFLOW_TRACKING_URI names where runs are logged"):
-            MlflowClient().search_experiments(max_results=1)
 
 
-def user_callbacks(config: TrainerConfig) -> list[Callback]:
+def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
     """The callbacks of `trainer.callbacks`: objects from Python, and a new one of each class that is named. Raises InputError as `check_attached`."""
-    given = _objects.get({}).get(CALLBACKS, config.callbacks or [])
-    return [_made(value, Callback, CALLBACKS) for value in given]
+    return [_made(value, pl.Callback, CALLBACKS) for value in _objects.get({}).get(CALLBACKS, config.callbacks or [])]
 
 
 @contextmanager
 def stage_loggers(
     config: TrainerConfig, folder: Path, seed: int, epoch: int, settings: Mapping[str, Any]
 ) -> Iterator[list[Logger]]:
-    """The loggers of one training of a stage, for the block.
+    """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log.
 
     Args:
         folder: that of the stage. CSV files and TensorBoard's are in it, those of W&B and MLflow where these packages put them.
@@ -92,78 +81,56 @@ def stage_loggers(
     if LOGGER in (given := _objects.get({})) or ":" in config.logger:
         yield [_made(value, Logger, LOGGER) for value in given.get(LOGGER, [config.logger])]
         return
-    if config.logger == "none":
-        yield []
-        return
-    loggers: list[Logger] = [CSVLogger(folder, name="log", version=f"from-epoch-{epoch}")]
+    loggers: list[Any] = []
+    if config.logger != "none":
+        loggers.append(CSVLogger(folder, name="log", version=f"from-epoch-{epoch}"))
     if config.logger == "tensorboard" or (config.logger == "auto" and missing_package("tensorboard") is None):
         loggers.append(TensorBoardLogger(folder, name="tensorboard", version=""))
     run, _, stage = folder.as_posix().partition(f"/seed-{seed}/")
     name = f"seed-{seed}/{stage}{f', continued after validation {epoch}' if epoch else ''}"
-    if config.logger == "mlflow":
-        import mlflow
-
-        experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
-        logger = MLFlowLogger(experiment, f"{run} {name}", mlflow.get_tracking_uri(), {"run": run, "stage": stage})
-        logger.log_hyperparams(dict(settings))
-        loggers.append(logger)
-    if config.logger != "wandb":
-        yield loggers
-        return
-    import wandb
-
-    is_open = wandb.run is not None  # a run that the user began stays the user's
-    project = os.environ.get("WANDB_PROJECT", PROJECT)
-    loggers.append(WandbLogger(name, project=project, group=run, job_type=stage, config=dict(settings)))
+    finish = None
     try:
-        with _service(config.logger, "log in with wandb login, or set WANDB_MODE=offline"):
-            _ = loggers[-1].experiment
+        if config.logger == "mlflow":
+            import mlflow
+
+            experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
+            tags = {"run": run, "stage": stage}
+            loggers.append(MLFlowLogger(experiment, f"{run} {name}", mlflow.get_tracking_uri(), tags))
+            loggers[-1].log_hyperparams(dict(settings))
+        elif config.logger == "wandb":
+            import wandb
+
+            finish = wandb.finish if wandb.run is None else None  # a run that the user began stays the user's
+            project = os.environ.get("WANDB_PROJECT", PROJECT)
+            logger = WandbLogger(name, project=project, group=run, job_type=stage, config=dict(settings))
+            _ = logger.experiment  # begins the run
+            loggers.append(logger)
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        remedy = "MLFLOW_TRACKING_URI says where MLflow logs, WANDB_MODE=offline lets W&B log on this machine"
+        raise InputError(f"cannot log ({reason}); {remedy}", key=LOGGER, value=config.logger) from None
+    try:
         yield loggers
     finally:
-        if not is_open:
-            wandb.finish()
+        if finish is not None:
+            finish()
 
 
-@contextmanager
-def _service(name: str, remedy: str) -> Iterator[None]:
-    """For a block that calls a service: an error of any kind becomes an InputError."""
-    try:
-        yield
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"cannot log there ({type(error).__name__}: {reason}); {remedy}", key=LOGGER, value=name
-        ) from None
-
-
-def _made(value: Any, kind: type[Made], key: str) -> Made:
-    """An object, or a new one of the class of this name."""
+def _made(value: Any, kind: Any, key: str) -> Any:
+    """An object of this kind, or a new one of the class with a name as in "package.module:Class"."""
     if isinstance(value, kind):
         return value
-    made = _class(value, kind, key)
+    problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
     try:
-        return made()
+        made = resolve(value)
+        if isinstance(made, type) and issubclass(made, kind):
+            return made()
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        message = f"cannot be made without arguments ({reason}); in Python, give an object: mtl.run(trainer={{…}})"
-        raise InputError(message, key=key, value=value) from None
-
-
-def _class(name: Any, kind: type[Made], key: str) -> type[Made]:
-    """The class with a name as in "package.module:Class"."""
-    what = f"subclass of pytorch_lightning's {kind.__name__}"
-    if not isinstance(name, str) or ":" not in name:
-        raise InputError(f"must name a {what}, as in package.module:Class", key=key, value=name)
-    try:
-        made = resolve(name)
-    except (ImportError, AttributeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"cannot be imported ({reason}); PYTHONPATH says where modules are", key=key, value=name
-        ) from None
-    if not (isinstance(made, type) and issubclass(made, kind)):
-        raise InputError(f"is not a {what}", key=key, value=name)
-    return made
+        problem = f"cannot be made ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+    remedy = (
+        "name a class that takes no arguments, as in package.module:Class (PYTHONPATH), or give an object from Python"
+    )
+    raise InputError(f"{problem}; {remedy}", key=key, value=value)
 
 
 def _name(value: Any) -> str:

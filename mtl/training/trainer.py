@@ -24,7 +24,7 @@ from mtl.base.untrusted import Count, read_checkpoint
 from mtl.training.checkpoints import are_weights_of
 
 REMEDY = "; delete it"
-WITHOUT = {"enable_model_summary": False, "enable_progress_bar": False}  # of what a Trainer shows
+WITHOUT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # of what a Trainer shows
 
 # Errors of Lightning while it reads a state that is not what it seems.
 UNREAD = (RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError)

@@ -141,14 +141,13 @@ def test_public_names_alone_are_listed() -> None:
 def test_probabilities_are_those_of_the_classifier(floor_settings: list[str]) -> None:
     run = mtl.run(*floor_settings, "method=logistic", "floor.keep=true", seeds=1)
     rows = [["solen skiner"], ["regnet faller"], ["katten"]]
-    made = run.predict_proba("kansla", rows)
-    assert made.columns.tolist() == run.record.suite.tasks["kansla"].labels and made.shape == (3, len(made.columns))
+    made, task = run.predict_proba("kansla", rows), run.record.suite.tasks["kansla"]
+    assert task.labels is not None and made.shape == (3, len(task.labels))
     np.testing.assert_allclose(made.sum(axis=1), 1)
-    assert made.idxmax(axis=1).tolist() == run.predict("kansla", rows)
-    model = run.predictor.model
-    task = run.record.suite.tasks["kansla"]
-    np.testing.assert_allclose(made, np.exp(model.outputs(task, rows)), atol=1e-5)  # logarithms of scikit-learn's
-    assert run.predict_proba("kansla", []).empty
+    assert [task.labels[place] for place in made.argmax(axis=1)] == run.predict("kansla", rows)
+    # The outputs are logarithms of scikit-learn's probabilities.
+    np.testing.assert_allclose(made, np.exp(run.predictor.model.outputs(task, rows)), atol=1e-5)
+    assert run.predict_proba("kansla", []).shape == (0, len(task.labels))
     for bad in (("betyg", [["a"]]), ("nix", rows), ("kansla", ["a"])):
         with raises_input_error():
             run.predict_proba(*bad)

@@ -111,7 +111,6 @@ def test_a_missing_package_is_one_line(logger: str, monkeypatch: pytest.MonkeyPa
     (tmp_path / "wandb").mkdir()  # W&B's own folder is no package
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("mtl.training.attached.find_spec", lambda name: None)
-    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     with raises_input_error(key="trainer.logger"):
         check_attached(replace(CPU, logger=logger))
 

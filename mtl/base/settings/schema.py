@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from msgspec import Meta
@@ -398,13 +397,8 @@ LOCATIONS = ("embeddings.cache", *_keys(Role.LOCATION), *SOURCES)
 # Keys that do not change the results: locations, whose files are compared by content, how and where seeds run, whether weights are kept, and
 # keys whose effects, the precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).
 INDIFFERENT = (*LOCATIONS, *_keys(Role.INDIFFERENT))
-CODE = _keys(Role.CODE)
+CODE = _keys(
+    Role.CODE
+)  # a value with a colon names code, and must come from the command line or Python: files come from others, too
 # Keys that hold one value for each task id.
 BY_TASK = tuple(key for key, hint in declared_keys(Config) if get_origin(hint) is dict and get_args(hint)[1] is not Any)
-
-
-def check_names_no_code(settings: Mapping[str, Any], path: Path | str) -> None:
-    """Raise InputError for settings of a file, by dotted key, that name code to run: files come from other people, too."""
-    for key in CODE:
-        if ":" in str(settings.get(key)):
-            raise InputError("only the command line and Python name code that runs", path=path, key=key)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
-from mtl.base.settings.schema import INDIFFERENT, check_names_no_code
+from mtl.base.settings.schema import CODE, INDIFFERENT
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
@@ -208,7 +208,8 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict | None):
         raise InputError(f"{where}: must hold keys and values", path=path)
     settings = flatten(value or {})
-    check_names_no_code(settings, path)
+    if named := [key for key in CODE if ":" in str(settings.get(key))]:
+        raise InputError("only the command line and Python name code that runs", path=path, key=named[0])
     return settings
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from torch.utils.data import DataLoader
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
-from mtl.data.examples import Row
+from mtl.data.examples import Row, make_example
 from mtl.methods.heads import new_heads
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.predictor import Predictor
@@ -55,26 +56,22 @@ class Module(MultitaskModule):
             InputError: for a file outside the folder of a finished run, a run of another method, and a damaged file.
         """
         path = Path(checkpoint_path)
-        seed_folder = next(
-            (folder for folder in path.absolute().parents if re.fullmatch(r"seed-\d+", folder.name)), None
-        )
-        if seed_folder is None or not path.is_file():
+        folder = path.absolute().parent
+        seed_folder = folder.parents[0 if folder.name == "pretrain" else 1]
+        if not re.fullmatch(r"seed-\d+", seed_folder.name) or not path.is_file():
             message = "must be the checkpoint of a stage in a run's folder, as in RUN/seed-1/pretrain/best.ckpt"
             raise InputError(message, path=path)
         predictor = Predictor.load(seed_folder.parent, int(seed_folder.name[5:]), device=map_location)
-        model, section = predictor.model, predictor.config.pretrain
+        model, config = predictor.model, predictor.config
         if not isinstance(model, TrainedLstm):
-            raise InputError(
-                "only runs of lstm have such a module", path=path, key="method", value=predictor.config.method
-            )
-        if path.absolute().parent == pretrain_folder(seed_folder):
-            network = _stage1(predictor, model, path)
-        else:
-            network, section = model.network(predictor.task(path.absolute().parent.name)), predictor.config.finetune
-            if network.encoder is not None:
-                network.encoder.requires_grad_(section.train_encoder)
+            raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
+        is_first = folder == pretrain_folder(seed_folder)
+        network = _stage1(predictor, model, path) if is_first else model.network(predictor.task(folder.name))
+        assert isinstance(network, Network)
+        if not is_first and network.encoder is not None:
+            network.encoder.requires_grad_(config.finetune.train_encoder)
         model.use(network)
-        rate = section.learning_rate
+        rate = (config.pretrain if is_first else config.finetune).learning_rate
         module = cls(network, {}, falling_adam(rate, rate, total_steps=1))
         module.predictor = predictor
         return module.to(model.device).train()
@@ -97,13 +94,13 @@ class Module(MultitaskModule):
         assert isinstance(model, TrainedLstm)
         split, read = model.prepared(suite_task, rows)
         if targets is not None:
-            kind, texts = target_kind(suite_task), [row[len(suite_task.text) - 1] for row in rows]
+            kind, texts = target_kind(suite_task), [make_example(suite_task, row).inputs[0][-1] for row in rows]
             with foreign("targets"):
                 parsed = np.array([kind.parse(str(target)) for target in targets], dtype=kind.dtype)
                 codes = kind.head.encode(parsed, model.answers.get(suite_task.id, []), texts)
             if len(codes) != len(rows):
                 raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")
-            split.targets[:] = codes
+            split = replace(split, targets=codes)
         by_head = {suite_task.answered_by or task: split}
         return read.batches(by_head).loader(read.in_order(by_head, batch_size))
 
