@@ -185,6 +185,7 @@ class Predictor:
         """The task with this id. Raises InputError for one that is not in the run, and for rows of another form."""
         suite_task = self.task(task)
         with foreign("rows"):
+            len(rows)  # an iterator has none
             for row in rows:
                 try:
                     if isinstance(row, str):

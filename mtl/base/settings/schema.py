@@ -397,8 +397,7 @@ LOCATIONS = ("embeddings.cache", *_keys(Role.LOCATION), *SOURCES)
 # Keys that do not change the results: locations, whose files are compared by content, how and where seeds run, whether weights are kept, and
 # keys whose effects, the precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).
 INDIFFERENT = (*LOCATIONS, *_keys(Role.INDIFFERENT))
-CODE = _keys(
-    Role.CODE
-)  # a value with a colon names code, and must come from the command line or Python: files come from others, too
+# A value with a colon names code, so it must come from the command line or Python: files come from others, too.
+CODE = _keys(Role.CODE)
 # Keys that hold one value for each task id.
 BY_TASK = tuple(key for key, hint in declared_keys(Config) if get_origin(hint) is dict and get_args(hint)[1] is not Any)

@@ -29,8 +29,8 @@ class Module(MultitaskModule):
     predicts with it on batches of `loader`: with Adam, at the stage's first learning rate, and the loss of the task.
 
     Attributes:
-        network: the encoder and the heads, a `mtl.model.network.Network`: after stage 1 with the heads of all tasks, after stage 2 with one.
-            Without an encoder (None) where stage 2 reads token outputs: then batches of `loader` hold these.
+        network: a `mtl.model.network.Network`, after stage 1 with the heads of all tasks, after stage 2 with one. Where stage 2 reads token
+            outputs, its encoder is None, and batches of `loader` hold these outputs.
         predictor: the run, as `mtl.load` returns it, but with this network: what it predicts follows further training.
 
     Examples:
