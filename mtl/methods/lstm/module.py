@@ -57,8 +57,8 @@ class Module(MultitaskModule):
         """
         path = Path(checkpoint_path)
         folder = path.absolute().parent
-        seed_folder = folder.parents[0 if folder.name == "pretrain" else 1]
-        if not re.fullmatch(r"seed-\d+", seed_folder.name) or not path.is_file():
+        seed_folder = next((above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)), None)
+        if seed_folder is None or not path.is_file():
             message = "must be the checkpoint of a stage in a run's folder, as in RUN/seed-1/pretrain/best.ckpt"
             raise InputError(message, path=path)
         predictor = Predictor.load(seed_folder.parent, int(seed_folder.name[5:]), device=map_location)
