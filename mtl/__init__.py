@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from mtl.api.comparison import Comparison, compare, report
     from mtl.api.run import Run, import_predictions, load, open, run
     from mtl.base.errors import InputError
+    from mtl.methods.lstm.module import Module
 
 __version__ = VERSION
 
 __all__ = [
     "Comparison",
     "InputError",
+    "Module",
     "Run",
     "compare",
     "import_predictions",
@@ -29,6 +31,7 @@ __all__ = [
 _LAZY = {
     "Comparison": "mtl.api.comparison:Comparison",
     "InputError": "mtl.base.errors:InputError",
+    "Module": "mtl.methods.lstm.module:Module",
     "Run": "mtl.api.run:Run",
     "compare": "mtl.api.comparison:compare",
     "import_predictions": "mtl.api.run:import_predictions",
@@ -51,7 +54,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_names()})
+    return sorted(_names())
 
 
 def _names() -> dict[str, str]:

@@ -11,7 +11,7 @@ import inspect
 import os.path
 import re
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
@@ -22,7 +22,7 @@ from msgspec import Meta
 
 from mtl.api.commands import add_commands
 from mtl.base.settings.layers import flatten
-from mtl.base.settings.schema import Config
+from mtl.base.settings.schema import Config, Role
 from mtl.base.typed import declared_keys, field_types, in_words, notes_of
 from mtl.benchmark_making.make.recipe import STEPS
 from mtl.benchmark_making.similarity.comparison import SimilarityOptions
@@ -43,6 +43,7 @@ from mtl.vectors.words.word2vec import Word2VecTraining
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"
+KEYS = ROOT / "mtl/api/keys.pyi"
 PLAIN = {
     bool: "`true`, `false`",
     int: "whole number",
@@ -51,6 +52,10 @@ PLAIN = {
     list: "list",
     dict: "keys and values",
 }
+KEY_TYPES = {
+    "suite": "Any",
+    "seeds": "int | Sequence[int]",
+}  # of `mtl.run`, where they differ from those of the configuration
 UNBOUNDED = 2**20  # from here on, the upper end of a range only keeps absurd values out: the tables do not name it
 WRITTEN = "<!-- tools/reference.py writes this page. -->\n\n"
 
@@ -65,7 +70,8 @@ def pages() -> dict[Path, str]:
         "metrics": metrics(),
         "recipe-steps": recipe_steps(),
     }
-    return {PAGES / f"{name}.md": WRITTEN + "\n".join(lines).rstrip() + "\n" for name, lines in contents.items()}
+    written = {PAGES / f"{name}.md": WRITTEN + "\n".join(lines).rstrip() + "\n" for name, lines in contents.items()}
+    return written | {KEYS: "\n".join(keys()) + "\n"}
 
 
 def command_line() -> Iterator[str]:
@@ -196,6 +202,76 @@ def settings() -> Iterator[str]:
         for key, hint in field_types(embedder.options).items():
             if key != "name":
                 yield table_row(f"`embeddings.{key}`", code(content[key]), values_in_words(hint), comments[key])
+
+
+def keys() -> Iterator[str]:
+    """The stub file from which editors know the keyword arguments of `mtl.run`: a TypedDict for each section, with a docstring below each key."""
+    yield from (
+        '"""The keyword arguments of `mtl.run`. tools/reference.py writes this file."""',
+        "",
+        "from collections.abc import Mapping, Sequence",
+        "from os import PathLike",
+        "from typing import Any, Literal, TypedDict",
+    )
+    given = flatten(yaml.safe_load((ROOT / "configs/baseline.yaml").read_text(encoding="utf-8")))
+    comments = meanings_in(ROOT / "configs/baseline.yaml")
+    top: dict[str, tuple[str, str]] = {}
+    for name, hint in field_types(Config).items():
+        if name == "imported":  # `mtl.import_predictions` sets its keys
+            continue
+        if name == "embeddings":
+            options = {key: hint for kind in EMBEDDERS.values() for key, hint in field_types(kind.options).items()}
+            meanings = {key: text for kind in EMBEDDERS for key, text in meanings_of_embeddings(kind).items()}
+            fields_of = {key: (type_text(hint), meanings[key]) for key, hint in options.items() if key != "name"}
+            top[name] = ("str | PathLike[str] | Embeddings", "random, a name in configs/embeddings, or a path")
+        elif is_dataclass(hint):
+            declared = {key: (f"{name}.{key}", hint) for key, hint in field_types(hint).items()}
+            fields_of = {
+                key: (type_text(hint), f"{comments[path]} (default: {code(given.get(path)).strip('`')})")
+                for key, (path, hint) in declared.items()
+            }
+            top[name] = (class_name(name), comments[name])
+        else:
+            top[name] = (KEY_TYPES.get(name) or type_text(hint), comments[name])
+            continue
+        yield from typed_dict(class_name(name), fields_of)
+    yield from typed_dict("Settings", top)
+
+
+def typed_dict(name: str, keys: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    """A class of `keys`, with the type and the meaning of each key."""
+    yield from ("", f"class {name}(TypedDict, total=False):")
+    for key, (text, doc) in keys.items():
+        for written, meant in (("null", "None"), ("true", "True"), ("false", "False")):
+            doc = re.sub(rf"\b{written}\b", meant, doc)
+        yield from (f"    {key}: {text}", f'    """{textwrap.shorten(doc, 130, placeholder=" …")}"""')
+
+
+def class_name(section: str) -> str:
+    return section.title().replace("_", "")
+
+
+def type_text(hint: Any) -> str:
+    """A type as a stub file has it. Paths and objects of Lightning may stand for texts, and any sequence for a list."""
+    notes = notes_of(hint)
+    if Role.CODE in notes:
+        return "Any"
+    if get_origin(hint) is Annotated:
+        text = type_text(get_args(hint)[0])
+        return text.replace("str", "str | PathLike[str]") if set(notes) & {*Role} - {Role.INDIFFERENT} else text
+    if get_origin(hint) in (Union, UnionType):
+        return " | ".join(type_text(part) for part in get_args(hint))
+    if get_origin(hint) is Literal:
+        return f"Literal[{', '.join(map(repr, get_args(hint)))}]".replace("'", '"')
+    if get_origin(hint) in (list, dict):
+        kind = "Sequence" if get_origin(hint) is list else "Mapping"
+        return f"{kind}[{', '.join(map(type_text, get_args(hint)))}]"
+    return "None" if hint is NoneType else "Any" if hint is Any else hint.__name__
+
+
+def meanings_of_embeddings(kind: str) -> dict[str, str]:
+    """What the keys of a kind of embeddings mean, from the file with its defaults."""
+    return meanings_in(ROOT / f"configs/embeddings/{kind}.yaml")
 
 
 def readers_of(key: str) -> str:

@@ -36,10 +36,11 @@ class Comparison:
 
     Attributes:
         board: all that the comparison holds, as the forms of the report read it.
+        named: whether the caller named the runs: then plots show these names, not titles.
     """
 
-    def __init__(self, board: "Leaderboard") -> None:
-        self.board = board
+    def __init__(self, board: "Leaderboard", named: bool = False) -> None:
+        self.board, self.named = board, named
 
     @property
     def scores(self) -> "DataFrame":
@@ -114,7 +115,7 @@ class Comparison:
         return MarkdownText(scores_and_tests(self.board))
 
     def plot(self, task: str = AVERAGE, ax: "Axes | None" = None) -> "Axes":
-        """Draw each run's score with its 95 % interval, the scores of its seeds, and the published rows.
+        """Draw each run's score with its 95 % interval, the scores of its seeds, and the published rows, the best on top.
 
         Args:
             task: a task's id, or "average".
@@ -129,16 +130,20 @@ class Comparison:
         check_installed(EXTRA, "matplotlib")
         if task not in self.board.columns:
             raise InputError(f"not in this comparison; it has {', '.join(self.board.columns)}", key="task", value=task)
-        rows = [row for row in self.board.rows if row.score(task)]
+        scored = [(score.median, row) for row in self.board.rows if (score := row.score(task))]
+        rows = [row for _, row in sorted(scored, key=lambda pair: -pair[0])][
+            ::-1
+        ]  # from the bottom; of equal ones the first on top
         if not rows:
             raise InputError("no run has a score", key="task", value=task)
         if ax is None:
             from matplotlib import pyplot
 
             _, ax = pyplot.subplots(figsize=(7, 0.8 + 0.35 * len(rows)), layout="constrained")
-        for place, row in enumerate(reversed(rows)):
+        for place, row in enumerate(rows):
             self._draw(ax, place, row, task)
-        ax.set_yticks(range(len(rows)), [row.name for row in reversed(rows)])
+        by_title = [row.label if row.ours and not self.named else row.name for row in rows]
+        ax.set_yticks(range(len(rows)), by_title)
         ax.set_ylim(-0.6, len(rows) - 0.4)
         column = self.board.columns[task]
         published = "" if all(row.ours for row in rows) else "; ◇ published"
@@ -209,7 +214,7 @@ def compare(
         raise InputError(f"compare runs on one suite, with the same tasks and metrics; these are on {names}")
     check_references(references, records)
     resampled = None if cache_dir is None else Path(cache_dir, "resampled")
-    return Comparison(leaderboard(records, SampleCache(resampled), references))
+    return Comparison(leaderboard(records, SampleCache(resampled), references), isinstance(runs, Mapping))
 
 
 @checked

@@ -1,16 +1,21 @@
 """Runs in Python: they are made, of a baseline or of predictions, or opened, and have scores, predictions, curves and models."""
 
+import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import fields
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mtl.api.settings import Settings, call_text, plain_settings
 from mtl.api.show import MarkdownText, frame, grid
 from mtl.base.errors import InputError
 from mtl.base.files import counted, write_json, write_text
 from mtl.base.interface import checked
+from mtl.base.settings.schema import Config
 from mtl.runs import finished
 from mtl.runs.summary import Summary
 from mtl.runs.table import render
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from pandas import DataFrame
 
+    from mtl.api.keys import Settings as Keys
     from mtl.data.examples import Row
     from mtl.jobs.job import Job
     from mtl.methods.predictor import Predictor
@@ -146,6 +152,23 @@ class Run:
         return frame(("seed", "row", "prediction", *(() if gold is None else ("gold",))), rows)
 
     @checked
+    def confusion_matrix(self, task: str, seed: int | None = None) -> "DataFrame":
+        """How often each label (rows) was predicted as each label (columns), on the split that the task is scored on: int (labels, labels).
+
+        Raises InputError as `predictions` does, and for a task without one label for each row.
+
+        Args:
+            seed: None: all seeds together.
+        """
+        made = self.predictions(task, seed=seed)
+        kind = target_kind(self.record.suite.tasks[task])
+        if kind.chart != "confusion":
+            raise InputError("only tasks with one label for each row have a confusion matrix", key="task", value=task)
+        counts = Counter(zip(made["gold"], made["prediction"], strict=True))
+        cells = {gold: {answer: counts[gold, answer] for answer in kind.labels} for gold in kind.labels}
+        return grid(cells, "gold", "prediction")
+
+    @checked
     def load(self, seed: int | None = None, device: str = "cpu") -> "Predictor":
         """The trained models of one seed; see `mtl.load`. Raises InputError for a method whose models are not kept."""
         return load(self.path, seed, device)
@@ -158,6 +181,10 @@ class Run:
     def predict(self, task: str, rows: Sequence["Row"]) -> list[str]:
         """A prediction for each row, by the best seed; see `mtl.methods.predictor.Predictor.predict`."""
         return self.predictor.predict(task, rows)
+
+    def predict_proba(self, task: str, rows: Sequence["Row"]) -> "np.ndarray":
+        """The probability of each label, by the best seed; see `mtl.methods.predictor.Predictor.predict_proba`."""
+        return self.predictor.predict_proba(task, rows)
 
     def encode(self, texts: Sequence[str], pooling: str | None = None) -> "np.ndarray":
         """Text vectors, float32 (texts, dim), of the best seed; see `mtl.methods.predictor.Predictor.encode`."""
@@ -173,14 +200,15 @@ class Run:
 
 
 @checked
-def run(*settings: Settings, **named: Any) -> Run:
+def run(*settings: Settings, **named: "Unpack[Keys]") -> Run:
     """Train, evaluate and tabulate a baseline, as `mtl baseline` does with the same settings. What is finished is not made again.
 
     An interrupted run continues with the same call.
 
     Args:
         settings: "key=value" strings and dictionaries, nested or with dotted keys.
-        named: settings as keyword arguments; `seeds` may be a number N, which stands for 1 to N, and `suite` a `mtl.Suite`.
+        named: settings as keyword arguments, a section as a dictionary; `seeds` may be a number N, which stands for 1 to N, `suite` a
+            `mtl.Suite`, and `trainer` may have objects of Lightning: {"logger": …, "callbacks": […]}.
 
     Returns:
         The finished run.
@@ -199,9 +227,25 @@ def run(*settings: Settings, **named: Any) -> Run:
     from mtl.jobs.job import load_run
 
     merged = plain_settings(settings, named)
-    job = load_run(merged)
-    job.check_memory()
-    return run_job(job, call_text("run", merged))
+    objects: list[str] = []  # the settings that hold objects
+    with ExitStack() as block:
+        if {"trainer.logger", "trainer.callbacks"} & merged.keys():
+            from mtl.training.attached import attached  # imports Lightning
+
+            merged, objects = block.enter_context(attached(merged))
+        job = load_run(merged)
+        job.check_memory()
+        if objects and job.config.runs_apart:
+            message = "the object is in this process alone; train seeds one after another, or name a class"
+            raise InputError(message, key=objects[0])
+        return run_job(job, call_text("run", merged))
+
+
+# What `help` and the completion of notebooks show.
+_SETTINGS = [inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=None) for item in fields(Config)]
+run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [inspect.Parameter("settings", inspect.Parameter.VAR_POSITIONAL), *_SETTINGS], return_annotation=Run
+)
 
 
 def run_job(job: "Job", command: str) -> Run:

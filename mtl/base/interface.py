@@ -6,14 +6,13 @@ import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.names import text_problem
 
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 LARGEST = 10**15  # the largest number that an argument may be
 # How a message names a type.
@@ -23,14 +22,14 @@ WORDS: dict[Any, str] = {
 }
 
 
-def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+def checked(function: Function) -> Function:
     """The function, with checks of its arguments by their annotations, and with errors of files, disks and memory as InputError. Numbers and
     arrays of other libraries, which have a method `tolist`, are converted to Python's. A call with an argument of another type raises an
     InputError that names the argument."""
     signature = inspect.signature(function)
 
     @wraps(function)
-    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def call(*args: Any, **kwargs: Any) -> Any:
         # A call with missing or unknown arguments is a TypeError, as of every function.
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
@@ -45,7 +44,7 @@ def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
         with resources_as_input():
             return function(*bound.args, **bound.kwargs)
 
-    return call
+    return cast(Function, call)  # of the same type, so that editors show what documents the arguments
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from mtl.base.memory import check_fits
 from mtl.base.names import advice, meant, one_spelling
 from mtl.base.progress import Remark, show
 from mtl.base.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
-from mtl.base.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
+from mtl.base.settings.schema import BY_TASK, CHOICES, CODE, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
 from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
@@ -353,6 +353,8 @@ def _merged(
     for origin, layer in layers.items():
         if not isinstance(layer, dict):
             raise InputError("must hold keys and values", path=origin)
+        if named := [key for key, value in flatten(layer).items() if key in CODE and ":" in str(value)]:
+            raise InputError("only the command line and Python name code that runs", path=origin, key=named[0])
         merge(merged, layer)
         origins |= dict.fromkeys(flatten(layer), origin)
     known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(options, "embeddings.")}
@@ -383,6 +385,9 @@ def _listed_seeds(seeds: Any) -> Any:
 
 
 def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str) -> InputError:
+    if key == "trainer.devices":
+        message = "a training uses one device; to use several GPUs, train seeds at once: seeds_in_parallel=N"
+        return InputError(message, key=key)
     section, _, name = key.partition(".")
     kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
     if section == "embeddings" and kinds:

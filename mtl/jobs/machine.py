@@ -13,6 +13,7 @@ device_of = lazy("mtl.base.device:device_of")
 exact_arithmetic = lazy("mtl.base.device:exact_arithmetic")
 describe_device = lazy("mtl.base.device:describe_device")
 use_device = lazy("mtl.base.device:use_device")
+check_attached = lazy("mtl.training.attached:check_attached")
 check_training_precision = lazy("mtl.training.precision:check_precision")
 training_precision = lazy("mtl.training.precision:training_precision")
 
@@ -23,9 +24,11 @@ def exact(config: Config) -> AbstractContextManager[None]:
 
 
 def check_precision(config: Config) -> None:
-    """Log and raise what `mtl.training.precision.check_precision` does."""
+    """Log and raise what `mtl.training.precision.check_precision` does. Raises InputError for loggers and callbacks that cannot be used."""
     if METHODS[config.method].computes:
         check_training_precision(config.trainer)
+    if (config.trainer.logger, config.trainer.callbacks) != ("auto", None):
+        check_attached(config.trainer)  # imports Lightning
 
 
 def precision(config: Config) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import flatten_config
 from mtl.base.settings.schema import Config, DistillConfig, LossConfig
 from mtl.data.dataset import Dataset, Split, last_texts, with_further, with_one_wrong
 from mtl.methods.heads import TaskInput, with_overlap
@@ -189,6 +190,7 @@ def fit_tasks(
             train=lambda epoch: train.loader(schedule.between(epoch * steps, (epoch + 1) * steps), pinned),
             dev=read.batches(dev).loader(read.in_order(dev, batch_sizes[1]), pinned),
             scale=data.scale,
+            settings=flatten_config(config),
             **stage,
         ),
         config.trainer,

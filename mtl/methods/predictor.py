@@ -26,6 +26,7 @@ from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import SeedScores, read_summary
+from mtl.tasks.kinds.labels import LabelHead
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -112,19 +113,32 @@ class Predictor:
             rows: the texts of each row: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
                 For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
         """
-        suite_task = self._task(task)
-        with foreign("rows"):
-            for row in rows:
-                try:
-                    if isinstance(row, str):
-                        raise ValueError("is a text")
-                    make_example(suite_task, row)
-                except ValueError as error:
-                    message = f"task {task} takes rows, each a list of {_form(suite_task)}; {repr(row)[:200]} {error}"
-                    raise InputError(message) from None
-            if not len(rows):
-                return []
+        suite_task = self.check_rows(task, rows)
+        if not len(rows):
+            return []
         return list(map(target_kind(suite_task).format, self.model.predict(suite_task, rows).tolist()))
+
+    @exact_arithmetic()
+    def predict_proba(self, task: str, rows: Sequence[Row]) -> np.ndarray:
+        """The probability of each label for each row, float64 (rows, labels), in the order of the task's `labels` in the suite file.
+
+        `predict` returns the most probable label. Probabilities are the softmax of the outputs, and are not calibrated.
+
+        Args:
+            task, rows: as in `predict`.
+
+        Raises:
+            InputError: for rows of another form, a task whose targets are not one label each, and a method without probabilities.
+        """
+        suite_task = self.check_rows(task, rows)
+        kind = target_kind(suite_task)
+        if kind.head_type is None or not issubclass(kind.head_type, LabelHead):
+            raise InputError("only tasks with one label for each row have probabilities", key="task", value=task)
+        if not len(rows):
+            return np.empty((0, len(kind.labels)))
+        outputs = self.model.outputs(suite_task, rows).astype(np.float64)
+        shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], pooling: str | None = None, progress: bool = False) -> np.ndarray:
@@ -154,7 +168,7 @@ class Predictor:
             path: a file with the task's columns of texts and spans; its suffix says its format (`mtl.data.records`).
             out: the file to write; None: standard output.
         """
-        suite_task = self._task(task)
+        suite_task = self.task(task)
         if out is not None and out.exists() and out.samefile(path):
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
@@ -167,7 +181,23 @@ class Predictor:
         else:
             write_text(out, text)
 
-    def _task(self, task: str) -> Task:
+    def check_rows(self, task: str, rows: Sequence[Row]) -> Task:
+        """The task with this id. Raises InputError for one that is not in the run, and for rows of another form."""
+        suite_task = self.task(task)
+        with foreign("rows"):
+            len(rows)  # an iterator has none
+            for row in rows:
+                try:
+                    if isinstance(row, str):
+                        raise ValueError("is a text")
+                    make_example(suite_task, row)
+                except ValueError as error:
+                    message = f"task {task} takes rows, each a list of {_form(suite_task)}; {repr(row)[:200]} {error}"
+                    raise InputError(message) from None
+        return suite_task
+
+    def task(self, task: str) -> Task:
+        """The task with this id. Raises InputError for one that is not in the run."""
         if not isinstance(task, str) or task not in self.tasks:
             named = repr(task) if isinstance(task, str) else f"a value of type {type(task).__name__}"
             raise InputError(f"task {named}: not in this run; it has {', '.join(self.tasks)}")

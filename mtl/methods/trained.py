@@ -58,12 +58,20 @@ class TrainedNetworks:
             self._networks = {head: self._open_network(replace(task, id=head))}
         return self._networks[head]
 
-    def _compute(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
-        head = task.answered_by or task.id
+    def use(self, network: TaskNetwork) -> None:
+        """Answer with this network from now on."""
+        self._networks, self._open_network = {}, lambda task: network
+
+    def prepared(self, task: Task, rows: Sequence[Row]) -> tuple[Split, TaskInput]:
+        """Rows without targets as the task's network reads them."""
         examples = [make_example(task, row) for row in rows]
         index = {text: number for number, text in enumerate(dict.fromkeys(t for row in examples for t in row.texts))}
         split = replace(make_split(task, examples, index), targets=np.full(len(rows), np.nan))
         if self.config.head.overlap and task.is_pair:
             split = with_overlap(split, list(index))
-        split, read = self.read(task, rows, split, list(index))
+        return self.read(task, rows, split, list(index))
+
+    def _compute(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
+        split, read = self.prepared(task, rows)
+        head = task.answered_by or task.id
         return read.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)

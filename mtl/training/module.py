@@ -178,6 +178,11 @@ class MultitaskModule(ValidatedModule):
         # The parts of a step's batch after the first one, with their share in the loss.
         self._further: list[tuple[Batch, Tensor]] = []
 
+    def forward(self, batch: Batch) -> Tensor:
+        """The outputs of the task's head, (inputs, outputs)."""
+        outputs: Tensor = self.network(batch)
+        return outputs
+
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
         return batch.to(device, non_blocking=True)
 

@@ -18,19 +18,19 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback, EarlyStopping
-from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch.utils.data import DataLoader
 
 from mtl.base.clock import format_duration
 from mtl.base.device import device_of
 from mtl.base.errors import DivergedError, InputError
-from mtl.base.extras import missing_package
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Detail, Progress, Scored, show
 from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch
 from mtl.tasks.metrics import TIE
 from mtl.tasks.task import PERCENT, Scale
+from mtl.training.attached import stage_loggers, user_callbacks
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
@@ -62,6 +62,7 @@ class Stage:
     start: str = "before training"  # when the validation before the first step takes place, for messages
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
+    settings: Mapping[str, Any] = field(default_factory=dict)  # those of the run, for loggers that show them
 
     @property
     def weights(self) -> Path:
@@ -87,14 +88,13 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
         logger.info("%s · continuing after validation %d", stage.title, start)
     else:
         shutil.rmtree(stage.folder, ignore_errors=True)
-    loggers: list[Logger] = [CSVLogger(stage.folder, name="log", version=f"from-epoch-{start}")]
-    if missing_package("tensorboard") is None:
-        loggers.append(TensorBoardLogger(stage.folder, name="tensorboard", version=""))
     bar = Progress(stage.title, stage.total_steps, "steps", steps, at_most=True)
     patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
-    callbacks = [SeedEachEpoch(stage.seed, stage.folder.name), patience, StageProgress(stage, bar), kept]
+    own = [SeedEachEpoch(stage.seed, stage.folder.name), patience, StageProgress(stage, bar), kept]
+    callbacks = [*own, *user_callbacks(config)]
+    opened = stage_loggers(config, stage.folder, stage.seed, start, stage.settings)
     try:
-        with deterministic(), bar:
+        with deterministic(), bar, opened as loggers:
             train(
                 *(module, resume, start > 0, callbacks),
                 data=_StageData(stage),
@@ -110,6 +110,8 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
             )
     except DivergedError as error:
         raise _explained(error, stage) from None
+    except MisconfigurationException as error:
+        raise InputError(" ".join(str(error).split())[:200], key="trainer.callbacks") from None
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
     write_json(stage.folder / DONE, {**stage.facts, "average": kept.score, **module.record()})

@@ -24,6 +24,7 @@ from mtl.base.untrusted import Count, read_checkpoint
 from mtl.training.checkpoints import are_weights_of
 
 REMEDY = "; delete it"
+WITHOUT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # of what a Trainer shows
 
 # Errors of Lightning while it reads a state that is not what it seems.
 UNREAD = (RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
@@ -114,15 +115,15 @@ def train(
         KeyboardInterrupt: for SIGTERM, too.
     """
     begun = TrainingBegun()
-    with _quiet(), naming(resume.parent):
+    with quiet(), naming(resume.parent):
         trainer = pl.Trainer(
             devices=1,
             reload_dataloaders_every_n_epochs=1,
             callbacks=[*callbacks, begun, *([StateOfEpoch(resume)] if resumable else [])],
             plugins=[AtomicCheckpointIO()],
-            enable_model_summary=False,
-            enable_progress_bar=False,
-            enable_checkpointing=resumable,  # otherwise Lightning saves its own checkpoints
+            **WITHOUT,
+            # Lightning saves its own checkpoints if this is true and no callback saves any, and refuses callbacks that save if it is false.
+            enable_checkpointing=resumable or any(isinstance(callback, Checkpoint) for callback in callbacks),
             **options,
         )
         module.train()  # Lightning leaves modules in evaluation mode as they are, and so without dropout
@@ -193,7 +194,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Silence Lightning's messages about the hardware and about loaders without workers: both are intended here. Silence the traceback of
     an OSError in the thread that writes TensorBoard's log: the next call of the logger raises it."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]

@@ -1,6 +1,7 @@
 """A comparison in Python has what the report has."""
 
 import csv
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +67,17 @@ def test_runs_of_the_same_name_are_told_apart_and_shown(
 
 def test_a_plot_has_each_run(runs: list[mtl.Run], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")
-    ax = compare(runs).plot("kansla")
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(reversed(FLOORS))
+    comparison = compare(runs)
+    ax = comparison.plot()
+    titles = {run.name: run.summary["title"] for run in runs}
+    by_score = comparison.scores["average"].sort_values()
+    assert [label.get_text() for label in ax.get_yticklabels()] == [titles[name] for name in by_score.index]
+    assert [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"] == by_score.tolist()
     assert compare(runs).plot(ax=ax) is ax
+    twice = compare([*runs, mtl.open(shutil.copytree(runs[0].path, runs[0].path.parent / "again"))]).plot()
+    assert {"Best constant", "Best constant, again"} < {text.get_text() for text in twice.get_yticklabels()}
+    named = compare({"a": runs[0], "b": runs[1]}).plot()
+    assert {label.get_text() for label in named.get_yticklabels()} == {"a", "b"}
     with raises_input_error(key="task"):
         compare(runs).plot("nix")
 

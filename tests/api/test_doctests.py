@@ -11,6 +11,7 @@ from mtl.base.wings import wings
 
 MODULES = {
     *(f"mtl.api.{name}" for name in ("settings", "show", "run", "comparison")),
+    "mtl.methods.lstm.module",
     *(path.partition(":")[0] for wing in wings() for path in wing.names.values()),
 }
 EXAMPLES = [

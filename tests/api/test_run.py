@@ -1,5 +1,6 @@
 """A finished run in Python has what its files have, and `mtl.run` makes what `mtl baseline` makes."""
 
+import inspect
 import itertools
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from input_errors import raises_input_error
 
 import mtl
 from mtl.api.cli import main
+from mtl.base.settings.schema import Config
+from mtl.base.typed import declared_keys
 from mtl.data.files import read_lines
 
 
@@ -106,6 +109,48 @@ def test_a_missing_package_is_one_line(run: mtl.Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     with raises_input_error():
         _ = run.scores
+
+
+def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
+    made = run.predictions("kansla", seed=2)
+    matrix = run.confusion_matrix("kansla", seed=2)
+    assert matrix.index.tolist() == matrix.columns.tolist() == run.record.suite.tasks["kansla"].labels
+    assert (matrix.index.name, matrix.columns.name) == ("gold", "prediction")
+    for gold, answer in itertools.product(matrix.index, matrix.columns):
+        assert matrix.loc[gold, answer] == ((made["gold"] == gold) & (made["prediction"] == answer)).sum()
+    assert run.confusion_matrix("kansla").to_numpy().sum() == 60
+    with raises_input_error(key="task"):
+        run.confusion_matrix("betyg")
+
+
+def test_completion_knows_every_key() -> None:
+    names = set(inspect.signature(mtl.run).parameters)
+    assert names == {"settings", *(key.partition(".")[0] for key, _ in declared_keys(Config))}
+
+
+def test_a_training_uses_one_device() -> None:
+    with raises_input_error(key="trainer.devices"):
+        mtl.run(suite="klej-sample", trainer={"devices": 2})
+
+
+def test_public_names_alone_are_listed() -> None:
+    assert set(mtl.__all__) <= set(dir(mtl)) and not {"Any", "TYPE_CHECKING", "annotations"} & set(dir(mtl))
+    assert all(hasattr(mtl, name) for name in dir(mtl))
+
+
+def test_probabilities_are_those_of_the_classifier(floor_settings: list[str]) -> None:
+    run = mtl.run(*floor_settings, "method=logistic", "floor.keep=true", seeds=1)
+    rows = [["solen skiner"], ["regnet faller"], ["katten"]]
+    made, task = run.predict_proba("kansla", rows), run.record.suite.tasks["kansla"]
+    assert task.labels is not None and made.shape == (3, len(task.labels))
+    np.testing.assert_allclose(made.sum(axis=1), 1)
+    assert [task.labels[place] for place in made.argmax(axis=1)] == run.predict("kansla", rows)
+    # The outputs are logarithms of scikit-learn's probabilities.
+    np.testing.assert_allclose(made, np.exp(run.predictor.model.outputs(task, rows)), atol=1e-5)
+    assert run.predict_proba("kansla", []).shape == (0, len(task.labels))
+    for bad in (("betyg", [["a"]]), ("nix", rows), ("kansla", ["a"])):
+        with raises_input_error():
+            run.predict_proba(*bad)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pytest
 import torch
 from data_files import read_json
 from input_errors import raises_input_error
+from pytorch_lightning.loggers import CSVLogger
 from stage_parts import CPU, DEV, TASK, Cut, assert_same_weights, batches, loader, module, network, stage
 from torch.nn.utils import parameters_to_vector
 from torch.utils.data import DataLoader
@@ -398,7 +399,7 @@ def test_a_log_that_cannot_be_written_is_an_error_with_a_path(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left") as caught:
-        patch.setattr(fitting.CSVLogger, "save", fail)
+        patch.setattr(CSVLogger, "save", fail)
         fitted(stage(tmp_path / "stage"))
     assert caught.value.filename == str(tmp_path / "stage")
     assert_same_weights(fitted(stage(tmp_path / "stage")), plain)

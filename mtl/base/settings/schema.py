@@ -25,6 +25,7 @@ from mtl.base.typed import (
 )
 
 LONGEST_NGRAM = 20  # of floors; longer ones of long texts fill any memory
+LOGGERS = ("auto", "csv", "tensorboard", "wandb", "mlflow", "none")
 PAPER = "paper"  # the name of the default architecture and of the default preset
 
 
@@ -35,6 +36,7 @@ class Role(Enum):
     SOURCE = auto()  # where the vectors or the transformer are that a run starts from
     LOCATION = auto()  # where other files are
     INDIFFERENT = auto()  # does not change the results
+    CODE = auto()  # may name code that runs: no file of settings does so
 
 
 @dataclass(kw_only=True)
@@ -145,6 +147,13 @@ class TrainerConfig:
     precision: Literal["32-true", "16-mixed", "bf16-mixed"]
     force_precision: Annotated[bool, Role.INDIFFERENT] = False
     threads: Annotated[int, AT_LEAST_ONE] | None = None
+    logger: Annotated[str, Role.INDIFFERENT, Role.CODE] = "auto"
+    callbacks: Annotated[list[str] | None, Role.CODE, Meta(examples=["[package.module:Class]"])] = None
+
+    def check(self) -> None:
+        if self.logger not in LOGGERS and ":" not in self.logger:
+            message = f"must be one of {', '.join(LOGGERS)}, or a class, as in package.module:Class"
+            raise InputError(message, key="logger", value=self.logger)
 
 
 @dataclass
@@ -394,5 +403,7 @@ LOCATIONS = ("embeddings.cache", *_keys(Role.LOCATION), *SOURCES)
 # Keys that do not change the results: locations, whose files are compared by content, how and where seeds run, whether weights are kept, and
 # keys whose effects, the precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).
 INDIFFERENT = (*LOCATIONS, *_keys(Role.INDIFFERENT))
+# A value with a colon names code, so it must come from the command line or Python: files come from others, too.
+CODE = _keys(Role.CODE)
 # Keys that hold one value for each task id.
 BY_TASK = tuple(key for key, hint in declared_keys(Config) if get_origin(hint) is dict and get_args(hint)[1] is not Any)

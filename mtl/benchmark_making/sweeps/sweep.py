@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
-from mtl.base.settings.schema import INDIFFERENT, PAPER
+from mtl.base.settings.schema import CODE, INDIFFERENT, PAPER
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
@@ -207,7 +207,10 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     """Settings by dotted keys, from dotted or nested keys. Raises InputError for anything else."""
     if not isinstance(value, dict | None):
         raise InputError(f"{where}: must hold keys and values", path=path)
-    return flatten(value or {})
+    settings = flatten(value or {})
+    if named := [key for key in CODE if ":" in str(settings.get(key))]:
+        raise InputError("only the command line and Python name code that runs", path=path, key=named[0])
+    return settings
 
 
 def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any]) -> Iterator[Job]:

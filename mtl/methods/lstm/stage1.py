@@ -111,6 +111,8 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
     left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
     flat = flatten_config(config)
     settings = {key: value for key, value in flat.items() if LSTM.reads_key(key) and not matches(key, left_out)}
+    if not config.trainer.callbacks:
+        del settings["trainer.callbacks"]  # so that the key is that of earlier runs
     where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
     versions = [FORMAT, VERSION, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
     content = [settings, list(tasks), dict(inputs), seed, where, versions]

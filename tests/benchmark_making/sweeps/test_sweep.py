@@ -139,6 +139,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
         ("runs: [{name: ..}]", "runs: 1: name=..: must be fit for a folder"),
         ("runs: [{}, {encoder.hiden_size: 3}]", r"run 2 \(encoder.hiden_size=3\): unknown key 'encoder.hiden_size'"),
         ("runs: [{name: a, max_length: 0}]", "run a: max_length=0: must be greater than 0"),
+        ("runs: [{trainer.callbacks: ['os:system']}]", "trainer.callbacks: only the command line and Python name code"),
         ("runs: [{run_dir: x}]", "run 1 .*run_dir: each run has its own folder"),
         ("runs: [{}, {embeddings: random}]", "runs 1 and 2 would share the folder .*random-frozen; give one another name"),
         ("{grid: {runs_dir: [a, b]}, settings: {max_length: 3}}", "runs 1 and 2 would|runs_dir must be the same"),

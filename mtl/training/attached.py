@@ -1,0 +1,137 @@
+"""Loggers and callbacks that the user chooses: by the settings `trainer.logger` and `trainer.callbacks`, or as objects from Python."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+from pytorch_lightning.loggers import CSVLogger, Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
+
+from mtl.base.errors import InputError
+from mtl.base.extras import missing_package
+from mtl.base.settings.schema import TrainerConfig
+from mtl.base.wings import resolve
+from mtl.training.trainer import WITHOUT, quiet
+
+LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
+PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
+PROJECT = "mtl"  # of W&B, where WANDB_PROJECT names none, and the experiment of MLflow, where MLFLOW_EXPERIMENT_NAME names none
+
+# By the key of the setting, the objects that trainings use in place of the classes that the setting names.
+_objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
+
+
+@contextmanager
+def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key.
+
+    Returns the settings with the names of classes in place of objects, and the keys of those that hold objects.
+    """
+    named, objects = dict(settings), {}
+    for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
+        value = settings[key]
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(item, Logger | pl.Callback) for item in values):
+            names = [_name(item) if isinstance(item, Logger | pl.Callback) else item for item in values]
+            named[key], objects[key] = names if isinstance(value, list) else names[0], values
+    token = _objects.set(objects)
+    try:
+        yield named, list(objects)
+    finally:
+        _objects.reset(token)
+
+
+def check_attached(config: TrainerConfig) -> None:
+    """Raise InputError for a logger whose package is not installed, names that are no classes of loggers and callbacks, and callbacks that
+    Lightning does not take together."""
+    callbacks = user_callbacks(config)
+    try:
+        with quiet():
+            pl.Trainer(accelerator="cpu", devices=1, callbacks=callbacks, logger=config.logger != "none", **WITHOUT)
+    except Exception as error:
+        raise InputError(" ".join(str(error).split())[:200], key=CALLBACKS) from None
+    if ":" in config.logger and LOGGER not in _objects.get({}):
+        _made(config.logger, Logger, LOGGER)
+    # W&B's own folder "wandb" would be a package without a file.
+    if config.logger in PACKAGES and getattr(find_spec(config.logger), "origin", None) is None:
+        message = f"the package is missing; install it: pip install {PACKAGES[config.logger]}"
+        raise InputError(message, key=LOGGER, value=config.logger)
+
+
+def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
+    """The callbacks of `trainer.callbacks`: objects from Python, and a new one of each class that is named. Raises InputError as `check_attached`."""
+    return [_made(value, pl.Callback, CALLBACKS) for value in _objects.get({}).get(CALLBACKS, config.callbacks or [])]
+
+
+@contextmanager
+def stage_loggers(
+    config: TrainerConfig, folder: Path, seed: int, epoch: int, settings: Mapping[str, Any]
+) -> Iterator[list[Logger]]:
+    """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log.
+
+    Args:
+        folder: that of the stage. CSV files and TensorBoard's are in it, those of W&B and MLflow where these packages put them.
+        epoch: the first one that is trained: more than 0 if the stage continues.
+        settings: those of the run, by dotted key, which W&B and MLflow show.
+    """
+    if LOGGER in (given := _objects.get({})) or ":" in config.logger:
+        yield [_made(value, Logger, LOGGER) for value in given.get(LOGGER, [config.logger])]
+        return
+    loggers: list[Any] = []
+    if config.logger != "none":
+        loggers.append(CSVLogger(folder, name="log", version=f"from-epoch-{epoch}"))
+    if config.logger == "tensorboard" or (config.logger == "auto" and missing_package("tensorboard") is None):
+        loggers.append(TensorBoardLogger(folder, name="tensorboard", version=""))
+    run, _, stage = folder.as_posix().partition(f"/seed-{seed}/")
+    name = f"seed-{seed}/{stage}{f', continued after validation {epoch}' if epoch else ''}"
+    finish = None
+    try:
+        if config.logger == "mlflow":
+            import mlflow
+
+            experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
+            tags = {"run": run, "stage": stage}
+            loggers.append(MLFlowLogger(experiment, f"{run} {name}", mlflow.get_tracking_uri(), tags))
+            loggers[-1].log_hyperparams(dict(settings))
+        elif config.logger == "wandb":
+            import wandb
+
+            finish = wandb.finish if wandb.run is None else None  # a run that the user began stays the user's
+            project = os.environ.get("WANDB_PROJECT", PROJECT)
+            logger = WandbLogger(name, project=project, group=run, job_type=stage, config=dict(settings))
+            _ = logger.experiment  # begins the run
+            loggers.append(logger)
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        remedy = "MLFLOW_TRACKING_URI says where MLflow logs, WANDB_MODE=offline lets W&B log on this machine"
+        raise InputError(f"cannot log ({reason}); {remedy}", key=LOGGER, value=config.logger) from None
+    try:
+        yield loggers
+    finally:
+        if finish is not None:
+            finish()
+
+
+def _made(value: Any, kind: Any, key: str) -> Any:
+    """An object of this kind, or a new one of the class with a name as in "package.module:Class"."""
+    if isinstance(value, kind):
+        return value
+    problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
+    try:
+        made = resolve(value)
+        if isinstance(made, type) and issubclass(made, kind):
+            return made()
+    except Exception as error:
+        problem = f"cannot be made ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+    remedy = (
+        "name a class that takes no arguments, as in package.module:Class (PYTHONPATH), or give an object from Python"
+    )
+    raise InputError(f"{problem}; {remedy}", key=key, value=value)
+
+
+def _name(value: Any) -> str:
+    return f"{type(value).__module__}:{type(value).__qualname__}"

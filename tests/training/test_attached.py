@@ -1,0 +1,150 @@
+"""Loggers and callbacks that settings name, or that are objects, are those of every training."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytorch_lightning as pl
+from input_errors import raises_input_error
+from pytorch_lightning.callbacks import LearningRateMonitor, ModelCheckpoint
+from pytorch_lightning.loggers import CSVLogger
+from stage_parts import CPU, Cut, assert_same_weights, module, stage
+
+import mtl
+from mtl.training.attached import attached, check_attached
+from mtl.training.module import MultitaskModule
+from mtl.training.stage import fit
+
+
+class Steps(pl.Callback):
+    """Counts the steps, across interruptions, and remembers who made it."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        Steps.made += 1
+        self.steps = 0
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        self.steps += 1
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"steps": self.steps}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.steps = state["steps"]
+
+
+NAME = f"{__name__}:Steps"
+
+
+def fitted(folder: Path, cut: int | None = None, resumable: bool = True, **settings: Any) -> MultitaskModule:
+    """What a stage trains with these values of `trainer`, some of which may be objects."""
+    trained = module()
+    with attached({f"trainer.{key}": value for key, value in settings.items()}) as (named, _):
+        config = replace(CPU, **{key.removeprefix("trainer."): value for key, value in named.items()})
+        check_attached(config)
+        fit(trained, replace(stage(folder / "seed-1/pretrain", 100, cut), resumable=resumable), config)
+    return trained
+
+
+def test_objects_and_classes_see_every_step_and_change_nothing(tmp_path: Path) -> None:
+    mine, logger = Steps(), CSVLogger(tmp_path / "mine")
+    observed = fitted(tmp_path / "a", logger=logger, callbacks=[mine, LearningRateMonitor()])
+    assert mine.steps == 40
+    made = Steps.made
+    assert_same_weights(observed, fitted(tmp_path / "b", callbacks=[NAME]))
+    assert Steps.made == made + 2  # the check makes one, too
+    assert_same_weights(observed, fitted(tmp_path / "c"))
+    assert list((tmp_path / "mine").rglob("metrics.csv")) and not (tmp_path / "a/seed-1/pretrain/log").exists()
+
+
+def test_an_interrupted_training_gives_a_callback_its_state_back(tmp_path: Path) -> None:
+    first, second = Steps(), Steps()
+    with pytest.raises(Cut):
+        fitted(tmp_path, cut=3, callbacks=[first])
+    assert first.steps == 12
+    resumed = fitted(tmp_path, callbacks=[second])
+    assert second.steps == 40
+    assert_same_weights(resumed, fitted(tmp_path / "plain"))
+
+
+def test_a_callback_may_save_checkpoints_of_a_training_that_saves_no_state(tmp_path: Path) -> None:
+    saves = ModelCheckpoint(tmp_path / "kept", monitor="dev/average", mode="max")
+    fitted(tmp_path / "run", resumable=False, callbacks=[saves])
+    assert Path(saves.best_model_path).exists()
+
+
+@pytest.mark.parametrize(
+    ("logger", "kept"), [("csv", {"log"}), ("none", set()), ("tensorboard", {"log", "tensorboard"})]
+)
+def test_each_logger_writes_its_files(tmp_path: Path, logger: str, kept: set[str]) -> None:
+    fitted(tmp_path, logger=logger)
+    folder = tmp_path / "seed-1/pretrain"
+    assert {path.name for path in folder.iterdir()} == {"best.ckpt", "done.json", *kept}
+
+
+@pytest.mark.parametrize("value", ["Steps", "nix:Nix", f"{__name__}:Nix", "os:system", "pathlib:Path", 3])
+def test_a_name_that_is_no_class_of_callbacks(value: Any) -> None:
+    with raises_input_error(key="trainer.callbacks"):
+        check_attached(replace(CPU, callbacks=[value]))
+
+
+def test_callbacks_that_lightning_does_not_take(tmp_path: Path) -> None:
+    for settings in ({"callbacks": [NAME, NAME]}, {"callbacks": [LearningRateMonitor()], "logger": "none"}):
+        with raises_input_error(key="trainer.callbacks"):
+            fitted(tmp_path, **settings)
+
+
+def test_a_class_that_needs_arguments_and_one_that_is_no_logger() -> None:
+    with raises_input_error(key="trainer.callbacks"):
+        check_attached(replace(CPU, callbacks=["pytorch_lightning.callbacks:EarlyStopping"]))
+    with raises_input_error(key="trainer.logger"):
+        check_attached(replace(CPU, logger=NAME))
+    with raises_input_error(key="trainer.logger"):
+        mtl.run(suite="klej-sample", trainer={"logger": "nix"})
+
+
+@pytest.mark.parametrize("logger", ["wandb", "mlflow", "tensorboard"])
+def test_a_missing_package_is_one_line(logger: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "wandb").mkdir()  # W&B's own folder is no package
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("mtl.training.attached.find_spec", lambda name: None)
+    with raises_input_error(key="trainer.logger"):
+        check_attached(replace(CPU, logger=logger))
+
+
+def test_an_object_does_not_reach_other_processes() -> None:
+    with raises_input_error(key="trainer.callbacks"):
+        mtl.run(suite="klej-sample", seeds=2, seeds_in_parallel=2, trainer={"callbacks": [Steps()]})
+
+
+def test_files_of_settings_name_no_code(tmp_path: Path, floor_settings: list[str]) -> None:
+    preset = tmp_path / "theirs.yaml"
+    for line in ("callbacks: [os:system]", "logger: os:system"):
+        preset.write_text(f"preset: theirs\ntrainer:\n  {line}\n", encoding="utf-8")
+        with raises_input_error(file="theirs.yaml"):
+            mtl.run(suite="klej-sample", preset=str(preset))
+
+
+def test_wandb_has_a_run_for_each_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wandb = pytest.importorskip("wandb")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    fitted(tmp_path / "run", logger="wandb")
+    fitted(tmp_path / "run", logger="wandb")
+    assert wandb.run is None and len(list((tmp_path / "wandb").glob("offline-run-*/*.wandb"))) == 2
+    assert not [path for path in (tmp_path / "run").rglob("*") if path.is_symlink()]
+
+
+def test_mlflow_has_a_run_for_each_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "mlruns").as_uri())
+    trained = fitted(tmp_path / "run", logger="mlflow")
+    client = mlflow.MlflowClient()
+    (made,) = client.search_runs([client.get_experiment_by_name("mtl").experiment_id])
+    assert made.info.status == "FINISHED" and made.info.run_name.endswith("run seed-1/pretrain")
+    logged = [point.value for point in client.get_metric_history(made.info.run_id, "dev/average")]
+    assert logged == pytest.approx([row["dev/average"] for row in trained.curve])
