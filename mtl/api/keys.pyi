@@ -23,8 +23,6 @@ class Embeddings(TypedDict, total=False):
     """a .bin, .txt, .gz or .zip file; None: the vectors that the suite file names"""
     missing: Literal["unknown", "random"]
     """words that the file lacks. unknown: the unknown word's vector; random: each starts from N(0, 1)"""
-    map: bool
-    """True: a trained linear map, at first the identity, changes all vectors alike, those of unseen words too"""
     precision: Literal["float16", "float32"]
     """precision of the cached vectors"""
     exact: bool
@@ -164,29 +162,23 @@ class Floor(TypedDict, total=False):
     separator: str
     """joined: what stands between the texts (Superlim) (default: " [SEP] ")"""
     train_rows: Mapping[str, int]
-    """the most training rows of a task, as in floor.train_rows.swenli=20000 (default: None)"""
+    """the most training rows of a task, as in floor.train_rows.swenli=20000; of answers and tags, default: rows of 2 million words …"""
     choice: Literal["candidates", "pairs"]
     """what a choice is trained on. candidates: all of a row; pairs: the right one and a random wrong one of each row (default: …"""
-    keep: bool
-    """keep the trained models, for mtl predict (default: False)"""
+    keep: bool | None
+    """whether to keep the trained models, for mtl predict; None: those that take little disk space (default: None)"""
 
 class WordVectors(TypedDict, total=False):
     number: Literal["cosine", "line"]
     """how a number is predicted. cosine: the cosine in the task's range; line: a line fitted on the training rows (default: cosine)"""
     algebra: Literal["b-a+c", "a-b+c"]
     """the analogy a : b = c : ? is answered by the word nearest to this vector (default: b-a+c)"""
-    exclude_question: bool
-    """whether an answer must be none of the question's expressions and their words (default: True)"""
-    ignore_case: bool
-    """True: words are looked up in other cases too, and an answer has the case of b (default: False)"""
 
 class Static(TypedDict, total=False):
     path: str | PathLike[str] | None
     """the folder of a transformer or of a model2vec model, or a name on the Hugging Face Hub; None: the word vectors of embeddings …"""
     vectors: str
     """of the model at path: subwords, or sentence_transformer: of whole texts, by sentence-transformers (default: subwords)"""
-    weighting: Literal["none", "tfidf", "sif"]
-    """how much a token counts in the mean of a text (default: none)"""
 
 class Lead(TypedDict, total=False):
     sentences: int | None
@@ -252,7 +244,7 @@ class Settings(TypedDict, total=False):
     architecture: str | PathLike[str]
     """a name in configs/architecture, or a path: paper, or jiant, the library that trained the paper's models"""
     preset: str | PathLike[str]
-    """a name in configs/preset, or a path: further settings under one name"""
+    """a name in configs/preset, or a path: further settings under one name. Without a GPU it is strong, unless you or the suite set …"""
     boundary_words: bool
     """True: the words <SOS> and <EOS> stand around each text; max_length does not count them"""
     data_dir: str | PathLike[str] | None
@@ -268,7 +260,7 @@ class Settings(TypedDict, total=False):
     tasks: Sequence[str] | None
     """some of the suite's tasks, as in [cbd,dyk]; None: all"""
     seeds: int | Sequence[int]
-    """a model is trained for each seed"""
+    """a model is trained for each seed; a number N stands for 1 to N. Without this key, a method that gives the same result with every …"""
     seeds_in_parallel: int | None
     """how many seeds train at once, each in a process of its own, of all runs of a sweep; None: 1, and with engine=ray as many as the …"""
     engine: Literal["processes", "ray"]
@@ -309,3 +301,7 @@ class Settings(TypedDict, total=False):
     """the method transformer; the defaults are KLEJ's protocol (section 4.2)"""
     submission: Submission
     """files for a leaderboard"""
+    baselines: bool
+    """whether the logistic regression, trained first in seconds where it is missing, stands in the table"""
+    statistic: Literal["median", "mean"]
+    """of the seeds, in the table's first row: the median, or the mean ± standard deviation; the other stands below it"""
