@@ -299,6 +299,7 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
             MOST_FOR_PAIRS runs, every run with the run that has the best average of its split.
     """
     runs = [number for number, row in enumerate(rows) if row.samples]
+    only, same = _only_task(rows)
     named = [number for number in runs if rows[number].name in references]
     by_score = not named and len(runs) > MOST_FOR_PAIRS
     tested = _best_of_each_split(rows, runs) if by_score else named
@@ -310,9 +311,9 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     for first, second in pairs:
         run, reference = rows[first], rows[second]
         for column, key in run.comparable.items():
-            if reference.comparable.get(column) == key:  # of an average, also the tasks that it counts
+            if column != same and reference.comparable.get(column) == key:  # of an average, also the tasks that it counts
                 tests[(first, second), column] = compare(run.samples[column], reference.samples[column])
-    groups = comparable_samples(rows)
+    groups = {group: samples for group, samples in comparable_samples(rows).items() if group[0] != same}
     family = family_tests(groups)
     # Where the references were chosen by their scores, the correction is for the tests of every pair.
     family_tails = all_tails(family) if by_score else None
@@ -326,6 +327,8 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     comparisons: dict[tuple[int, int], dict[str, PairTest]] = {}
     for (pair, column), test in with_holm(tests, tails, family_tails).items():
         comparisons.setdefault(pair, {})[column] = test
+        if column == only:
+            comparisons[pair][AVERAGE] = test
     number = len(tails) if family_tails is None else len(family_tails)
     number_of_groups = Counter(column for column, _ in groups)
     ranks = {
@@ -333,7 +336,16 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
         for (column, key), intervals in rank_intervals(family).items()
         if number_of_groups[column] == 1 and not named
     }
+    if only in ranks:
+        ranks[AVERAGE] = ranks[only]
     return PairTests(comparisons, tested, by_score, number, ranks)
+
+
+def _only_task(rows: Sequence[Row]) -> tuple[str | None, str | None]:
+    """The task whose scores are the averages, where all runs have this task alone, and AVERAGE, which is not tested again; else twice None."""
+    columns = {column for row in rows for column in row.comparable} - {AVERAGE}
+    averages = all(AVERAGE in row.comparable for row in rows if row.comparable)
+    return (columns.pop(), AVERAGE) if len(columns) == 1 and averages else (None, None)
 
 
 def comparable_samples(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, Sample]]:

@@ -103,6 +103,15 @@ def test_too_few_seeds_leave_no_verdict_and_their_note_names_no_correction(tmp_p
     assert "there is no verdict" in note and "Holm" not in note
 
 
+def test_one_task_and_its_average_are_one_test(tmp_path: Path) -> None:
+    for name, share in (("one", 0.9), ("two", 0.6), ("three", 0.3)):
+        make_run(tmp_path / name, right(share), tasks=["cbd"])
+    board = leaderboard(find_runs(tmp_path))
+    assert board.tests.family == board.tests.made == 3 and "for the 3 tests" in " ".join(board.facts)
+    assert all(tests["average"] is tests["cbd"] for tests in board.tests.comparisons.values())
+    assert board.tests.ranks["average"] == board.tests.ranks["cbd"]
+
+
 @pytest.mark.parametrize("names", [["middle"], ["middle", "worst"]])
 def test_named_references(runs_dir: Path, tmp_path: Path, names: list[str]) -> None:
     arguments = ["report", str(runs_dir), "--out", str(tmp_path / "out"), "--cache", str(tmp_path / "cache")]
