@@ -29,7 +29,7 @@ class PretrainingSettings:
         hidden_size: the size of a token's vector.
         num_heads: attention heads of a layer.
         batch_size: segments in a step.
-        learning_rate: the highest learning rate of AdamW, which has β₁ 0.9 and ε 1e-6.
+        learning_rate: the highest learning rate of AdamW, which has β₁ 0.9.
         vocabulary: how words are split: wordpiece takes the longest subword that fits; bpe merges characters as learnt.
         alphabet: how many characters the vocabulary has; they are the most frequent ones.
         min_count: how often a pair must occur to become a subword.
@@ -51,6 +51,7 @@ class PretrainingSettings:
         warmup: steps in which the learning rate rises linearly from 0; below 1, a share of the training.
         final_learning_rate: the learning rate at the end, to which it falls linearly.
         beta2: AdamW's β₂.
+        epsilon: AdamW's ε.
         weight_decay: weight decay of AdamW; biases and normalisation layers have none.
         gradient_clip: largest norm of all gradients together; 0: gradients are not clipped.
         precision: bf16-mixed: products in bfloat16, weights in float32; on a CPU without such instructions it is float32.
@@ -87,6 +88,7 @@ class PretrainingSettings:
     warmup: Annotated[float, AMOUNT] = 0.1
     final_learning_rate: Annotated[float, AMOUNT] = 0.0
     beta2: Annotated[float, PART] = 0.999
+    epsilon: Annotated[float, PART] = 1e-6
     weight_decay: Annotated[float, AMOUNT] = 0.01
     gradient_clip: Annotated[float, AMOUNT] = 1.0
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
