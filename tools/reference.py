@@ -239,7 +239,7 @@ def other_settings() -> Iterator[str]:
     }
     notes = {
         "mtl embeddings train": "Also `out=`, `texts=[FILE,…]`, `suite=`, `data_dir=`, `language=` and, for ELMo, `accelerator=`.",
-        "mtl pretrain": "Also `out=`, `texts=[FILE,…]`, `vocabulary_texts=[FILE,…]` (else all texts), `suite=`, `data_dir=`, `language=`, `config=` and"
+        "mtl pretrain": "Also `out=`, `texts=[FILE,…]`, `vocabulary_texts=[FILE,…]` (or all texts), `suite=`, `data_dir=`, `language=`, `config=` and"
         " `accelerator=`. Where there is no default, the file in `configs/pretrain/` has the value.",
         "mtl encode": "The first word after the command is a run's folder, `average`, `transformer` or `sentence_transformer`."
         " `average` also takes `embeddings.KEY`.",
