@@ -1,4 +1,4 @@
-"""Finished runs whose models are asked: as a distilled run's teacher, and as the members of an ensemble."""
+"""Finished runs whose models are asked: the members of an ensemble."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -20,6 +20,12 @@ DELETED = {
     "loss.r_drop": 0.0,
     "transformer.joint": False,
     "transformer.joint_epochs": 4,
+    "distill.run": None,
+    "distill.weight": 0.5,
+    "distill.temperature": 2.0,
+    "distill.texts": [],
+    "distill.rows": 10000,
+    "distill.augment": 0,
 }
 
 
@@ -119,7 +125,7 @@ def _read(path: Path) -> dict[Any, Any]:
         if isinstance(content.get(section), dict) and (value := content[section].pop(name, unused)) != unused:
             message = "this version of mtl has no such option; use the version that began the run, or another run_dir="
             raise InputError(message, path=path, key=key, value=value)
-    return content
+    return {key: value for key, value in content.items() if value != {}}  # without sections that have no option left
 
 
 def matches(key: str, names: Sequence[str]) -> bool:
