@@ -315,8 +315,8 @@ def other_settings() -> Iterator[str]:
     }
     notes = {
         "mtl embeddings train": "Also `out=`, `texts=[FILE,…]`, `suite=`, `data_dir=`, `language=` and, for ELMo, `accelerator=`.",
-        "mtl pretrain": "Also `out=`, `texts=[FILE,…]`, `suite=`, `data_dir=`, `language=`, `config=` and `accelerator=`."
-        " Where there is no default, the file in `configs/pretrain/` has the value.",
+        "mtl pretrain": "Also `out=`, `texts=[FILE,…]`, `vocabulary_texts=[FILE,…]` (or all texts), `suite=`, `data_dir=`, `language=`, `config=` and"
+        " `accelerator=`. Where there is no default, the file in `configs/pretrain/` has the value.",
         "mtl encode": "The first word after the command is a run's folder, `average`, `transformer` or `sentence_transformer`."
         " `average` also takes `embeddings.KEY`.",
         "mtl mteb": "Also the encoder's, as for `mtl encode`; its `data_dir` is called `suite_data_dir` here.",

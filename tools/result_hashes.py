@@ -78,7 +78,6 @@ COMMANDS = {
     "kept floor": f"baseline {KLEJ} {PAIRS} method=logistic floor.keep=true seeds=[1]",
     "static": f"baseline {KLEJ} {PAIRS} method=static embeddings=fasttext {VECTORS.split()[0]} seeds=[1]",
     "ensemble": "ensemble runs/klej-sample/all",
-    "distilled": f"baseline {KLEJ} {PAIRS} {SMALL} embeddings.dim=8 distill.run=runs/klej-sample/logistic distill.augment=1",
     "made": "make klej-dyk out=made",
     "joined": f"baseline {SUPERLIM} method=tree floor.features=joined seeds=[1] run_dir=runs/superlim-sample/joined",
     "word vectors": f"baseline {SUPERLIM} method=word_vectors embeddings=fasttext embeddings.path=vectors.bin seeds=[1]",

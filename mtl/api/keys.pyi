@@ -72,20 +72,6 @@ class Loss(TypedDict, total=False):
     choice: Literal["candidates", "pairs"]
     """the loss of a choice. candidates: a softmax over the candidates of a row; pairs: yes or no for the right candidate and for a …"""
 
-class Distill(TypedDict, total=False):
-    run: str | PathLike[str] | None
-    """the folder of a finished run of the same suite whose models are kept (an LSTM, a transformer or a floor); the LSTM also learns …"""
-    weight: float
-    """weight of the loss against these outputs; the loss against the targets has the rest (default: 0.5)"""
-    temperature: float
-    """divides the outputs before their softmax (default: 2.0)"""
-    texts: Sequence[str | PathLike[str]]
-    """text files (plain or gzipped) whose lines are further rows without targets; in pairs, each line with the next one (default: [])"""
-    rows: int
-    """at most so many such lines for each task (default: 10000)"""
-    augment: int
-    """how many variants of each training row, with words left out, are further rows without targets (Tang et al.: 20) (default: 0)"""
-
 class Pretrain(TypedDict, total=False):
     batch_size: int
     """rows; 64 with ELMo (default: 128)"""
@@ -279,8 +265,6 @@ class Settings(TypedDict, total=False):
     """the heads of the tasks"""
     loss: Loss
     """the losses of the heads"""
-    distill: Distill
-    """an LSTM learns from the outputs of other models, too (Tang et al. 2019)"""
     pretrain: Pretrain
     """stage 1: the encoder and all heads together"""
     finetune: Finetune

@@ -18,7 +18,7 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import ScoredRows, Task
 
-INPUT_ARRAYS = ("overlap", "teacher", "base")  # the arrays of a split, (inputs, …), that heads read beside texts
+INPUT_ARRAYS = ("overlap", "base")  # the arrays of a split, (inputs, …), that heads read beside texts
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class Split:
     groups: np.ndarray | None = None  # int64 (rows,), equal for the rows of an `Example.group`, -1 for a row without
     # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.coded`).
     overlap: np.ndarray | None = None
-    teacher: np.ndarray | None = None  # float32 (inputs, outputs), head outputs of other models (`mtl.jobs.teacher`)
     # float32 (inputs, outputs) of a linear model, to which those of a head are added (`mtl.methods.lstm.linear`).
     base: np.ndarray | None = None
     spans: np.ndarray | None = None  # int64 (rows, spans, 2), in characters of their texts, as in `Task.marked`
@@ -101,15 +100,6 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     return replace(split, targets=targets, sizes=sizes, **split.arrays(("texts", *INPUT_ARRAYS), kept[both]))
 
 
-def with_further(split: Split, further: Split) -> Split:
-    """The rows of two splits, one after the other, of a task without candidates and spans. Columns for metrics are those of the first."""
-    joined: dict[str, Any] = {}
-    for name in ("texts", "targets", "groups", *INPUT_ARRAYS):
-        arrays = getattr(split, name), getattr(further, name)
-        joined[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
-    return replace(split, **joined)
-
-
 @dataclass(frozen=True)
 class Dataset:
     """The tasks of a run and their distinct texts. Mappings are by task id, but for `fingerprints`."""
@@ -124,7 +114,6 @@ class Dataset:
     changed: dict[str, list[str]] = field(default_factory=dict)  # splits whose files have another checksum
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
     samples: dict[str, RowSample] = field(default_factory=dict)  # of tasks whose scored split has no other rows
-    unlabelled: dict[str, Split] = field(default_factory=dict)  # further rows for training (`mtl.jobs.unlabelled`)
     choosing: dict[str, np.ndarray] = field(default_factory=dict)  # of dev rows, by number (`mtl.data.repeats`)
 
     @property
@@ -150,9 +139,8 @@ class Dataset:
         return self.choosing.get(task.id, np.arange(len(self.splits[task.id]["dev"])))
 
     def distinct_texts(self, split: str) -> np.ndarray:
-        """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order. Unlabelled rows are of train."""
+        """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order."""
         parts = [splits[split] for splits in self.splits.values() if split in splits]
-        parts += self.unlabelled.values() if split == "train" else ()
         return np.unique(np.concatenate([part.texts.ravel() for part in parts]))
 
     def rows(self) -> dict[str, dict[str, int]]:

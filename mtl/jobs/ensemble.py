@@ -48,7 +48,7 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Member:
-    """A finished run whose models are asked: a member of an ensemble, or the teacher of a distilled run."""
+    """A finished run whose models are asked: a member of an ensemble."""
 
     folder: RunFolder
     key: str  # the setting that names the run, for messages

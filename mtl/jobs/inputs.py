@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3  # files in one message; the others are counted
 
-# Few runs are distilled, and these take seconds to import.
-ask_teacher = lazy("mtl.jobs.teacher:ask_teacher")
-with_unlabelled = lazy("mtl.jobs.unlabelled:with_unlabelled")
-
 # Of the methods that train nothing: what they are made of, other runs or predictions, is known to jobs alone.
 BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
     "imported": lazy("mtl.jobs.imports:Imported"),
@@ -52,13 +48,10 @@ def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
     dataset = load_dataset(suite, job.run_tasks, data_dir, config.held_out, config.imported.rows)
     if not config.choose_on_repeats:
         dataset = without_repeats(dataset)
-    if config.distill.texts or config.distill.augment:
-        dataset = with_unlabelled(job, dataset)
-    teacher = None if config.distill.run is None else ask_teacher(job, dataset)
     if vectors is not None:
         vectors.train_if_missing(suite, data_dir, config.held_out, device_of(config.trainer.accelerator))
     path, kind = None if vectors is None else vectors.path, METHODS[config.method]
-    request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, path, teacher)
+    request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, path)
     build = BUILDERS.get(config.method)
     return dataset, kind.build(request) if build is None else build(job, request)
 

@@ -12,10 +12,10 @@ import numpy as np
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import flatten_config
-from mtl.base.settings.schema import Config, DistillConfig, LossConfig
-from mtl.data.dataset import Dataset, Split, last_texts, with_further, with_one_wrong
+from mtl.base.settings.schema import Config, LossConfig
+from mtl.data.dataset import Dataset, Split, last_texts, with_one_wrong
 from mtl.methods.heads import TaskInput, with_overlap
-from mtl.model.network import Distillation, TaskNetwork
+from mtl.model.network import TaskNetwork
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import PAST, HeadTargets
 from mtl.tasks.targets import target_kind
@@ -26,8 +26,6 @@ from mtl.training.stage import Stage, fit
 
 logger = logging.getLogger("mtl")
 
-UNLABELLED = "unlabelled"  # the name of unlabelled rows, beside those of splits
-
 
 @dataclass(frozen=True)
 class Coded:
@@ -36,14 +34,12 @@ class Coded:
     Args:
         overlap: whether the rows of pairs have their overlap.
         scale: how progress shows scores.
-        teacher: the outputs of other models for the training rows and then for the unlabelled rows, by task id.
         base: see `mtl.methods.lstm.linear.LinearModels.outputs`.
     """
 
     dataset: Dataset
     overlap: bool = False
     scale: Scale = PERCENT
-    teacher: Mapping[str, np.ndarray] = field(default_factory=dict)
     base: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
 
     @cached_property
@@ -66,22 +62,6 @@ class Coded:
             }
             if "train" in coded[task.id]:
                 coded[task.id]["train"] = _learnable(kind.head, coded[task.id]["train"])
-            if task.id in self.teacher:
-                train = coded[task.id]["train"]
-                coded[task.id]["train"] = replace(train, teacher=self.teacher[task.id][: len(train.texts)])
-        return coded
-
-    @cached_property
-    def unlabelled(self) -> dict[str, Split]:
-        """The unlabelled rows that other models have outputs for, by task id, with unknown codes."""
-        coded = {}
-        for task in self.dataset.trained_tasks:
-            if task.id in self.teacher and (split := self.dataset.unlabelled.get(task.id)) is not None:
-                if self.overlap and task.is_pair:
-                    split = with_overlap(split, self.dataset.texts)
-                outputs = self.teacher[task.id][-len(split) :]
-                base = self.base.get(task.id, {}).get(UNLABELLED)
-                coded[task.id] = replace(split, targets=np.full(len(split), np.nan), teacher=outputs, base=base)
         return coded
 
     @cached_property
@@ -94,22 +74,14 @@ class Coded:
         return self.dataset.answers.get(task.answered_by or task.id, [])
 
     def train(self, task: Task, loss: LossConfig, seed: int) -> Split:
-        """The task's training rows, then its unlabelled ones.
-
-        With `loss.choice=pairs`, rows with candidates have two of them, the same in both stages.
-        """
+        """The task's training rows. With `loss.choice=pairs`, rows with candidates have two of them, the same in both stages."""
         split = self.splits[task.id]["train"]
-        if task.id in self.unlabelled:
-            return with_further(split, self.unlabelled[task.id])
         if split.sizes is None or loss.choice != "pairs":
             return split
         return with_one_wrong(split, np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())]))
 
-    def set_loss(self, network: TaskNetwork, loss: LossConfig, distill: DistillConfig | None = None) -> None:
-        """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so; and
-        count the outputs of other models, where rows have them, as `distill` says."""
-        if distill is not None:
-            network.distillation = Distillation(distill.weight, distill.temperature)
+    def set_loss(self, network: TaskNetwork, loss: LossConfig) -> None:
+        """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so."""
         for task in self.dataset.trained_tasks:
             if task.id not in network.kinds:
                 continue
@@ -176,7 +148,7 @@ def fit_tasks(
         pin_memory: whether batches for a GPU are copied from page-locked memory; they must not lie on the GPU already.
     """
     tasks = [task for task in data.dataset.trained_tasks if task.id in rows]
-    data.set_loss(network, config.loss, config.distill)
+    data.set_loss(network, config.loss)
     sizes = {id: batch_rows(part, batch_sizes[0]) for id, part in rows.items()}
     schedule = Schedule(read.row_lengths(rows), sizes, total_steps, seed, sampling, pool)
     dev = {task.id: data.dev(task) for task in tasks}

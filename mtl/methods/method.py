@@ -41,22 +41,6 @@ COMMON_KEYS = (
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
 
 
-@dataclass(frozen=True)
-class Teacher:
-    """What other models say of the training rows and of unlabelled rows.
-
-    Args:
-        key: a hash of all that the outputs follow from.
-        outputs: by task id, float32 (inputs, outputs), the mean of their heads' outputs for the training rows, and then for the unlabelled
-            ones (`mtl.data.dataset.Dataset.unlabelled`).
-        about: who they are, in a sentence.
-    """
-
-    key: str
-    outputs: Mapping[str, np.ndarray]
-    about: str
-
-
 class Method(ABC):
     """One way to predict a suite's targets. It is built once for a run and then trained for each seed.
 
@@ -136,7 +120,6 @@ class BuildRequest:
     Args:
         folder: the folder of the run.
         vectors: the file or folder of the word vectors (`MethodKind.vectors`), which exists; None without any.
-        teacher: what other models say of the training rows (`distill.run`); None without any.
     """
 
     config: Config
@@ -145,7 +128,6 @@ class BuildRequest:
     dataset: "Dataset"
     folder: Path
     vectors: Path | None = None
-    teacher: Teacher | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -37,7 +37,6 @@ class Batch:
     vectors: Tensor | None = None  # (sides * inputs, dim)
     sizes: Tensor | None = None  # int64 (rows,), inputs of each row; None means one each
     overlap: Tensor | None = None  # float32 (inputs, features), how much the texts of each pair overlap
-    teacher: Tensor | None = None  # float32 (inputs, outputs), the head outputs of other models
     base: Tensor | None = None  # float32 (inputs, outputs) of a linear model, to which those of the head are added
     spans: Tensor | None = None  # int64 (inputs, spans, 2), the marked spans, half-open, in steps of the tokens
     marked: Tensor | None = None  # (inputs, spans, dim), the vectors of the marked spans, beside vectors of texts
@@ -80,7 +79,7 @@ class Batch:
             return None if tensor is None else tensor.unflatten(0, (-1, count))[:, begin:end].flatten(0, 1)
 
         by_input: dict[str, Any] = {}
-        for name in ("overlap", "teacher", "base", "spans", "marked", "units"):
+        for name in ("overlap", "base", "spans", "marked", "units"):
             tensor = getattr(self, name)
             by_input[name] = None if tensor is None else tensor[begin:end]
         tokens, lengths = of_texts(self.tokens), of_texts(self.lengths)
@@ -94,57 +93,27 @@ class Batch:
         )
 
 
-class Distillation(NamedTuple):
-    """How much the outputs of other models count.
-
-    Args:
-        weight: from 0 to 1, of the loss against them; the loss against the targets has the rest.
-        temperature: see `mtl.tasks.target_kind.HeadTargets.soft_loss`.
-    """
-
-    weight: float
-    temperature: float
-
-
 class TaskNetwork(nn.Module):
     """The interface through which training and prediction use a network that answers some tasks.
 
     Args:
         kinds: what heads need of the tasks' targets, by task id.
-        distillation: how much the outputs of other models count, in batches that have them.
     """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()
         self.kinds = {task.id: target_kind(task).head for task in tasks}
-        self.distillation = Distillation(0.0, 1.0)
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
         """The outputs for a batch of one of the tasks: (inputs, outputs)."""
 
     def loss(self, batch: Batch) -> Tensor:
-        """The mean loss of a batch, as the task's target kind defines it, with `distillation` if the batch has outputs of other models.
-
-        Of rows whose targets are not known, only the part of the loss against these outputs counts.
-        """
-        outputs, kind = self(batch), self.kinds[batch.task]
-        if batch.teacher is None:
-            return kind.loss(outputs, batch.targets, batch.output_sizes)
-        weight, temperature = self.distillation
-        soft = weight * kind.soft_loss(outputs, batch.teacher, batch.sizes, temperature)
-        known = ~batch.targets.isnan()
-        if known.all():
-            return (1 - weight) * kind.loss(outputs, batch.targets, batch.sizes) + soft
-        if not known.any():
-            return soft
-        # Only rows with one input each have unknown targets.
-        return (1 - weight) * known.float().mean() * kind.loss(outputs[known], batch.targets[known], None) + soft
+        """The mean loss of a batch, as the task's target kind defines it."""
+        return self.kinds[batch.task].loss(self(batch), batch.targets, batch.output_sizes)
 
     def loss_weight(self, batch: Batch) -> Tensor:
         """The divisor of the mean in `loss`, (): a batch's loss is the mean of its parts' losses, weighted with their divisors."""
-        if batch.teacher is not None and batch.targets.isnan().any():
-            return batch.targets.new_tensor(len(batch.targets))
         return self.kinds[batch.task].loss_weight(batch.targets, batch.output_sizes)
 
     def predict(self, batch: Batch, outputs: Tensor) -> Tensor:

@@ -311,7 +311,9 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     for first, second in pairs:
         run, reference = rows[first], rows[second]
         for column, key in run.comparable.items():
-            if column != same and reference.comparable.get(column) == key:  # of an average, also the tasks that it counts
+            if (
+                column != same and reference.comparable.get(column) == key
+            ):  # of an average, also the tasks that it counts
                 tests[(first, second), column] = compare(run.samples[column], reference.samples[column])
     groups = {group: samples for group, samples in comparable_samples(rows).items() if group[0] != same}
     family = family_tests(groups)

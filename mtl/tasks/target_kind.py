@@ -73,11 +73,6 @@ class HeadTargets(ABC):
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The mean loss of a batch."""
 
-    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        """The mean loss of a batch against the outputs of other models (Hinton et al. 2015), whose gradients are × temperature². Kinds with
-        `several` values have none: no teacher is asked about them."""
-        raise NotImplementedError
-
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights."""
         return codes.new_tensor(len(codes))
@@ -124,21 +119,11 @@ class ClassesHead(HeadTargets):
 
         return F.cross_entropy(outputs, codes.long())
 
-    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        return soft_cross_entropy(outputs.float(), teacher, temperature)
-
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         return log_mean(outputs)
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         return outputs.argmax(dim=1)
-
-
-def soft_cross_entropy(outputs: "Tensor", teacher: "Tensor", temperature: float) -> "Tensor":
-    """The cross-entropy of the outputs' softmax against the teacher's, × temperature²; outputs of -inf count in neither. Both (rows, outputs)."""
-    shares = (teacher / temperature).softmax(dim=1)
-    logarithms = (outputs / temperature).log_softmax(dim=1).masked_fill(shares == 0, 0)
-    return -(shares * logarithms).sum(dim=1).mean() * temperature**2
 
 
 def log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
@@ -156,7 +141,7 @@ class TargetKind(ABC):
 
     # What a head needs; None if no head on text vectors, and no estimator, can predict it.
     head_type: ClassVar[type[HeadTargets] | None] = None
-    # Whether a target has several codes. Then outputs of other models are neither added nor learned from.
+    # Whether a target has several codes. Then outputs of other models are not added.
     several: ClassVar[bool] = False
     by_unit: ClassVar[bool] = False  # whether a head has outputs for each unit of a row's last text
     by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone

@@ -55,7 +55,6 @@ class BatchDataset(Dataset[Batch]):
         batch = Batch(
             *(task, chosen, self.targets[task][chosen]),
             overlap=taken(split.overlap),
-            teacher=taken(split.teacher),
             base=taken(split.base),
             units=None if split.steps is None else torch.from_numpy(split.steps[places]),
         )

@@ -19,7 +19,7 @@ def add_commands(commands: Commands) -> None:
     pretrain = commands.add_parser("pretrain", help="pre-train a model on text files and on a suite's training text")
     models = pretrain.add_subparsers(metavar="MODEL", required=True)
     transformer = models.add_parser("transformer", help="a BERT, by masked language modelling")
-    keys = "out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), config=NAME (else small)"
+    keys = "out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), vocabulary_texts=[FILE,…], config=NAME (else small)"
     transformer.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **settings)
     transformer.set_defaults(run=_transformer)
 
@@ -78,6 +78,8 @@ def _transformer(arguments: argparse.Namespace) -> None:
     request.check_text("pretrain transformer")
     if request.out is None:
         raise InputError("pretrain transformer: name the folder to write: out=DIR")
+    named = settings.pop("vocabulary_texts", [])
+    vocabulary = [Path(str(name)) for name in (named if isinstance(named, list) else [named])]
     checked = read_settings(str(settings.pop("config", "small")), settings)
     check_installed("transformers")
     from mtl.vectors.pretraining.pretrain import pretrain
@@ -86,9 +88,11 @@ def _transformer(arguments: argparse.Namespace) -> None:
     device = device_of(request.accelerator, "accelerator")
     if job := request.job():
         training, suite = training_texts(job.suite, job.data_dir, job.config.held_out), job.suite
-        texts = PretrainingTexts(request.files, training, suite.language, f"training texts of suite {suite.name}")
+        texts = PretrainingTexts(
+            request.files, training, suite.language, f"training texts of suite {suite.name}", vocabulary
+        )
     else:
-        texts = PretrainingTexts(request.files, language=request.language)
+        texts = PretrainingTexts(request.files, language=request.language, vocabulary=vocabulary)
     pretrain(texts, checked, Path(request.out), device)
     print(Path(request.out))
 

@@ -182,3 +182,7 @@ def test_members_that_cannot_be_averaged(folder: Path, tmp_path: Path) -> None:
         run_baseline(ensemble(folder, "run", "constant"))
     with raises_input_error(file="constant"):
         run_baseline(ensemble(folder, "constant"))
+    kept = ("method=svm", "tasks=[mood]", "seeds=[1]", "floor.keep=true", "floor.min_count=1")
+    run_baseline(kinds_job(folder, "svm", *kept))
+    with raises_input_error(key="method"):  # it has no probabilities
+        run_baseline(ensemble(folder, "svm", run_dir=str(tmp_path / "other")))

@@ -24,6 +24,12 @@ DELETED = {
     "word_vectors.ignore_case": False,
     "transformer.joint": False,
     "transformer.joint_epochs": 4,
+    "distill.run": None,
+    "distill.weight": 0.5,
+    "distill.temperature": 2.0,
+    "distill.texts": [],
+    "distill.rows": 10000,
+    "distill.augment": 0,
 }
 
 
@@ -123,7 +129,7 @@ def _read(path: Path) -> dict[Any, Any]:
         if isinstance(content.get(section), dict) and (value := content[section].pop(name, unused)) != unused:
             message = "this version of mtl has no such option; use the version that began the run, or another run_dir="
             raise InputError(message, path=path, key=key, value=value)
-    return content
+    return {key: value for key, value in content.items() if value != {}}  # without sections that have no option left
 
 
 def matches(key: str, names: Sequence[str]) -> bool:

@@ -123,23 +123,6 @@ class LossConfig:
 
 
 @dataclass
-class DistillConfig:
-    """Learning from the outputs of other models (Hinton et al. 2015; Tang et al. 2019). Only the LSTM reads this."""
-
-    run: Annotated[str | None, Role.LOCATION]
-    weight: Annotated[float, ZERO_TO_ONE]
-    temperature: Annotated[float, POSITIVE]
-    texts: Annotated[list[str], Role.LOCATION, Meta(examples=["[novels.txt.gz]"])]
-    rows: Annotated[int, POSITIVE]
-    augment: Annotated[int, NOT_NEGATIVE]
-
-    def check(self) -> None:
-        for key, value in (("texts", self.texts), ("augment", self.augment)):
-            if value and self.run is None:
-                raise InputError("needs a teacher: set distill.run=, or drop it", key=key, value=value)
-
-
-@dataclass
 class TrainerConfig:
     """The device, the precision and the number of threads to train with."""
 
@@ -353,7 +336,6 @@ class Config:
     encoder: EncoderConfig
     head: HeadConfig
     loss: LossConfig
-    distill: DistillConfig
     pretrain: PretrainConfig
     finetune: FinetuneConfig
     trainer: TrainerConfig

@@ -17,7 +17,7 @@ class LstmKind(MethodKind):
     family = "lstm"
     reads = (
         *("embeddings", "embeddings.", "embeddings_dir", "variant", "architecture", "preset", "boundary_words"),
-        *("encoder.", "head.", "loss.", "distill.", "pretrain.", "finetune.", "trainer."),
+        *("encoder.", "head.", "loss.", "pretrain.", "finetune.", "trainer."),
     )
     builds = "mtl.methods.lstm.two_stages:TwoStages"
     loads = "mtl.methods.lstm.trained:load_trained"
@@ -57,7 +57,6 @@ def further_names(config: Config) -> list[str]:
         "linear": config.head.linear,
         "cosine": config.head.pair == "cosine",
         "crf": config.head.crf,
-        "distilled": config.distill.run is not None,
     }
     return [*names, *(name for name, on in parts.items() if on)]
 

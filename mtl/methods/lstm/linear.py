@@ -4,8 +4,8 @@ features of the floors.
 The sum of a linear model's log-probabilities and a head's outputs is a product of experts (Hinton 2002, "Training products of experts by
 minimizing contrastive divergence"): the LSTM learns what n-grams do not tell. So that it learns this from errors as they are on new rows, what
 a training row gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992, "Stacked generalization"); the
-n-grams and their weights are those of all training texts. All other rows get the outputs of a model that was trained on all training rows, and so
-do variants of training rows (`distill.augment`). Dev rows choose nothing here: the penalty is chosen on the first fold.
+n-grams and their weights are those of all training texts. All other rows get the outputs of a model that was trained on all training rows.
+Dev rows choose nothing here: the penalty is chosen on the first fold.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ from mtl.base.untrusted import read_checkpoint, read_json
 from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
-from mtl.methods.coded import UNLABELLED, with_weights
+from mtl.methods.coded import with_weights
 from mtl.methods.floors.estimators import new_estimator, numbers, quiet_fit
 from mtl.methods.floors.features import Matrix, TaskFeatures, documents_of
 from mtl.methods.floors.kept import (
@@ -79,7 +79,7 @@ class _CachedModel(TypedDict):
 class LinearModels:
     """The linear models of a run, by the id of the task that each was trained on, and the seconds that they took to train.
 
-    Outputs are by task id and split; those of unlabelled rows are under UNLABELLED.
+    Outputs are by task id and split.
     """
 
     kept: Mapping[str, Kept]
@@ -164,10 +164,8 @@ def _fits(task: Task) -> int:
 
 
 def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
-    further = dataset.unlabelled.get(task.id)
-    rows = [] if further is None else [[dataset.texts[text] for text in row] for row in further.texts.tolist()]
     settings = [config.max_length, config.held_out, config.loss.class_weights]
-    followed = [VERSION, basis(config.floor), np.__version__, language, task.id, settings, rows]
+    followed = [VERSION, basis(config.floor), np.__version__, language, task.id, settings]
     content = json.dumps([followed, sorted(dataset.fingerprints.items())], default=list)
     return hashlib.sha256(content.encode()).hexdigest()
 
@@ -214,8 +212,6 @@ def _trained(
         parts = dataset.splits[answered.id]
         outputs[answered.id] = {name: answer(part) for name, part in parts.items() if name != "train"}
     outputs[task.id]["train"] = unseen
-    if task.id in dataset.unlabelled:
-        outputs[task.id][UNLABELLED] = answer(dataset.unlabelled[task.id])
     kept = Kept(estimator, features)
     return kept, _CachedModel(model=kept_content(kept), outputs=outputs, seconds=monotonic() - start)
 

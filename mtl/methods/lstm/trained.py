@@ -191,7 +191,6 @@ def _rows_on_disk(folder: Path, dtype: np.dtype, shape: tuple[int, int]) -> np.n
 def _texts(dataset: Dataset, tasks: Sequence[Task]) -> Tensor:
     """The texts of these tasks, int64 (texts,), ascending."""
     parts = [part for task in tasks for part in dataset.splits[task.id].values()]
-    parts += [dataset.unlabelled[task.id] for task in tasks if task.id in dataset.unlabelled]
     rows = [part.texts.ravel() for part in parts]
     return torch.from_numpy(np.unique(np.concatenate([np.empty(0, dtype=np.int64), *rows])))
 

@@ -49,7 +49,6 @@ class TwoStages(Method):
             request.dataset, plain_texts, suite.language, config.max_length, config.boundary_words
         )
         self.dataset, self.texts = dataset, texts
-        self.teacher = teacher = request.teacher
         self.as_read = request.dataset, plain_texts  # without what marked spans and boundary words add
         training_texts = dataset.distinct_texts("train")
         self.embeddings = EMBEDDERS[config.embeddings.name].build(
@@ -59,18 +58,13 @@ class TwoStages(Method):
         self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:
             self.fingerprints["linear"] = basis(config.floor)
-        if teacher is not None:
-            self.fingerprints["teacher"] = teacher.key
         self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
         self.facts["precision"] = training_precision(config.trainer)
         self.facts["hidden_size"] = config.encoder.hidden_size
-        notes = [] if teacher is None else [teacher.about]
         thresholds = [task.id for task in dataset.trained_tasks if metric_named(task.metric).threshold]
         if thresholds and config.finetune.threshold != "argmax":
             rows = "resamples of dev" if config.finetune.threshold == "bagged" else "dev"
-            notes.append(f"The decision threshold was chosen on {rows}: {', '.join(thresholds)}.")
-        if notes:
-            self.facts["notes"] = notes
+            self.facts["notes"] = [f"The decision threshold was chosen on {rows}: {', '.join(thresholds)}."]
         # Beside the run's own folder, where other runs of the suite are.
         self._stage1_records = request.folder.absolute().parent / ".stage1"
         self._network: Network | None = None  # the last seed's
@@ -91,9 +85,8 @@ class TwoStages(Method):
     @cached_property
     def data(self) -> Coded:
         """What heads are trained on."""
-        teacher = {} if self.teacher is None else self.teacher.outputs
         base = {} if self.linear is None else self.linear.outputs
-        return Coded(self.dataset, self.config.head.overlap, self.suite.shown, teacher, base)
+        return Coded(self.dataset, self.config.head.overlap, self.suite.shown, base)
 
     def save(self, folder: Path) -> None:
         """Write what the embeddings need for new texts, and compute what all seeds read, if there is a cache for it."""

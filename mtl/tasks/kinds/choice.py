@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.tasks.target_kind import LEAST_PROBABILITY, HeadTargets, Target, TargetKind, log_mean, soft_cross_entropy
+from mtl.tasks.target_kind import LEAST_PROBABILITY, HeadTargets, Target, TargetKind, log_mean
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -30,15 +30,6 @@ class ChoiceHead(HeadTargets):
         if self.separately:
             return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), _is_right(codes, sizes))
         return F.cross_entropy(_by_row(outputs, sizes), codes.long())
-
-    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        """Against the teacher's softmax over the candidates of each row; in what `separated` returns, against its sigmoid of each candidate."""
-        from torch.nn import functional as F
-
-        if self.separately:
-            shares = (teacher[:, 0] / temperature).sigmoid()
-            return F.binary_cross_entropy_with_logits(outputs[:, 0].float() / temperature, shares) * temperature**2
-        return soft_cross_entropy(_by_row(outputs, sizes), _by_row(teacher, sizes), temperature)
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         if sizes is None or not self.separately:

@@ -36,12 +36,6 @@ class NumberHead(HeadTargets):
         low, high = self.ends
         return F.mse_loss(outputs[:, 0], (codes - low) / (high - low))
 
-    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
-        """The squared error of the outputs: numbers have no temperature."""
-        from torch.nn import functional as F
-
-        return F.mse_loss(outputs.float(), teacher)
-
     def unscaled(self) -> Self:
         unscaled = copy(self)
         unscaled.ends = (0.0, 1.0)

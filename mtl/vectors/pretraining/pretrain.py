@@ -81,7 +81,7 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
     facts = {
         "text": ", ".join(log["texts"]),
         "tokens": f"{log['tokens']:,} in {log['documents']:,} documents",
-        "vocabulary": f"{log['vocabulary']:,} entries, {settings['vocabulary']}, learnt on the same text",
+        "vocabulary": f"{log['vocabulary']:,} entries, {settings['vocabulary']}, learnt on {', '.join(log['vocabulary_texts']) or 'the same text'}",
         "layers": f"{settings['num_layers']} of {settings['hidden_size']}, {settings['num_heads']} heads",
         "parameters": f"{log['parameters']:,}",
         "longest input": f"{settings['max_length']} tokens",
@@ -190,6 +190,7 @@ def _train(
     log = {
         "settings": asdict(settings),
         "texts": texts.described(),
+        "vocabulary_texts": [path.name for path in texts.vocabulary],
         "fingerprint": texts.fingerprint,
         **figures,
         "steps": int(last["step"]),

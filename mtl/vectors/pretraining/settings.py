@@ -29,7 +29,7 @@ class PretrainingSettings:
         hidden_size: the size of a token's vector.
         num_heads: attention heads of a layer.
         batch_size: segments in a step.
-        learning_rate: the highest learning rate of AdamW, which has β₁ 0.9 and ε 1e-6.
+        learning_rate: the highest learning rate of AdamW, which has β₁ 0.9.
         vocabulary: how words are split: wordpiece takes the longest subword that fits; bpe merges characters as learnt.
         documents: what a document of a file is: a line, or a block of lines up to an empty one.
         min_tokens: the least tokens of a document; shorter ones are dropped.
@@ -42,6 +42,7 @@ class PretrainingSettings:
         accumulate: in how many parts a batch is computed: more take less memory and, without dropout, give the same step up to rounding.
         warmup: steps in which the learning rate rises linearly from 0, before it falls linearly to 0; below 1, a share of the training.
         beta2: AdamW's β₂.
+        epsilon: AdamW's ε.
         weight_decay: weight decay of AdamW; biases and normalisation layers have none.
         precision: bf16-mixed: products in bfloat16, weights in float32; on a CPU without such instructions it is float32.
         validate_every: steps between validations and checkpoints.
@@ -68,6 +69,7 @@ class PretrainingSettings:
     accumulate: Annotated[int, COUNT] = 1
     warmup: Annotated[float, AMOUNT] = 0.1
     beta2: Annotated[float, PART] = 0.999
+    epsilon: Annotated[float, PART] = 1e-6
     weight_decay: Annotated[float, AMOUNT] = 0.01
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
     validate_every: Annotated[int, COUNT] = 500

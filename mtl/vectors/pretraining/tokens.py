@@ -40,16 +40,18 @@ class PretrainingTexts:
 
     Args:
         language: its code, for the model card; None: not said.
+        vocabulary: the files that the vocabulary is learnt from; none: all of these texts.
     """
 
     files: Sequence[Path] = ()
     texts: Sequence[str] = ()
     language: str | None = None
     source: str = ""  # where `texts` come from, for the model card
+    vocabulary: Sequence[Path] = ()
 
     def check(self) -> None:
         """Raise InputError for a file that is missing or empty, for a folder, and if there is no text."""
-        for path in self.files:
+        for path in (*self.files, *self.vocabulary):
             if path.is_dir():
                 raise InputError("is a folder; name the files in it: texts=[FILE,…]", path=path)
             if not path.is_file():
@@ -67,12 +69,14 @@ class PretrainingTexts:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the files' SHA-256 and of the texts, as 64 hexadecimal digits."""
+        """SHA-256 of the files' SHA-256, of the texts and of the vocabulary's files, as 64 hexadecimal digits."""
         digest = hashlib.sha256()
         for path in self.files:
             digest.update(sha256(path).encode())
         for text in self.texts:
             digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+        for path in self.vocabulary:
+            digest.update(b"vocabulary" + sha256(path).encode())
         return digest.hexdigest()
 
     def described(self) -> list[str]:
@@ -80,9 +84,9 @@ class PretrainingTexts:
         return [path.name for path in self.files] + ([self.source or "texts"] if self.texts else [])
 
     def lines(self, title: str) -> Iterator[str]:
-        """All lines, for learning a vocabulary, with a progress of this title. Raises InputError for an unreadable file."""
-        yield from text_lines(self.files, title)
-        yield from map(_valid, self.texts)
+        """All lines to learn the vocabulary from, with a progress of this title. Raises InputError for an unreadable file."""
+        yield from text_lines(self.vocabulary or self.files, title)
+        yield from map(_valid, () if self.vocabulary else self.texts)
 
     def by_document(self, kind: str, title: str) -> Iterator[str]:
         """The documents that are not empty: each `line`, or each `block` of lines up to an empty one. Raises InputError."""

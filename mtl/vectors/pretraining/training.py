@@ -219,7 +219,7 @@ class MaskedLanguageModelling(ResumableTraining):
             decayed_groups(model.to(device), settings.weight_decay),
             settings.learning_rate,
             betas=(0.9, settings.beta2),
-            eps=1e-6,
+            eps=settings.epsilon,
             fused=device.type != "mps",
         )
         super().__init__(model, [optimizer], settings, checkpoint)

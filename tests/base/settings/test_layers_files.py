@@ -102,3 +102,8 @@ def test_deleted_options_of_an_earlier_version_are_ignored_where_they_changed_no
         for call in (lambda: read(path), lambda: differences(path, config())):
             with raises_input_error(file="config.yaml", key=f"{section}.{option}"):
                 call()
+    path.write_text(f"{plain}distill:\n  run: null\n  augment: 0\n", encoding="utf-8")
+    assert read(path) == config()
+    path.write_text(f"{plain}distill:\n  run: runs/teacher\n", encoding="utf-8")
+    with raises_input_error(file="config.yaml", key="distill.run"):
+        read(path)

@@ -20,7 +20,6 @@ import mtl.methods.lstm.linear as linear
 from mtl.data.dataset import Dataset, Split, input_rows, load_dataset
 from mtl.data.splits import read_task
 from mtl.jobs.baseline import run_baseline
-from mtl.methods.coded import UNLABELLED
 from mtl.methods.floors.features import Document, TaskFeatures
 from mtl.methods.lstm.linear import FOLDS, LinearModels, basis, row_folds, train_linear
 from mtl.methods.predictor import Predictor
@@ -190,15 +189,6 @@ def test_the_cache_is_read_and_a_damaged_file_of_it_is_replaced(
         file.write_bytes(file.read_bytes()[:100])
     train_linear(parts.config, parts.dataset, parts.texts, "sv")
     assert trainings == ["labels", "numbers", "choice"]
-
-
-def test_unlabelled_rows_have_outputs(parts: Parts, tmp_path: Path) -> None:
-    config = replace(parts.config, cache_dir=str(tmp_path))
-    further = parts.dataset.splits["labels"]["dev"]
-    labelled = with_train(parts.dataset, parts.dataset.splits["labels"]["train"])
-    dataset = replace(labelled, unlabelled={"labels": further})
-    outputs = train_linear(config, dataset, parts.texts, "sv").outputs["labels"]
-    assert (outputs[UNLABELLED] == outputs["dev"]).all()
 
 
 @pytest.fixture(scope="module")

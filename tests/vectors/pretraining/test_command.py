@@ -20,6 +20,18 @@ def test_a_command_trains_on_files_and_a_suite(
     assert "text.txt, training texts of suite" in (out / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_vocabulary_is_learnt_from_other_texts(tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    other, out = tmp_path / "other.txt", tmp_path / "bert"
+    other.write_text("żyrafa żyrafa abc\n" * 9, encoding="utf-8")
+    words = [f"texts=[{text_file(tmp_path)}]", f"vocabulary_texts={other}", f"out={out}", *ARGUMENTS, "max_steps=2"]
+    assert pretrain(*words, "config=tiny") == 0
+    assert {"żyrafa", "abc"} <= set(tokens := AutoTokenizer.from_pretrained(out).get_vocab())
+    assert {token.removeprefix("##") for token in tokens if len(token.removeprefix("##")) == 1} == set("żyrafabc")
+    assert "learnt on other.txt" in (out / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -20,6 +20,7 @@ def test_herbert_has_the_papers_figures_and_given_limits_replace_those_of_a_file
     assert (herbert.num_layers, herbert.hidden_size, herbert.num_heads, herbert.vocabulary) == (12, 768, 12, "bpe")
     assert (herbert.max_steps, herbert.batch_size, herbert.learning_rate, herbert.warmup) == (180_000, 570, 1e-4, 500)
     assert (herbert.vocab_size, herbert.max_length, herbert.min_tokens) == (50_000, 512, 20)
+    assert (herbert.beta2, herbert.epsilon) == (0.999, 1e-8)
     assert read_settings("tiny", {"max_minutes": 2}).max_steps is None
     both = read_settings("tiny", {"max_minutes": 2, "max_steps": 9})
     assert (both.max_minutes, both.max_steps) == (2, 9)

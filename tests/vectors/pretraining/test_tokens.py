@@ -49,6 +49,8 @@ def test_the_fingerprint_changes_with_the_content_alone(tmp_path: Path) -> None:
     given = [("a", []), ("b", []), ("a", ["y"]), ("a", ["y", ""])]
     marks = [PretrainingTexts([tmp_path / name], texts).fingerprint for name, texts in given]
     assert marks[0] == marks[1] and len(set(marks)) == 3
+    with_vocabulary = PretrainingTexts([tmp_path / "a"], vocabulary=[tmp_path / "b"])
+    assert with_vocabulary.fingerprint not in {*marks, PretrainingTexts([tmp_path / "a", tmp_path / "b"]).fingerprint}
 
 
 def test_missing_or_empty_texts_are_errors(tmp_path: Path) -> None:
@@ -57,6 +59,7 @@ def test_missing_or_empty_texts_are_errors(tmp_path: Path) -> None:
         PretrainingTexts([tmp_path / "a"]),
         PretrainingTexts([tmp_path / "b"]),
         PretrainingTexts(texts=[" "]),
+        PretrainingTexts(texts=["a"], vocabulary=[tmp_path / "b"]),
     ):
         with raises_input_error():
             texts.check()
