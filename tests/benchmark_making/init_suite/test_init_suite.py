@@ -220,7 +220,7 @@ def test_a_task_with_its_comments() -> None:
     assert document(guess(questions=["metric: choose"], notes=["look"])) == (
         "# Guessed by `mtl init-suite`. The comments say from what; correct what is wrong. Then:\n"
         "#   mtl audit suite=mine.yaml data_dir='my data'\n"
-        "#   mtl baseline suite=mine.yaml data_dir='my data'\n"
+        "#   mtl baseline suite=mine.yaml data_dir='my data' preset=strong seeds=1\n"
         "name: mine\n"
         "language: sv\n"
         "\n"

@@ -241,7 +241,6 @@ def test_a_text_is_its_own_token_for_the_method_static(mean: Path) -> None:
     [
         ("static.vectors", ["static.vectors=words"]),
         ("static.vectors", ["static.vectors=sentence_transformer", "static.path=null"]),
-        ("static.path", ["static.vectors=null"]),
     ],
 )
 def test_bad_settings_of_the_method_static(key: str, settings: list[str], mean: Path, tmp_path: Path) -> None:
