@@ -18,17 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Vectors:
-    """The word vectors of a run. The path need not exist: vectors of a recipe may be trained first.
+    """The word vectors of a run. The path need not exist: vectors of a recipe may be trained first."""
 
-    Args:
-        embeddings: the kind of embeddings, a key of EMBEDDERS, that reads a file.
-        path: their file or folder.
-        recipe: what names them, if it is a recipe.
-    """
-
-    embeddings: str
-    path: Path
-    recipe: Recipe | None
+    embeddings: str  # the kind of embeddings, a key of EMBEDDERS, that reads a file
+    path: Path  # their file or folder
+    recipe: Recipe | None  # what names them, if it is a recipe
 
     @property
     def exist(self) -> bool:

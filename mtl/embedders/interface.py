@@ -21,37 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EmbeddingsRequest:
-    """What the embeddings of a run are built from.
+    """What the embeddings of a run are built from."""
 
-    Attributes:
-        options: an instance of `EmbedderKind.options`.
-        training_texts: int64 (texts,), the indices of the texts that occur in training rows.
-        path: the file or folder of the vectors; None for kinds that need none.
-        cache_dir: a folder for what is computed once.
-        device: where to compute vectors that are not only looked up.
-    """
-
-    options: Any
+    options: Any  # an instance of `EmbedderKind.options`
     texts: "TokenizedTexts"
-    training_texts: np.ndarray
-    path: Path | None
-    cache_dir: Path
-    device: "torch.device"
+    training_texts: np.ndarray  # int64 (texts,), the indices of the texts that occur in training rows
+    path: Path | None  # the file or folder of the vectors; None for kinds that need none
+    cache_dir: Path  # a folder for what is computed once
+    device: "torch.device"  # where to compute vectors that are not only looked up
 
 
 @dataclass(frozen=True)
 class RunReaderRequest:
-    """What the reader of a finished run is loaded from: as `EmbeddingsRequest`, and the folder of the run.
-
-    Attributes:
-        weights: those of the embedder after stage 1.
-        fingerprint: `Embeddings.fingerprint` of the run.
-    """
+    """What the reader of a finished run is loaded from: as `EmbeddingsRequest`, and the folder of the run."""
 
     options: Any
     folder: Path
-    weights: Mapping[str, "Tensor"]
-    fingerprint: str
+    weights: Mapping[str, "Tensor"]  # those of the embedder after stage 1
+    fingerprint: str  # `Embeddings.fingerprint` of the run
     path: Path | None
     device: "torch.device"
 

@@ -29,20 +29,15 @@ from mtl.training.module import falling_adam
 
 @dataclass(frozen=True)
 class Finetuning:
-    """Stage 2 of one task and seed.
-
-    Args:
-        folder: receives what `fit` writes.
-        start: what the first validation comes after, for messages.
-    """
+    """Stage 2 of one task and seed."""
 
     config: Config
     data: Coded
     task: Task
     input: TaskInput
     seed: int
-    folder: Path
-    start: str = "after stage 1"
+    folder: Path  # receives what `fit` writes
+    start: str = "after stage 1"  # what the first validation comes after, for messages
 
     def train(self, heads: Heads) -> Network:
         """The task's network with its best weights, trained from the head of stage 1, or loaded if this stage has finished.

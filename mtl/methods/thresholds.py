@@ -30,17 +30,11 @@ LEAST = 1e-6  # margins that differ by less are equal: another CPU may order the
 
 
 class Decisions(NamedTuple):
-    """Yes or no decisions that one threshold changes.
+    """Yes or no decisions that one threshold changes."""
 
-    Args:
-        margins: yes is decided if the shift is greater, (decisions,).
-        right: whether yes is right, (decisions,).
-        at_zero: whether yes is decided without a shift, (decisions,).
-    """
-
-    margins: np.ndarray
-    right: np.ndarray
-    at_zero: np.ndarray
+    margins: np.ndarray  # yes is decided if the shift is greater, (decisions,)
+    right: np.ndarray  # whether yes is right, (decisions,)
+    at_zero: np.ndarray  # whether yes is decided without a shift, (decisions,)
 
 
 def label_decisions(outputs: np.ndarray, gold: np.ndarray, label: int) -> Decisions:

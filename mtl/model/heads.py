@@ -111,14 +111,10 @@ class Head(nn.Module):
 
 
 class TokenHead(nn.Module):
-    """A head that changes every token before another head reads the tokens.
-
-    Attributes:
-        head: the other head.
-    """
+    """A head that changes every token before another head reads the tokens."""
 
     reads_tokens = True
-    head: Head
+    head: Head  # the other head
 
     @property
     def last(self) -> nn.Linear:

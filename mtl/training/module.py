@@ -20,15 +20,10 @@ from mtl.training.trainer import ValidatedModule
 
 @dataclass(frozen=True)
 class Optimization:
-    """How a stage changes the weights.
+    """How a stage changes the weights."""
 
-    Args:
-        optimizer: makes the optimizer of a network's trained weights.
-        factor: the factor of all its learning rates at a step; steps are counted from 0.
-    """
-
-    optimizer: Callable[[nn.Module], torch.optim.Optimizer]
-    factor: Callable[[int], float]
+    optimizer: Callable[[nn.Module], torch.optim.Optimizer]  # makes the optimizer of a network's trained weights
+    factor: Callable[[int], float]  # the factor of all its learning rates at a step; steps are counted from 0
 
 
 def falling_adam(

@@ -43,18 +43,12 @@ Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
 
 @dataclass(frozen=True)
 class PartScore:
-    """How a floor scores that reads a part of each row.
-
-    Args:
-        score: × 100.
-        interval: of the score, over the scored rows (of groups, where rows belong together).
-        gain: the interval of the difference to the constant answer, on the same rows.
-    """
+    """How a floor scores that reads a part of each row."""
 
     part: str
-    score: float
-    interval: tuple[float, float]
-    gain: tuple[float, float]
+    score: float  # × 100
+    interval: tuple[float, float]  # of the score, over the scored rows (of groups, where rows belong together)
+    gain: tuple[float, float]  # the interval of the difference to the constant answer, on the same rows
 
 
 @dataclass(frozen=True)

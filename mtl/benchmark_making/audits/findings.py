@@ -99,21 +99,15 @@ def escape(cell: str) -> str | None:
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem in the data that may affect a score, and its consequence.
+    """A problem in the data that may affect a score, and its consequence."""
 
-    Args:
-        kind: a fixed name, for scripts.
-        count: the number of rows, or 1 if it is not about rows.
-        where: `file:line` of the first rows.
-    """
-
-    kind: str
+    kind: str  # a fixed name, for scripts
     task: str
     split: str
-    count: int
+    count: int  # the number of rows, or 1 if it is not about rows
     what: str
     meaning: str
-    where: str = ""
+    where: str = ""  # `file:line` of the first rows
 
     def __str__(self) -> str:
         where = f" ({self.where})" if self.where else ""

@@ -55,20 +55,13 @@ MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
 
 @dataclass(frozen=True)
 class HubSet:
-    """A data set of the Hub, of which a folder has the data files.
+    """A data set of the Hub, of which a folder has the data files."""
 
-    Args:
-        address: with its commit.
-        folder: named after the data set.
-        keys: the keys of the suite file that all its tasks have.
-        language: the only language that the card names.
-    """
-
-    address: str
-    folder: Path
+    address: str  # with its commit
+    folder: Path  # named after the data set
     found: FoundFiles
-    keys: dict[str, Any]
-    language: str | None
+    keys: dict[str, Any]  # the keys of the suite file that all its tasks have
+    language: str | None  # the only language that the card names
 
 
 @contextmanager

@@ -124,19 +124,13 @@ def scalar(text: str) -> str:
 
 @dataclass(frozen=True)
 class Guessed:
-    """A suite file that was guessed.
-
-    Args:
-        summary: a line for each task and each decision that is left.
-        problems: by task id, why a task cannot be declared.
-        questions: by task id, the first of what is to be decided.
-    """
+    """A suite file that was guessed."""
 
     path: Path
     document: str
-    summary: str
-    problems: Mapping[str, str]
-    questions: Mapping[str, str]
+    summary: str  # a line for each task and each decision that is left
+    problems: Mapping[str, str]  # by task id, why a task cannot be declared
+    questions: Mapping[str, str]  # by task id, the first of what is to be decided
 
 
 def init_suite(

@@ -27,21 +27,13 @@ LIST_NAMES = {"label", "labels", "target", "targets"}
 
 @dataclass(frozen=True)
 class SeveralLabels:
-    """Columns, or the cells of one column, that look like several labels of each row.
+    """Columns, or the cells of one column, that look like several labels of each row."""
 
-    Args:
-        columns: their names.
-        form: how the labels stand in them, in words.
-        separator: between the labels of a cell; None: a cell has one label, or a column has lists.
-        by_truth: whether each column is named after a label, and says whether a row has it.
-        question: what the user has to decide, as "key: message"; None: the evidence is unique.
-    """
-
-    columns: Sequence[str]
-    form: str
-    separator: str | None = None
-    by_truth: bool = False
-    question: str | None = None
+    columns: Sequence[str]  # their names
+    form: str  # how the labels stand in them, in words
+    separator: str | None = None  # between the labels of a cell; None: a cell has one label, or a column has lists
+    by_truth: bool = False  # whether each column is named after a label, and says whether a row has it
+    question: str | None = None  # what the user has to decide, as "key: message"; None: the evidence is unique
 
     @property
     def target(self) -> str:

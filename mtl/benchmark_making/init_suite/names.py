@@ -75,16 +75,11 @@ class SplitFiles:
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """The tasks in the order of their folders, and what else is below the data folder.
-
-    Args:
-        unused: data files that are named after no split, as paths below the data folder.
-        unreadable: files with a split in their name that no form reads.
-    """
+    """The tasks in the order of their folders, and what else is below the data folder."""
 
     tasks: list[SplitFiles]
-    unused: list[str]
-    unreadable: list[str]
+    unused: list[str]  # data files that are named after no split, as paths below the data folder
+    unreadable: list[str]  # files with a split in their name that no form reads
 
 
 @dataclass(frozen=True)

@@ -256,13 +256,9 @@ def _add(table: FileTable, name: str, cells: Mapping[int, Any], lines: Sequence[
 
 @dataclass(frozen=True)
 class Other:
-    """A value that no task can read.
+    """A value that no task can read."""
 
-    Args:
-        kind: what it is, as in "a list of objects".
-    """
-
-    kind: str
+    kind: str  # what it is, as in "a list of objects"
 
 
 def _flat(

@@ -33,15 +33,10 @@ OTHERS = re.compile(r"[^/]*\.(json|md|txt|yaml|yml)|(README|LICENSE)[^/]*", re.I
 
 @dataclass
 class Entrant(System):
-    """The content of a submission's system.yaml. What is missing is not stated.
+    """The content of a submission's system.yaml. What is missing is not stated."""
 
-    Args:
-        team: who submits, for the limit of submissions.
-        date: the day of the submission, as in 2026-11-23.
-    """
-
-    team: str | None = None
-    date: str | None = None
+    team: str | None = None  # who submits, for the limit of submissions
+    date: str | None = None  # the day of the submission, as in 2026-11-23
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,32 +20,20 @@ TOKENS, TAGS = f"tokens{LIST}", f"tags{LIST}"
 
 @dataclass
 class TokenColumns:
-    """Where the cells of a token file are: columns by number, from 1.
+    """Where the cells of a token file are: columns by number, from 1."""
 
-    Args:
-        form: the column of the tokens.
-        tag: the column of the tags.
-    """
-
-    form: Annotated[int, AT_LEAST_ONE]
-    tag: Annotated[int, AT_LEAST_ONE]
+    form: Annotated[int, AT_LEAST_ONE]  # the column of the tokens
+    tag: Annotated[int, AT_LEAST_ONE]  # the column of the tags
 
 
 @dataclass
 class RecipeSource:
-    """One source of a recipe.
+    """One source of a recipe."""
 
-    Args:
-        file: its path below the data folder.
-        header: the columns of a tsv or csv file without a header line.
-        reading: how the file is read, where its name does not say so, as in a suite file.
-        tokens: for a token file. Any other file's suffix says its format.
-    """
-
-    file: str
-    header: list[str] | None = None
-    reading: Reading | None = None
-    tokens: TokenColumns | None = None
+    file: str  # its path below the data folder
+    header: list[str] | None = None  # the columns of a tsv or csv file without a header line
+    reading: Reading | None = None  # how the file is read, where its name does not say so, as in a suite file
+    tokens: TokenColumns | None = None  # for a token file. Any other file's suffix says its format.
 
     def check(self) -> None:
         """Raise InputError for a path outside the data folder."""

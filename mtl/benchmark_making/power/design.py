@@ -59,21 +59,13 @@ class SeedSpread:
 
 @dataclass(frozen=True)
 class Design:
-    """A comparison of two systems: how many rows and seeds each has, and the variance of the difference of their scores × 100.
+    """A comparison of two systems: how many rows and seeds each has, and the variance of the difference of their scores × 100."""
 
-    Args:
-        groups: of scored rows; of an average, of all its sets of rows.
-        least_groups: those of the smallest set of rows.
-        rows_variance: the part of the variance that rows give at these numbers.
-        rows_freedom: its degrees of freedom.
-        systems: the spread of each system's seeds.
-    """
-
-    groups: int
-    least_groups: int
-    rows_variance: float
-    rows_freedom: float
-    systems: Sequence[SeedSpread]
+    groups: int  # of scored rows; of an average, of all its sets of rows
+    least_groups: int  # those of the smallest set of rows
+    rows_variance: float  # the part of the variance that rows give at these numbers
+    rows_freedom: float  # its degrees of freedom
+    systems: Sequence[SeedSpread]  # the spread of each system's seeds
 
     def smallest_difference(self, groups: float | None = None, seeds: float | None = None) -> float:
         """The smallest difference × 100 that the test shows in 80 % of the cases, or NEVER.

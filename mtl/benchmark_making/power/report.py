@@ -30,17 +30,11 @@ SHARED = ("difference", "seeds")  # keys of both forms of the command
 
 @dataclass
 class PowerSettings:
-    """The keys of `mtl power` for runs.
+    """The keys of `mtl power` for runs."""
 
-    Args:
-        suite: the name of the suite (the command takes its file, too); None: every suite of the runs.
-        difference: the difference × 100 that rows and seeds are counted for.
-        seeds: of each run in place of those that it has.
-    """
-
-    suite: str | None = None
-    difference: Annotated[float, POSITIVE] = 2.0
-    seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None
+    suite: str | None = None  # the name of the suite (the command takes its file, too); None: every suite of the runs
+    difference: Annotated[float, POSITIVE] = 2.0  # the difference × 100 that rows and seeds are counted for
+    seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None  # of each run in place of those that it has
 
 
 def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:

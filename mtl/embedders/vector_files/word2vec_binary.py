@@ -67,21 +67,13 @@ class IndexedWord2Vec:
 
 
 class OpenBinary(NamedTuple):
-    """An open file and what its first line says.
+    """An open file and what its first line says."""
 
-    Attributes:
-        content: the whole file.
-        version: tells whether the file has changed since it was indexed.
-        words: the number of words.
-        dim: the size of a vector.
-        start: the offset of the first word.
-    """
-
-    content: mmap.mmap
-    version: FileVersion
-    words: int
-    dim: int
-    start: int
+    content: mmap.mmap  # the whole file
+    version: FileVersion  # tells whether the file has changed since it was indexed
+    words: int  # the number of words
+    dim: int  # the size of a vector
+    start: int  # the offset of the first word
 
     def vector(self, word: bytes, offset: int) -> np.ndarray:
         """The numbers of the word that begins at `offset`, float32 (dim,)."""

@@ -29,19 +29,12 @@ BEGIN_ID, END_ID = -2, -1  # in place of a word id, the boundaries of a sentence
 
 @dataclass(frozen=True)
 class Corpus:
-    """Lines of tokens, in their original order.
+    """Lines of tokens, in their original order."""
 
-    Attributes:
-        types: the distinct words, the most frequent first.
-        counts: int64 (types,), the occurrences of each.
-        tokens: int32 (tokens,), word ids, line after line.
-        starts: int64 (lines + 1,), where each line begins in tokens, and the end.
-    """
-
-    types: list[str]
-    counts: np.ndarray
-    tokens: np.ndarray
-    starts: np.ndarray
+    types: list[str]  # the distinct words, the most frequent first
+    counts: np.ndarray  # int64 (types,), the occurrences of each
+    tokens: np.ndarray  # int32 (tokens,), word ids, line after line
+    starts: np.ndarray  # int64 (lines + 1,), where each line begins in tokens, and the end
 
     @property
     def lengths(self) -> np.ndarray:

@@ -34,15 +34,10 @@ SHOWN = 3  # the most differences that are recorded of a split
 
 @dataclass(frozen=True)
 class MtebRows:
-    """Where the rows of a task are.
+    """Where the rows of a task are."""
 
-    Args:
-        folder: None means on the hub.
-        revision: mteb's name for the version of the rows.
-    """
-
-    folder: Path | None
-    revision: str
+    folder: Path | None  # None means on the hub
+    revision: str  # mteb's name for the version of the rows
 
 
 class MissingSplit(InputError):

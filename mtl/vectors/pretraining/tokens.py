@@ -36,18 +36,13 @@ TOKENS, ENDS = "tokens.bin", "documents.npy"
 
 @dataclass(frozen=True)
 class PretrainingTexts:
-    """Text files, plain or gzipped, and texts that are documents of their own; the files come first.
-
-    Args:
-        language: its code, for the model card; None: not said.
-        vocabulary: the files that the vocabulary is learnt from; none: all of these texts.
-    """
+    """Text files, plain or gzipped, and texts that are documents of their own; the files come first."""
 
     files: Sequence[Path] = ()
     texts: Sequence[str] = ()
-    language: str | None = None
+    language: str | None = None  # its code, for the model card; None: not said
     source: str = ""  # where `texts` come from, for the model card
-    vocabulary: Sequence[Path] = ()
+    vocabulary: Sequence[Path] = ()  # the files that the vocabulary is learnt from; none: all of these texts
 
     def check(self) -> None:
         """Raise InputError for a file that is missing or empty, for a folder, and if there is no text."""

@@ -34,17 +34,11 @@ MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, 
 
 @dataclass(frozen=True)
 class MaskedBatch:
-    """A batch to predict tokens in.
+    """A batch to predict tokens in."""
 
-    Args:
-        inputs: int64 (segments, time); `padding`, bool, has the same shape.
-        places: int64 (chosen,), positions in the flattened inputs, in rising order.
-        labels: int64 (chosen,), the tokens that stood there.
-    """
-
-    inputs: np.ndarray
-    places: np.ndarray
-    labels: np.ndarray
+    inputs: np.ndarray  # int64 (segments, time); `padding`, bool, has the same shape
+    places: np.ndarray  # int64 (chosen,), positions in the flattened inputs, in rising order
+    labels: np.ndarray  # int64 (chosen,), the tokens that stood there
     padding: np.ndarray
 
 
