@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from mtl.model.multitask import Heads
 from timing import seconds
 
 from mtl.base.files import write_text
 from mtl.base.memory import keep_memory
 from mtl.embedders.words import WordEmbedder
 from mtl.model.encoder import Encoder
+from mtl.model.network import Heads
 from mtl.tasks.suite import Task
 
 BASE = {"hidden size": 256, "tokens per text": 20, "words": 30_000, "tasks": 1}

@@ -14,8 +14,7 @@ import numpy as np
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import Sample, compare, counted_with_rows, estimate, over_tasks
 from mtl.stats.families import family_tests, with_holm
-from mtl.stats.resampling import resampled_scores
-from mtl.stats.samples import RecordedGroups
+from mtl.stats.resampling import resampled_scores, row_groups
 
 LEFT_OUT = "wnli"
 
@@ -25,14 +24,14 @@ def main() -> None:
     parser.add_argument("runs", type=Path)
     arguments = parser.parse_args()
     runs = find_runs(arguments.runs)
-    recorded = RecordedGroups(runs)
     columns: dict[str, dict[int, Sample]] = {}
     for number, run in enumerate(runs):
         parts, by_seed = [], []
         is_one_system = len(run.summary["seeds"]) == 1
-        for task, groups in zip(run.tasks, recorded.groups(run), strict=True):
+        for task in run.tasks:
             if task.id == LEFT_OUT:
                 continue
+            groups = row_groups(*run.recorded_rows(task))
             scores = resampled_scores(task, run.predictions(task), run.rows(task), groups)
             own = np.array([run.summary["tasks"][task.id]["scores"][str(seed)] for seed in run.summary["seeds"]])
             parts.append({groups.rows: scores})

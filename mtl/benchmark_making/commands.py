@@ -38,7 +38,7 @@ def add_commands(commands: Commands) -> None:
     completed_by(add_settings(audit, "suite=NAME, data_dir=FOLDER and all of baseline's"), complete_settings)
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
     sheets = audit.add_mutually_exclusive_group()
-    gives_away = "instead: what each task gives away to floors that read a part of a row"
+    gives_away = "instead: annotation artefacts, which simple baselines show that read a part of an example"
     sheets.add_argument("--artefacts", action="store_true", help=gives_away)
     near = "instead: rows that are nearly the same as another row, in one split or in two"
     sheets.add_argument("--near", action="store_true", help=near)
@@ -171,7 +171,7 @@ def _make(arguments: argparse.Namespace) -> None:
     made = make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir)))
     print(made.summary, flush=True)
     if with_artefacts:
-        print(f"\nWhat the tasks give away (tables: mtl audit --artefacts suite={made.folder / 'suite.yaml'}):")
+        print(f"\nAnnotation artefacts (tables: mtl audit --artefacts suite={made.folder / 'suite.yaml'}):")
         print(made.artefacts)
 
 

@@ -105,7 +105,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     """
     config, folder = job.config, job.folder
     if job.unanswered:
-        logger.info("left out, since method %s does not answer them: %s", config.method, ", ".join(job.unanswered))
+        logger.info("unsupported by method %s, and left out: %s", config.method, ", ".join(job.unanswered))
     if job.absent:
         logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
     used = precision(config)

@@ -181,10 +181,10 @@ class Job:
                 raise InputError(message, key="tasks")
         method, unanswered = self.config.method, self.unanswered
         if unanswered and self.config.tasks is not None:
-            message = f"method {method} does not answer {', '.join(unanswered)}; do not name such tasks"
+            message = f"method {method} does not support {', '.join(unanswered)}; do not name such tasks"
             raise InputError(message, key="tasks")
         if len(unanswered) == len(self.tasks):
-            message = f"answers no task of suite {self.suite.name}; set another method="
+            message = f"supports no task of suite {self.suite.name}; set another method="
             raise InputError(message, key="method", value=method)
         return [task for task in self.tasks if task.id not in {*unanswered, *self.absent}]
 

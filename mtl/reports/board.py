@@ -20,7 +20,7 @@ from mtl.tasks.task import Scale, Task
 # Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
 FAMILIES = {
     "people": "people",
-    "floor": "floor",
+    "floor": "simple baseline",
     "static": "static vectors",
     "average": "averaged vectors",
     "lstm": "LSTM",

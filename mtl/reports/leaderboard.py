@@ -367,13 +367,13 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     against = ", ".join(rows[number].name for number in tests.references)
     samples = [sample for row in rows for sample in row.samples.values()]
     single = (
-        "; but an ensemble of all seeds, and imported predictions of one seed, are one system, and its tests say how it answers other rows, not"
+        "; but an ensemble of all seeds, and imported predictions of one seed, are one system, and its tests say how it answers other examples, not"
         " how it would be with another seed"
     ) * any(sample.is_one_system for sample in samples)
     note = (
         "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
-        f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
-        f"interval of the difference then does not contain 0; but with five groups of rows or fewer, p is never below {LEVEL:g}. If a run "
+        f"the same examples are resampled together. A difference is significant, better or worse, if p is below {LEVEL:g}. The "
+        f"interval of the difference then does not contain 0; but with five groups of examples or fewer, p is never below {LEVEL:g}. If a run "
         f"has fewer than {LEAST_SEEDS} seeds, there is no verdict{single}. Of tests "
         f"between equal runs, {100 * LEVEL:g} % give better or worse by chance."
     )
@@ -382,7 +382,7 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     if tests.by_score:
         note += (
             f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
-            f"({against}); mtl report --reference NAME names another. These were chosen by their scores on the same rows, so without "
+            f"({against}); mtl report --reference NAME names another. These were chosen by their scores on the same examples, so without "
             f"Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the {tests.family:,} tests of every "
             f"pair of runs, every task and the average, of which {tests.made:,} are shown. With it,"
         )
@@ -394,7 +394,7 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     if any(sample.varies for sample in samples):
         note += (
             " For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
-            "agree. With three seeds, only large differences hold."
+            "agree. With three seeds, only large differences are significant."
         )
     return [note]
 

@@ -10,13 +10,13 @@ from mtl.tasks.suite import AVERAGE
 
 SIGNS = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
 TESTS_NOTE = (
-    "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ undecided, "
+    "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ not significant, "
     "? too few seeds, – not on the same rows."
 )
 RANKS_NOTE = (
     "The ranks that a run may have, 1 for the best, among the runs that were tested against each other: those that are better by the tests with"
-    " Holm's correction come before it, those that are worse after it. Runs that no test separates share their ranks. All intervals hold at once"
-    " with a probability of at least 95 %."
+    " Holm's correction come before it, those that are worse after it. Runs without a significant difference share their ranks. All intervals are"
+    " right at once with a probability of at least 95 %."
 )
 SETTINGS_NOTE = (
     "The population standard deviation of the dev scores of a model's settings (each the median over its seeds); AVG is its mean over"

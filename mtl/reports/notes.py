@@ -19,17 +19,17 @@ MOST_NAMED = 20  # runs in one note; the others are counted
 # Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
 SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
 INTERVAL_NOTE = (
-    f"Intervals ({COVERAGE:g} %) show how far the mean over seeds may be from the score to expect with other seeds and other rows. "
-    f"The variance over rows comes from {RESAMPLES} bootstrap resamples of the scored rows (of groups, where rows belong "
-    f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds, an interval covers only the variance over rows."
+    f"Intervals ({COVERAGE:g} %) show how far the mean over seeds may be from the score to expect with other seeds and other examples. "
+    f"The variance over examples comes from {RESAMPLES} bootstrap resamples of the scored examples (of groups, where examples belong "
+    f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds, an interval covers only the variance over examples."
 )
 
 
 def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """The notes that explain the scores and marks in the table."""
     notes = [
-        f"{suite.shown.heading}. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. "
-        "Checkpoints and settings were chosen on dev, which flatters scores on dev a little."
+        f"{suite.shown.heading}. Own runs: medians over seeds, AVG the mean of the medians, on the split that each row names. "
+        "Model selection was on dev, so dev scores are a little too high."
     ]
     if suite.clean is not None:
         notes.append(f"Clean data: {suite.clean}. Compare with runs on the same copy.")
@@ -44,7 +44,7 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         files = {id for row in rows if row.run for id in row.run.summary.get("changed", ())}
         named = ", ".join(id for id in suite.tasks if id in files)
         changed = f", or changed files, by their checksums ({named})" if files else ""
-        sampled = ", or a sample of the rows, as the notes on runs say" if any(row.sampled for row in rows) else ""
+        sampled = ", or a sample of the examples, as the notes on runs say" if any(row.sampled for row in rows) else ""
         notes.append(
             f"† other split sizes than the published ones{changed}{sampled}, not comparable with published scores: "
             f"{', '.join(reduced)}; an average with † includes such a task."
@@ -64,15 +64,15 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         notes[MOST_NAMED:] = [f"There are {further:,} more notes of single runs, in the runs' summary.json."]
     if held_out := {id: n for _, summary in summaries for id, n in summary["held_out"].items()}:
         counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-        notes.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
+        notes.append(f"Where a task has no dev file, dev is examples held out of the training file: {counts}.")
     unanswered = _by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
     lacking = [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()]
     below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
     constant = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
     for title, tasks in (
-        ("Tasks that a method does not answer", lacking),
+        ("Unsupported tasks of a method", lacking),
         ("Not above the best constant answer, with its score", below),
-        ("The same prediction for every row", constant),
+        ("The same prediction for every example", constant),
     ):
         notes += [f"{title}: {listed(tasks, MOST_NAMED, '; ')}."] if tasks else []
     if suite.generated:

@@ -124,11 +124,11 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         several = len({row.split for row in published}) > 1
         on = "split that they name" if several else f"{published[0].split} sets"
         choices = summary["chosen_on_dev"]
-        flattered = f"; ours chose their {choices} on dev, which flatters scores on dev a little" if choices else ""
+        flattered = f"; ours chose their {choices} on dev, so dev scores are a little too high" if choices else ""
         notes[0] += f" Published rows are scores on the {on}{flattered}."
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-        note = f"Where there is no dev file, dev is rows held out of the training file: {rows} (held_out.json)."
+        note = f"Where there is no dev file, dev is examples held out of the training file: {rows} (held_out.json)."
         if elsewhere := [id for id in held_out if summary["tasks"][id]["split"] != "dev"]:
             splits = ", ".join(f"{id} on {summary['tasks'][id]['split']}" for id in elsewhere)
             note += f" Scored on other rows: {splits}."

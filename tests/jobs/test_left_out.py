@@ -61,7 +61,7 @@ def test_a_run_says_what_it_leaves_out(suite: Path, caplog: pytest.LogCaptureFix
     with caplog.at_level(logging.INFO, logger="mtl"):
         summary = run_baseline(made)
     lines = [line for line in caplog.messages if "left out" in line]
-    assert lines == ["left out, since method svm does not answer them: opposite"]
+    assert lines == ["unsupported by method svm, and left out: opposite"]
     assert (summary["missing"], summary["unanswered"], summary["partial"]) == (["opposite"], ["opposite"], False)
     tasks = summary["tasks"]
     mean = sum(tasks[id]["median"] for id in ("mood", "stars", "answer")) / 3
@@ -75,7 +75,7 @@ def test_a_run_says_what_it_leaves_out(suite: Path, caplog: pytest.LogCaptureFix
     assert main(["report", str(suite.parent / "runs"), "--out", str(suite.parent / "report")]) == 0
     report = (suite.parent / "report/report.md").read_text(encoding="utf-8")
     assert "AVG is the mean over mood, stars, answer." in report
-    assert "Tasks that a method does not answer: svm: opposite." in report and "partial" not in report
+    assert "Unsupported tasks of a method: svm: opposite." in report and "partial" not in report
 
 
 def test_an_average_is_partial_without_one_of_its_tasks_and_another_is_another_run(suite: Path) -> None:

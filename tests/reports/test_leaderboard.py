@@ -172,13 +172,13 @@ def test_notes_say_what_is_partial_and_reduced_and_no_split_that_scores_are_not_
 ) -> None:
     notes = " ".join(board.notes)
     assert "partial, without nkjp-ner, cdsc-e, cdsc-r, polemo2.0-in, polemo2.0-out, dyk, psc: partial." in notes
-    assert "dev is rows held out of the training file: 60 of cbd" in notes
+    assert "dev is examples held out of the training file: 60 of cbd" in notes
     assert "†" not in notes
     # But dev where a note is about dev.
     assert [note for note in mixed.notes if "dev rows" in note] == []
     assert "on the split that each row names" in mixed.marks[0]
-    assert "dev is rows held out of the training file: 60 of stars, 60 of opposite." not in " ".join(mixed.notes)
-    assert "dev is rows held out of the training file: 60 of stars." in " ".join(mixed.notes)
+    assert "dev is examples held out of the training file: 60 of stars, 60 of opposite." not in " ".join(mixed.notes)
+    assert "dev is examples held out of the training file: 60 of stars." in " ".join(mixed.notes)
 
 
 def test_tasks_not_above_their_best_constant_answer_and_seeds_with_one_prediction_are_named(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_tasks_not_above_their_best_constant_answer_and_seeds_with_one_predictio
     write_json(bad.summary, summary)
     notes = leaderboard(find_runs(tmp_path)).notes
     assert "Not above the best constant answer, with its score: bad: dyk 100.0 (constant 101.0)." in notes
-    assert "The same prediction for every row: bad: dyk (seeds 1, 3)." in notes
+    assert "The same prediction for every example: bad: dyk (seeds 1, 3)." in notes
 
 
 def test_suites_apart(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_notes_name_some_runs_and_count_the_others(runs_dir: Path, monkeypatch: 
     monkeypatch.setattr(notes, "MOST_NAMED", 2)
     board = leaderboard(find_runs(runs_dir))
     assert "run-0, run-2, and 1 more: note 0" in board.facts
-    assert "The same prediction for every row: run-0: ar (seed 1); run-1: ar (seed 1); and 4 more." in board.facts
+    assert "The same prediction for every example: run-0: ar (seed 1); run-1: ar (seed 1); and 4 more." in board.facts
     assert any(mark.startswith("* AVG is partial") and ": run-0, run-1, and 4 more." in mark for mark in board.marks)
     text = render_markdown([board], "now", "mtl report")
     assert all(f"| run-{number} " in text for number in range(6))

@@ -117,10 +117,10 @@ def artefact_summary(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
 def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
     """The report in Markdown, which also reads well in a terminal."""
     sections = [
-        f"## {inert(suite.title)}: what its tasks give away",
+        f"## {inert(suite.title)}: annotation artefacts",
         _score_table(artefacts, suite.shown),
         f"A linear SVM reads everything, or one text of each pair. {LENGTHS}: a linear model or a network on the numbers of tokens and characters;"
-        f" {OVERLAP}: the cosines of the two texts. Intervals ({1 - LEVEL:.0%}) are over the scored rows.",
+        f" {OVERLAP}: the cosines of the two texts. Intervals ({1 - LEVEL:.0%}) are over the scored examples.",
         _word_table(artefacts),
         _class_table(artefacts),
         _shift_table(artefacts),

@@ -225,7 +225,7 @@ def _dependent(part: Part, table: FileTable, target: FileColumn) -> Iterator[Fin
         column = table.columns.get(name)
         if column is not None and not is_long(column) and follows_from(column, target):
             what = f"column {quoted(name)}, {role}, follows from the target: rows with one target have one value there"
-            meaning = "it is the label's name or code, or a coarser label, and gives the answer away"
+            meaning = "it is the label's name or code, or a coarser label, and predicts the target"
             yield part.finding("dependent", 1, what, meaning, part.file)
 
 

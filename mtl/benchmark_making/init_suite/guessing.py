@@ -235,7 +235,7 @@ def _guess_texts(
         spans = marked_spans(main, guess.keys["text"], tables)
         if spans:
             guess.keys["spans"] = spans
-            guess.why["spans"] = "in each row, the text has the marked words at these places"
+            guess.why["spans"] = "in each row, the text has these words at these places"
             columns = [column for named in spans.values() for column in named]
             used |= {end for column in columns for end in span_ends(column)}
             used |= {f"{column.rpartition('.')[0]}.text" for column in columns}

@@ -26,9 +26,7 @@ NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be ta
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 # What a task of mtl cannot be, in one sentence each.
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
-TEXTS = (
-    "texts as targets: no model here writes texts; the floors lead, random and constant answer a task of `kind: text`"
-)
+TEXTS = "texts as targets: no model here writes texts; the simple baselines lead, random and constant answer a task of `kind: text`"
 
 
 @dataclass(frozen=True)

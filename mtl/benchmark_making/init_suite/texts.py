@@ -55,7 +55,7 @@ def text_columns(
     words = [column.name for column in unmarked if column not in sentences] if sentences else []
     questions = [*_further_texts(names, further, words), *_further_inputs(table, exclude)]
     if marked and sentences:
-        form = "a marked word needs its start and stop in characters, as `spans` of the suite file"
+        form = "a span needs its start and stop in characters, as `spans` of the suite file"
         without = "without them a model does not see the mark"
         questions.append(f"text: {quoted_names(marked)} marks words of {quoted(names[0])}: {form}; {without}")
     return TextColumns(names, _why_texts(ranked[:most], bool(sentences), table.rows), questions)

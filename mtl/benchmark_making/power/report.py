@@ -89,13 +89,13 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
         return f"{title}\n\n{problem}"
     wanted = board.scale.show(settings.difference)
     header = ["", "metric", "rows", "seeds", "same rows", "corrected", "other rows"]
-    header += [f"rows for {wanted}", f"seeds for {wanted}", "told apart"]
+    header += [f"rows for {wanted}", f"seeds for {wanted}", "significant"]
     held = held_differences(board, settings.seeds)
     body = [_line(board, column, tested, settings, held.get(column)) for column in board.columns if column in tested]
     undecided = [board.columns[column].title for column in undecided_columns(board.columns, tested)]
-    verdict = "Every task tells some of the runs apart."
+    verdict = "Every task has a significant difference between some of the runs."
     if undecided:
-        verdict = f"Tasks that cannot tell the runs apart: {', '.join(undecided)}."
+        verdict = f"Tasks without a significant difference: {', '.join(undecided)}."
     table = markdown_table([header, *body], left=2)
     return "\n\n".join([title, table, _legend(board.scale, wanted, board.tests.family), escaped(verdict)])
 
@@ -104,11 +104,11 @@ def _legend(scale: Scale, wanted: str, tests: int) -> str:
     """What the columns of the table mean. wanted: the difference that rows and seeds are counted for, as shown; tests: of the correction."""
     return (
         f"Same rows, other rows: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, "
-        "where two runs are scored on the same rows, or each on as many other rows. Corrected: one on the same rows that holds with Holm's "
+        "where two runs are scored on the same rows, or each on as many other rows. Corrected: one on the same rows that is significant with Holm's "
         f"correction for the {tests:,} tests of these runs in 60 to {100 * POWER:g} % of the cases, if no other does. "
         f"Rows for {wanted}: the rows that such a difference on the "
         f"same rows needs at these seeds; seeds for {wanted}: the seeds that it needs at these rows; never: more rows, or more seeds, are not "
-        "enough alone. All are medians over the pairs of runs that were tested. Told apart: the pairs with a verdict that holds with Holm's "
+        "enough alone. All are medians over the pairs of runs that were tested. Significant: the pairs with a significant difference, with Holm's "
         "correction, of those tested."
     )
 
@@ -223,7 +223,7 @@ def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTe
     if not named:
         return []
     return [
-        "Tasks that cannot tell the runs apart (no verdict holds with Holm's correction), each with the smallest difference that a single test at "
+        "Tasks without a significant difference between runs, with Holm's correction, each with the smallest difference that a single test at "
         f"{100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases (median over pairs of runs): {', '.join(named)}. mtl power says how many rows "
         "or seeds a smaller difference needs."
     ]

@@ -133,7 +133,7 @@ class InputReader:
         separator = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
         if separator is None:
             raise InputError(
-                f"{self.name}: its tokenizer has no separator, which marked words stand behind; leave their tasks out with tasks="
+                f"{self.name}: its tokenizer has no separator, which spans stand behind; leave their tasks out with tasks="
             )
         room = min(int(self.length * MOST_FURTHER), self.length - self._least(2)) // len(further) - 1
         with tokenizing(self.name):

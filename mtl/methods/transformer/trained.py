@@ -84,7 +84,7 @@ def encode_marks(
     lengths = sequences.lengths.numpy()[marked_texts]
     marked = ArraySequences(sequences.rows, sequences.starts[marked_texts], lengths)
     vectors = torch.empty(len(marks), pretrained.dim)
-    for indices, states, _ in _outputs(body, pretrained, marked, "encoding marked words"):
+    for indices, states, _ in _outputs(body, pretrained, marked, "encoding spans"):
         for index, outputs in zip(indices.tolist(), states, strict=True):
             numbers = by_text[int(marked_texts[index])]
             characters = token_characters(pretrained, texts[int(marked_texts[index])], int(lengths[index]))
@@ -99,7 +99,7 @@ def token_characters(pretrained: Pretrained, text: str, length: int) -> np.ndarr
     tokenizer = pretrained.tokenizer
     if not tokenizer.is_fast:
         raise InputError(
-            f"{pretrained.name}: its tokenizer does not say which characters a token has, which marked words need; leave their tasks"
+            f"{pretrained.name}: its tokenizer does not say which characters a token has, which spans need; leave their tasks"
             " out with tasks="
         )
     with tokenizing(pretrained.name):

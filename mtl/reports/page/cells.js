@@ -2,7 +2,7 @@
 
 const VERDICTS = { better: "▲", worse: "▼", undecided: "≈", "too few seeds": "?" };
 const MARKS = { "*": " partial", "†": " other data", "‡": " training rows seen" };
-const RELATIONS = { undecided: "undecided against", "too few seeds": "too few seeds to compare with" };
+const RELATIONS = { undecided: "not significantly different from", "too few seeds": "too few seeds to compare with" };
 
 /** A score or an average with its marks; below it, its spread or the verdict of the paired test. */
 function scoreCell(row, column, emphasised, below) {

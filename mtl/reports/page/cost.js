@@ -2,7 +2,7 @@
 
 const PLOTTED = [{ id: "training", unit: "training time of a seed", format: formatSeconds }, ...COSTS];
 
-/** A row's cost; the training time is that of both stages, or of a floor. */
+/** A row's cost; the training time is that of both stages, or of a simple baseline. */
 function costOf(row, { id }) {
   if (!row.cost) return null;
   return id === "training" ? (row.cost.pretrain_seconds ?? 0) + (row.cost.finetune_seconds ?? 0) : row.cost[id];

@@ -39,7 +39,7 @@ function drawNotes(suite, choices, rows) {
       .groups(partial, (row) => joinWithAnd(row.lacking.map((task) => task.title)))
       .map(([lacking, of]) => `* Partial average, without ${lacking}: ${joinSome(of.map((row) => names.get(row.id)))}.`),
     reduced.length &&
-      `† ${joinWithAnd(reduced.map((task) => task.title))}: the split sizes or the files differ from the published ones, or the scores are on a sample of the rows, so these scores are not ` +
+      `† ${joinWithAnd(reduced.map((task) => task.title))}: the split sizes or the files differ from the published ones, or the scores are on a sample of the examples, so these scores are not ` +
         "comparable with published ones; an average with † includes such a task.",
     ...(suite.notes ?? []),
   ];
@@ -64,7 +64,7 @@ function referenceNote(name, choices, whole) {
       ? " and its 95 % interval"
       : "; choose “95 % interval” under “Below a score” to see its interval";
   return (
-    `Paired tests against ${name}: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too, ≈ undecided, ` +
+    `Paired tests against ${name}: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too, ≈ not significant, ` +
     `? too few seeds; followed by the difference of the means over seeds${interval}.` +
     (whole ? "" : " The average is compared only while none of its tasks is hidden.")
   );

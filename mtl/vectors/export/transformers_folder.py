@@ -60,7 +60,7 @@ def unsupported(task: Task) -> str | None:
     if type(target_kind(task).head).predict is not head.predict:
         return f"a target of kind {task.kind} follows from the outputs in a way of its own"
     if task.marked:
-        return "its inputs hold marked words behind the texts, which no tokenizer writes there"
+        return "its inputs have spans behind the texts, which no tokenizer writes there"
     return None
 
 

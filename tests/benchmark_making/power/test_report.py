@@ -40,7 +40,7 @@ def cells_of(text: str) -> dict[str, list[str]]:
 
 def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None:
     cells = cells_of(power_text(board, PowerSettings(difference=8.0)))
-    names = "metric, rows, seeds, same rows, corrected, other rows, rows for 8.0, seeds for 8.0, told apart"
+    names = "metric, rows, seeds, same rows, corrected, other rows, rows for 8.0, seeds for 8.0, significant"
     assert cells[""] == names.split(", ")
     assert list(cells)[2:] == ["AVG", "CBD", "DYK", "AR"]
     samples = {row.name: row.samples["ar"] for row in board.rows if row.run and row.name != "few"}
@@ -60,8 +60,8 @@ def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None
     assert float(more[4]) < float(now[4])
     # Tasks that cannot tell the runs apart are named.
     text = power_text(board, PowerSettings())
-    assert text.endswith("Tasks that cannot tell the runs apart: AVG, CBD, DYK.")
-    (note,) = [note for note in board.facts if note.startswith("Tasks that cannot tell")]
+    assert text.endswith("Tasks without a significant difference: AVG, CBD, DYK.")
+    (note,) = [note for note in board.facts if note.startswith("Tasks without a significant difference")]
     cells = cells_of(text)
     assert f": AVG {cells['AVG'][3]}, CBD {cells['CBD'][3]}, DYK {cells['DYK'][3]}. mtl power" in note
 
@@ -70,7 +70,9 @@ def test_where_every_task_tells_runs_apart_there_is_no_note(tmp_path: Path) -> N
     for name, share in (("one", 1.0), ("other", 0.0)):
         make_run(tmp_path / "all" / name, right(share), tasks=["cbd", "ar"])
     found = leaderboard(find_runs(tmp_path / "all"))
-    assert power_text(found, PowerSettings()).endswith("Every task tells some of the runs apart.")
+    assert power_text(found, PowerSettings()).endswith(
+        "Every task has a significant difference between some of the runs."
+    )
     assert not any("cannot tell" in note for note in found.facts)
     make_run(tmp_path / "few/one", right(0.5), tasks=["ar"])
     make_run(tmp_path / "few/other", right(0.1), ["method=forest"], tasks=["ar"], seeds=[1, 2])
