@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.files import listed, write_json
-from mtl.base.settings.layers import differences, save_config
+from mtl.base.settings.layers import differences
 from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
 from mtl.base.untrusted_yaml import read_yaml
@@ -81,8 +81,6 @@ def check_begun(job: Job) -> Summary | None:
     if not has_more_seeds:
         folder.check(job.config)
     if not job.is_finished:
-        if has_more_seeds:
-            save_config(job.config, folder.config)
         return None
     inputs = fingerprints(job.suite, tasks, job.data_dir)
     for seed, values in zip(job.config.seeds, job.predictions, strict=False):
@@ -90,8 +88,6 @@ def check_begun(job: Job) -> Summary | None:
     folder.check_inputs(inputs)
     _check_sources(job)
     if has_more_seeds:
-        save_config(job.config, folder.config)
-        folder.summary.unlink()
         return None
     finished = read_summary(folder.summary)
     kept = {"transformer.keep": job.config.transformer.keep, "floor.keep": job.config.floor.keep}

@@ -13,7 +13,16 @@ from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
 from mtl.base.names import advice, meant, one_spelling
 from mtl.base.progress import Remark, show
-from mtl.base.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
+from mtl.base.settings.layers import (
+    differences,
+    find_suite,
+    find_yaml,
+    flatten,
+    flatten_config,
+    matches,
+    merge,
+    shipped,
+)
 from mtl.base.settings.schema import BY_TASK, CHOICES, CODE, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
 from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
@@ -244,8 +253,11 @@ def load_run(settings: Mapping[str, Any]) -> Job:
     begun = read_yaml(folder) if folder.exists() else {}
     chosen: dict[str, Any] = {}
     if kind.reads_key("preset") and not {*settings, *flatten(job.suite.config)}.intersection(SIZES):
-        if begun:
-            chosen["preset"] = begun.get("preset") if begun.get("preset") == WITHOUT_GPU else PAPER
+        changed = differences(folder, config) if begun else []
+        if begun.get("preset") == WITHOUT_GPU:
+            chosen["preset"] = WITHOUT_GPU
+        elif begun and all(difference.startswith("seeds:") for difference in changed):
+            chosen["preset"] = PAPER
         elif config.engine == "processes" and device_of(config.trainer.accelerator).type == "cpu":
             chosen["preset"] = WITHOUT_GPU
             paper = f"preset={PAPER} is the paper's model, with {config.encoder.hidden_size:,} units"

@@ -165,7 +165,7 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
     def read(path: Path) -> FinishedRun:
         run = _read(RunFolder(path), path.relative_to(runs_dir), suites)
         check(run)
-        if (first := paths.setdefault(run.name, path)) != path:
+        if (first := paths.setdefault(one_spelling(str(path)), path)) != path:
             raise InputError(f"has the name of {first} but for the spelling of its accents; rename it", path=path)
         return run
 

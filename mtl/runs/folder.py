@@ -229,9 +229,12 @@ class RunFolder:
 
     def claim(self, config: Config, inputs: dict[str, str], precision: str) -> None:
         """Make a new folder belong to this configuration, these inputs, fingerprints by name, and this precision; of an older folder,
-        check the inputs. Raises InputError, which names those that have changed."""
+        check the inputs, and note further seeds. Raises InputError, which names the inputs that have changed."""
         if self.config.exists():
             self.check_inputs(inputs)
+            if differences(self.config, config):  # in the seeds alone, as `check_begun` has found
+                self.summary.unlink(missing_ok=True)
+                save_config(config, self.config)
         else:
             write_json(self.inputs, {"format": FORMAT, "precision": precision, **inputs})
             save_config(config, self.config)
