@@ -58,7 +58,7 @@ class Head(TypedDict, total=False):
     projection: int | None
     """each head projects every token to this size before the maximum over time; not where a pair has attention (default: None)"""
     overlap: bool
-    """True: the heads of pairs also read how much the words and characters of the two texts overlap (ours) (default: False)"""
+    """True: the heads of pairs also read how much the words and characters of the two texts overlap (not in the paper) (default: False)"""
     linear: bool
     """True: a head's outputs are added to those of a linear model of n-grams, which is trained first: the LSTM learns what n-grams do …"""
     pair: Literal["features", "cosine"]
@@ -96,11 +96,11 @@ class Pretrain(TypedDict, total=False):
     gradient_clip: float
     """largest norm of all gradients together (default: 5.0)"""
     patience: int
-    """validations without a better average before training stops (ours) (default: 10)"""
+    """validations without a better average before training stops (not in the paper) (default: 10)"""
     max_steps: int
-    """the most training steps; about 36 epochs over KLEJ's training examples (ours) (default: 20000)"""
+    """the most training steps; about 36 epochs over KLEJ's training examples (not in the paper) (default: 20000)"""
     validate_every: int
-    """steps between validations (ours) (default: 500)"""
+    """steps between validations (not in the paper) (default: 500)"""
     checkpoint: Literal["best", "last"]
     """the weights that stage 2 starts from: of the best validation, or the last ones, as in jiant (default: best)"""
     warmup_steps: int
@@ -118,9 +118,9 @@ class Finetune(TypedDict, total=False):
     gradient_clip: float
     """largest norm of all gradients together (default: 5.0)"""
     patience: int
-    """epochs without a better dev score before training stops (ours) (default: 10)"""
+    """epochs without a better dev score before training stops (not in the paper) (default: 10)"""
     max_epochs: int
-    """most passes over a task's training examples (ours) (default: 50)"""
+    """most passes over a task's training examples (not in the paper) (default: 50)"""
     train_encoder: bool
     """False: stage 2 trains the head alone; True: the encoder too. The variant sets it (default: False)"""
     encoder_dropout: bool
@@ -220,11 +220,11 @@ class Transformer(TypedDict, total=False):
     patience: int | None
     """for best: epochs without a better score before training stops; None: all epochs are trained (default: None)"""
     layer_decay: float
-    """the factor between the learning rates of a layer and of the layer above it; not for layers that share weights, as ALBERT's …"""
+    """the factor between the learning rates of a layer and of the layer above it; not for layers that share weights, as ALBERT's (not …"""
     freeze: int
     """how many of the lowest layers stay fixed, with the embeddings below them; 0: everything is trained; not for layers that share …"""
     gradient_checkpointing: bool
-    """True: layers are computed again in the backward pass: less memory, more time (ours) (default: False)"""
+    """True: layers are computed again in the backward pass: less memory, more time (not in the paper) (default: False)"""
 
 class Submission(TypedDict, total=False):
     header: Literal["task", "target"]
@@ -268,7 +268,7 @@ class Settings(TypedDict, total=False):
     resources: Resources
     """what each seed asks for, beside trainer.threads"""
     max_length: int
-    """tokens; longer texts are cut. For a transformer: of an example, with both texts of a pair (ours)"""
+    """tokens; longer texts are cut. For a transformer: of an example, with both texts of a pair (not in the paper)"""
     held_out: float
     """share of the training examples that serve as dev where there is no dev file"""
     choose_on_repeats: bool
