@@ -58,23 +58,23 @@ class Head(TypedDict, total=False):
     projection: int | None
     """each head projects every token to this size before the maximum over time; not where a pair has attention (default: None)"""
     overlap: bool
-    """True: the heads of pairs also read how much the words and characters of the two texts overlap (ours) (default: False)"""
+    """True: the heads of pairs also read how much the words and characters of the two texts overlap (not in the paper) (default: False)"""
     linear: bool
     """True: a head's outputs are added to those of a linear model of n-grams, which is trained first: the LSTM learns what n-grams do …"""
     pair: Literal["features", "cosine"]
-    """what the head of a pair reads: features: both vectors, their difference and their product; cosine: for pairs without marked …"""
+    """what the head of a pair reads: features: both vectors, their difference and their product; cosine: for pairs without spans whose …"""
     crf: bool
     """for tasks with a label for each token. False: the label of each token by itself; True: scores of neighbouring labels are learned …"""
 
 class Loss(TypedDict, total=False):
     class_weights: float
-    """tasks scored by F1 of one label: each label's weight in the loss is (training rows / (labels × its rows)) to this power. 0: …"""
+    """tasks scored by F1 of one label: each label's weight in the loss is (training examples / (labels × its examples)) to this power. …"""
     choice: Literal["candidates", "pairs"]
-    """the loss of a choice. candidates: a softmax over the candidates of a row; pairs: yes or no for the right candidate and for a …"""
+    """the loss of a choice. candidates: a softmax over the candidates of an example; pairs: yes or no for the right candidate and for …"""
 
 class Pretrain(TypedDict, total=False):
     batch_size: int
-    """rows; 64 with ELMo (default: 128)"""
+    """examples; 64 with ELMo (default: 128)"""
     learning_rate: float
     """at the first step; it falls linearly (default: 1.0e-4)"""
     final_learning_rate: float
@@ -82,21 +82,21 @@ class Pretrain(TypedDict, total=False):
     gradient_clip: float
     """largest norm of all gradients together (default: 5.0)"""
     patience: int
-    """validations without a better average before training stops (ours) (default: 10)"""
+    """validations without a better average before training stops (not in the paper) (default: 10)"""
     max_steps: int
-    """the most training steps; about 36 epochs over KLEJ's training rows (ours) (default: 20000)"""
+    """the most training steps; about 36 epochs over KLEJ's training examples (not in the paper) (default: 20000)"""
     validate_every: int
-    """steps between validations (ours) (default: 500)"""
+    """steps between validations (not in the paper) (default: 500)"""
     checkpoint: Literal["best", "last"]
     """the weights that stage 2 starts from: of the best validation, or the last ones, as in jiant (default: best)"""
     warmup_steps: int
     """steps in which the learning rate rises linearly (default: 0)"""
     sampling: float
-    """a step draws its task in proportion to (training rows) to this power; 0: all tasks equally often (default: 1.0)"""
+    """a step draws its task in proportion to (training examples) to this power; 0: all tasks equally often (default: 1.0)"""
 
 class Finetune(TypedDict, total=False):
     batch_size: int
-    """rows; 64 with ELMo (default: 128)"""
+    """examples; 64 with ELMo (default: 128)"""
     learning_rate: float
     """at the first step; it falls linearly (default: 1.0e-4)"""
     final_learning_rate: float
@@ -104,15 +104,15 @@ class Finetune(TypedDict, total=False):
     gradient_clip: float
     """largest norm of all gradients together (default: 5.0)"""
     patience: int
-    """epochs without a better dev score before training stops (ours) (default: 10)"""
+    """epochs without a better dev score before training stops (not in the paper) (default: 10)"""
     max_epochs: int
-    """most passes over a task's training rows (ours) (default: 50)"""
+    """most passes over a task's training examples (not in the paper) (default: 50)"""
     train_encoder: bool
     """False: stage 2 trains the head alone; True: the encoder too. The variant sets it (default: False)"""
     encoder_dropout: bool
     """True: keep a frozen encoder's dropout on while heads train, as in jiant (default: False)"""
     token_outputs: Literal["float32", "float16", "recompute"]
-    """how stage 2 keeps the frozen encoder's outputs on disk, with a projection, attention or marked spans; recompute: not on disk, …"""
+    """how stage 2 keeps the frozen encoder's outputs on disk, with a projection, attention or spans; recompute: not on disk, but the …"""
     threshold: Literal["argmax", "dev", "bagged"]
     """argmax: the label with the highest output, or of several labels those above 0.5; dev: for tasks scored by F1 of one label or of …"""
 
@@ -142,21 +142,21 @@ class Floor(TypedDict, total=False):
     grid: Mapping[str, Any]
     """settings of the estimator to try on dev, as in floor.grid.C=[1,10]; the method's file sets them. None: the estimator's default …"""
     features: Literal["pair", "joined"]
-    """what svm, logistic, naive_bayes, tree and forest read. pair: TF-IDF of each text, and what a pair shares; joined: the texts of a …"""
+    """what svm, logistic, naive_bayes, tree and forest read. pair: TF-IDF of each text, and what a pair shares; joined: the texts of …"""
     vectorizers: Sequence[str]
     """joined: counts or TF-IDF, with the shortest and longest word n-gram; the best on dev (default: [counts-1-2, counts-1-3, …"""
     separator: str
     """joined: what stands between the texts (Superlim) (default: " [SEP] ")"""
     train_rows: Mapping[str, int]
-    """the most training rows of a task, as in floor.train_rows.swenli=20000; of answers and tags, default: rows of 2 million words …"""
+    """the most training examples of a task, as in floor.train_rows.swenli=20000; of answers and tags, default: examples of 2 million …"""
     choice: Literal["candidates", "pairs"]
-    """what a choice is trained on. candidates: all of a row; pairs: the right one and a random wrong one of each row (default: …"""
+    """what a choice is trained on. candidates: all of an example; pairs: the right one and a random wrong one of each (default: …"""
     keep: bool | None
     """whether to keep the trained models, for mtl predict; None: those that take little disk space (default: None)"""
 
 class WordVectors(TypedDict, total=False):
     number: Literal["cosine", "line"]
-    """how a number is predicted. cosine: the cosine in the task's range; line: a line fitted on the training rows (default: cosine)"""
+    """how a number is predicted. cosine: the cosine in the task's range; line: a line fitted on the training examples (default: cosine)"""
     algebra: Literal["b-a+c", "a-b+c"]
     """the analogy a : b = c : ? is answered by the word nearest to this vector (default: b-a+c)"""
 
@@ -168,7 +168,7 @@ class Static(TypedDict, total=False):
 
 class Lead(TypedDict, total=False):
     sentences: int | None
-    """how many sentences; None: the best number on the training rows (default: None)"""
+    """how many sentences; None: the best number on the training examples (default: None)"""
 
 class Ensemble(TypedDict, total=False):
     runs: Sequence[str | PathLike[str]]
@@ -184,11 +184,11 @@ class Transformer(TypedDict, total=False):
     keep: bool
     """True: keep the weights of fine-tuned models, for mtl predict and mtl encode; a finished run without them cannot get them later …"""
     epochs: int
-    """passes over a task's training rows; with checkpoint: best, at most so many (default: 4)"""
+    """passes over a task's training examples; with checkpoint: best, at most so many (default: 4)"""
     batch_size: int
-    """rows of a step; for a choice fewer rows, with about as many candidates (default: 32)"""
+    """examples of a step; for a choice fewer, with about as many candidates (default: 32)"""
     accumulate: int
-    """in how many parts the rows of a step are computed: more take less memory and, without dropout, give the same step up to rounding …"""
+    """in how many parts the examples of a step are computed: more take less memory and, without dropout, give the same step up to …"""
     number_loss: Literal["raw", "scaled"]
     """the loss of a number is the squared error of its target: unscaled (raw), or scaled to 0 … 1 (default: raw)"""
     learning_rate: float
@@ -206,11 +206,11 @@ class Transformer(TypedDict, total=False):
     patience: int | None
     """for best: epochs without a better score before training stops; None: all epochs are trained (default: None)"""
     layer_decay: float
-    """the factor between the learning rates of a layer and of the layer above it; not for layers that share weights, as ALBERT's …"""
+    """the factor between the learning rates of a layer and of the layer above it; not for layers that share weights, as ALBERT's (not …"""
     freeze: int
     """how many of the lowest layers stay fixed, with the embeddings below them; 0: everything is trained; not for layers that share …"""
     gradient_checkpointing: bool
-    """True: layers are computed again in the backward pass: less memory, more time (ours) (default: False)"""
+    """True: layers are computed again in the backward pass: less memory, more time (not in the paper) (default: False)"""
 
 class Submission(TypedDict, total=False):
     header: Literal["task", "target"]
@@ -222,7 +222,7 @@ class Settings(TypedDict, total=False):
     suite: Any
     """a name in configs/suite, or the path of a suite file; auto: klej if its data is there, else klej-sample"""
     method: str | PathLike[str]
-    """a name in configs/method, or a path: lstm, transformer, or a floor"""
+    """a name in configs/method, or a path: lstm, transformer, or a simple baseline"""
     embeddings: str | PathLike[str] | Embeddings
     """random, a name in configs/embeddings, or a path"""
     variant: str | PathLike[str]
@@ -240,7 +240,7 @@ class Settings(TypedDict, total=False):
     cache_dir: str | PathLike[str]
     """the folder for tokenized texts, ELMo's vectors and the resamples of mtl report, for later runs; you may remove it between runs"""
     run_dir: str | PathLike[str] | None
-    """the run's folder; None: {runs_dir}/{suite}/{embeddings}-{variant}, for a floor {runs_dir}/{suite}/{method}, for a transformer …"""
+    """the run's folder; None: {runs_dir}/{suite}/{embeddings}-{variant}, for a simple baseline {runs_dir}/{suite}/{method}, for a …"""
     runs_dir: str | PathLike[str]
     """the folder of all runs"""
     tasks: Sequence[str] | None
@@ -254,11 +254,11 @@ class Settings(TypedDict, total=False):
     resources: Resources
     """what each seed asks for, beside trainer.threads"""
     max_length: int
-    """tokens; longer texts are cut. For a transformer: of a row, with both texts of a pair (ours)"""
+    """tokens; longer texts are cut. For a transformer: of an example, with both texts of a pair (not in the paper)"""
     held_out: float
-    """share of the training rows that serve as dev where there is no dev file"""
+    """share of the training examples that serve as dev where there is no dev file"""
     choose_on_repeats: bool
-    """whether dev rows that repeat a training row of their task (texts and marked spans) choose, too: checkpoints, thresholds, …"""
+    """False: dev examples that repeat a training example of their task (texts and spans) are excluded from model selection: of …"""
     encoder: Encoder
     """the BiLSTM that all tasks share"""
     head: Head
@@ -272,7 +272,7 @@ class Settings(TypedDict, total=False):
     trainer: Trainer
     """the device and its precision"""
     floor: Floor
-    """floors that learn: svm, logistic, naive_bayes, tree, forest, overlap, static, fasttext"""
+    """simple baselines that learn: svm, logistic, naive_bayes, tree, forest, overlap, static, fasttext"""
     word_vectors: WordVectors
     """the method word_vectors"""
     static: Static
