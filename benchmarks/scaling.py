@@ -57,7 +57,7 @@ def milliseconds(sizes: dict[str, int], runs: int) -> float:
         for n in range(sizes["tasks"])
     ]
     encoder = Encoder(WordEmbedder(sizes["words"], 300, True), 300, sizes["hidden size"], 2, 0.2, 0.2)
-    heads = Heads(tasks, encoder.output_size, 512, 0.2)
+    heads = Heads(tasks, {task.id: 2 for task in tasks}, encoder.output_size, 512, 0.2)
     parameters = [*encoder.parameters(), *heads.parameters()]
     optimizer = torch.optim.Adam(parameters, 1e-4, amsgrad=True, fused=True)
     lengths = torch.full((TEXTS,), sizes["tokens per text"])

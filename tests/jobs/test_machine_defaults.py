@@ -75,6 +75,9 @@ def test_a_run_that_has_begun_continues_as_it_began(
     assert load_run({"suite": "klej"}).config.preset == "paper"
     begin({"suite": "klej", "preset": "strong", "run_dir": "mine"})
     begin({"suite": "klej", "preset": "laptop", "run_dir": "other"})
+    begin({"suite": "klej", "embeddings": "fasttext", "encoder.hidden_size": 32})
+    assert load_run({"suite": "klej", "embeddings": "fasttext"}).config.preset == "strong"  # a trial of another size
+    caplog.clear()
     begin({"suite": "klej", "method": "logistic"})
     assert load_run({"suite": "klej", "method": "logistic"}).config.seeds == [1, 2, 3, 4, 5]
     assert caplog.messages == []
@@ -132,6 +135,10 @@ def test_further_seeds_of_a_finished_run_are_trained(settings: list[str], tmp_pa
         with raises_input_error(file="run"):
             run_baseline(job([*settings, *other.split()]))
     assert read_json(tmp_path / "run/summary.json")["seeds"] == [1, 2]
+    config = (tmp_path / "run/config.yaml").read_bytes()
+    with raises_input_error():
+        run_baseline(job([*settings, "seeds=[1,2,3]", f"data_dir={tmp_path / 'none'}"]))
+    assert (tmp_path / "run/config.yaml").read_bytes() == config
     (tmp_path / "data/dev.tsv").write_text("text\tlabel\nsolen\tglad\n", encoding="utf-8")
     with raises_input_error(file="run"):
         run_baseline(job([*settings, "seeds=[1,2,3]"]))

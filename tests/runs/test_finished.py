@@ -24,6 +24,13 @@ def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     assert [run.name for run in find_runs(tmp_path / "mine")] == ["mine"]
 
 
+def test_runs_on_two_suites_may_have_one_name(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    make_run(tmp_path / "klej/svm", right(0.5), tasks=["cbd"])
+    make_run(tmp_path / "klej-sample/svm", right(0.5), ["suite=klej-sample"], tasks=["cbd"])
+    found = [(run.suite.name, run.name) for run in find_runs(tmp_path)]
+    assert found == [("klej", "svm"), ("klej-sample", "svm")] and caplog.messages == []
+
+
 def test_a_name_is_valid_unicode_in_one_spelling(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for name in ("b\udcff", "caf\u00e9", "cafe\u0301"):
         make_run(tmp_path / "klej/run", right(0.5), tasks=["cbd"]).path.rename(tmp_path / "klej" / name)
