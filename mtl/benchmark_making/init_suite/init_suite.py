@@ -290,10 +290,15 @@ def _summary(
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks_count = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
     if asked:
-        answers = [f"tasks.{guess.id}.{question.partition(':')[0]}=…" for guess, question in asked]
-        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {answers[0]}" if answers else ""
-        remedy = f", or remove it and answer here: {again}" if again else ""
+        guess, question = asked[0]
+        key = question.partition(":")[0]
+        value = guess.files.get("train") or "…"
+        answer = f"tasks.{guess.id}." + (f"files.train={value}" if key == "files" else f"{key}=…")
+        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {shlex.quote(answer)}"
+        remedy = f", or remove it and answer here: {again}"
         yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs{remedy}"
+    elif undecided == len(guesses):
+        yield f"{path}: no task; the lines above say why, and docs/how-to/own-suite.md what mtl reads"
     else:
         following = settings(path, data_dir)
         command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
