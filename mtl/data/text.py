@@ -10,8 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import sacremoses
-from sacremoses.corpus import NonbreakingPrefixes
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
@@ -32,17 +30,22 @@ logger = logging.getLogger("mtl")
 
 def moses_version() -> str:
     """The tokenizer and its version, which everything that is computed from tokens follows from."""
+    import sacremoses
+
     return f"sacremoses {sacremoses.__version__}"
 
 
 @lru_cache
 def moses(language: str) -> Tokenizer:
     """The Moses tokenizer: the official fastText vectors of most European languages were trained on its tokens."""
+    from sacremoses import MosesTokenizer  # half a second, which reports and scores do without
+    from sacremoses.corpus import NonbreakingPrefixes
+
     if language not in NonbreakingPrefixes().available_langs:
         logger.warning(
             "language %s: Moses has no list of abbreviations for it; general rules tokenize the texts", language
         )
-    tokenizer = sacremoses.MosesTokenizer(lang=language)
+    tokenizer = MosesTokenizer(lang=language)
 
     def tokenize(text: str) -> list[str]:
         return tokenizer.tokenize(text, escape=False)

@@ -23,7 +23,7 @@ from mtl.base.settings.layers import (
     merge,
     shipped,
 )
-from mtl.base.settings.schema import BY_TASK, CHOICES, CODE, LOCATIONS, PAPER, Config, EmbedderOptions, config_of
+from mtl.base.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of, names_code
 from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
@@ -365,7 +365,7 @@ def _merged(
     for origin, layer in layers.items():
         if not isinstance(layer, dict):
             raise InputError("must hold keys and values", path=origin)
-        if named := [key for key, value in flatten(layer).items() if key in CODE and ":" in str(value)]:
+        if named := [key for key, value in flatten(layer).items() if names_code(key, value)]:
             raise InputError("only the command line and Python name code that runs", path=origin, key=named[0])
         merge(merged, layer)
         origins |= dict.fromkeys(flatten(layer), origin)

@@ -116,7 +116,10 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) 
     rows_keys = {task.id: run.rows_key(task) for task in run.tasks}
     sampled = {id: rows_keys[id] for id in run.samples}
     sampled_average = [sampled[id] for id in averaged if id in sampled]
-    average_key = {AVERAGE: repr([(id, rows_keys[id]) for id in averaged])} if averaged else {}
+    # Runs on the same rows in other groups are resampled differently.
+    comparable = {task.id: f"{rows_keys[task.id]} {run.recorded_rows(task)[0]}" for task in run.tasks}
+    if averaged:
+        comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
     named = same_title and run.name != summary["folder"]
     return Row(
         name=run.name,
@@ -135,7 +138,7 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) 
         cost={key: summary["cost"].get(key) for key in RUN_COSTS},
         run=run,
         samples=samples,
-        comparable={**rows_keys, **average_key},
+        comparable=comparable,
     )
 
 

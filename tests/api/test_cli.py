@@ -260,6 +260,7 @@ def test_settings_may_be_written_as_options(words: str, capsys: pytest.CaptureFi
     assert again == list(shown)
 
 
+@pytest.mark.wings
 def test_options_and_arguments_of_a_command_stay_what_they_are(
     suite_file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

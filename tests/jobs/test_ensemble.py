@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scored = suite.read_text(encoding="utf-8").replace("metric: macro_f1", "metric: f1\n    positive: good", 1)
     suite.write_text(scored, encoding="utf-8")
     run_baseline(lstm(folder, "run", "seeds=[1,2]", "finetune.threshold=dev", "pretrain.max_steps=10"))
-    run_baseline(ensemble(folder, "run", run_dir=str(folder / "both")))
+    run_baseline(ensemble(folder, "run", run_dir=str(folder / "both"), baselines=False))
     return folder
 
 
@@ -43,7 +43,7 @@ def ensemble(folder: Path, *runs: str, **settings: object) -> Job:
 
 
 def test_the_command_makes_the_same_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [str(folder / "run"), f"cache_dir={folder / 'cache'}", f"run_dir={folder / 'command'}"]
+    words = [str(folder / "run"), f"cache_dir={folder / 'cache'}", f"run_dir={folder / 'command'}", "baselines=false"]
     assert main(["ensemble", *words]) == 0
     assert str(folder / "command/table.md") in capsys.readouterr().out
     assert content(folder / "command") == content(folder / "both")

@@ -133,7 +133,7 @@ def test_tokens_vectors_and_token_outputs_give_the_same() -> None:
 
 def test_a_moved_batch_keeps_what_packing_and_splitting_read_on_the_cpu() -> None:
     on_cpu = {"rows": torch.tensor([4, 2]), "sizes": torch.tensor([2, 1]), "lengths": torch.tensor([3, 1, 2])}
-    names = ("targets", "tokens", "vectors", "overlap", "teacher", "base", "spans", "marked", "firsts")
+    names = ("targets", "tokens", "vectors", "overlap", "base", "spans", "marked", "firsts")
     batch = Batch("t", **on_cpu, **{name: torch.zeros(3, 2) for name in names})
     moved = batch.to(torch.device("meta"))
     assert moved.task == "t" and all(getattr(moved, name) is value for name, value in on_cpu.items())

@@ -122,7 +122,7 @@ def test_an_object_does_not_reach_other_processes() -> None:
 
 def test_files_of_settings_name_no_code(tmp_path: Path, floor_settings: list[str]) -> None:
     preset = tmp_path / "theirs.yaml"
-    for line in ("callbacks: [os:system]", "logger: os:system"):
+    for line in ("callbacks: [os:system]", "callbacks: [os]", "logger: os:system"):
         preset.write_text(f"preset: theirs\ntrainer:\n  {line}\n", encoding="utf-8")
         with raises_input_error(file="theirs.yaml"):
             mtl.run(suite="klej-sample", preset=str(preset))

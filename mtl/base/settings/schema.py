@@ -137,6 +137,9 @@ class TrainerConfig:
         if self.logger not in LOGGERS and ":" not in self.logger:
             message = f"must be one of {', '.join(LOGGERS)}, or a class, as in package.module:Class"
             raise InputError(message, key="logger", value=self.logger)
+        for name in self.callbacks or ():
+            if not all(name.partition(":")):
+                raise InputError("must name a class, as in package.module:Class", key="callbacks", value=name)
 
 
 @dataclass
@@ -385,7 +388,12 @@ LOCATIONS = ("embeddings.cache", *_keys(Role.LOCATION), *SOURCES)
 # Keys that do not change the results: locations, whose files are compared by content, how and where seeds run, whether weights are kept, and
 # keys whose effects, the precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).
 INDIFFERENT = (*LOCATIONS, *_keys(Role.INDIFFERENT))
-# A value with a colon names code, so it must come from the command line or Python: files come from others, too.
+# Keys whose values may name code that runs (`names_code`).
 CODE = _keys(Role.CODE)
 # Keys that hold one value for each task id.
 BY_TASK = tuple(key for key, hint in declared_keys(Config) if get_origin(hint) is dict and get_args(hint)[1] is not Any)
+
+
+def names_code(key: str, value: Any) -> bool:
+    """Whether a setting names code that runs, which the command line and Python may do, and no file, since files come from others too."""
+    return key in CODE and bool(value) and value not in LOGGERS

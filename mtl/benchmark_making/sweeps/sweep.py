@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
-from mtl.base.settings.schema import CODE, INDIFFERENT, PAPER
+from mtl.base.settings.schema import INDIFFERENT, PAPER, names_code
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
@@ -208,7 +208,7 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict | None):
         raise InputError(f"{where}: must hold keys and values", path=path)
     settings = flatten(value or {})
-    if named := [key for key in CODE if ":" in str(settings.get(key))]:
+    if named := [key for key, value in settings.items() if names_code(key, value)]:
         raise InputError("only the command line and Python name code that runs", path=path, key=named[0])
     return settings
 

@@ -98,7 +98,7 @@ def test_each_person_and_their_majority_is_a_run_on_the_sample(home: Path, capsy
     assert rows["majority"].reasons.get("kansla") != rows["floor"].reasons["kansla"] == sampled["floor"]["kansla"]
     assert main(["report"]) == 0
     report = Path("report/report.md").read_text(encoding="utf-8")
-    assert "or a sample of the rows" in report and "Krippendorff's α, ordinal, of Anna, Bo Ek, Cai" in report
+    assert "or a sample of the examples" in report and "Krippendorff's α, ordinal, of Anna, Bo Ek, Cai" in report
     tests = Path("report/comparisons.csv").read_text(encoding="utf-8")
     assert "people-Anna" in tests
     assert not [line for line in tests.splitlines() if "majority," in line and "people" not in line]
