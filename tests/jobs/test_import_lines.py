@@ -358,6 +358,48 @@ def test_tables_that_are_not_plain_are_refused(
     assert refused(capsys) == f"theirs/dev_pred_grad.{file}{error}"
 
 
+def write_order(home: Path, ids: str) -> None:
+    """Dev rows of `par` with the column `idx`, which is not in order, in a suite with these columns of ids."""
+    rows = [
+        {"first": {"text": "a"}, "second": "b", "label": label, "idx": i}
+        for label, i in (("ja", 2), ("nej", 0), ("ja", 1))
+    ]
+    (home / "data/par/dev.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    suite = home / "rader.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace("ids: [id, idx]", f"ids: {ids}"), encoding="utf-8")
+
+
+def test_numbers_in_a_column_of_ids_are_ids(home: Path) -> None:
+    write_order(home, "[Idx, idx]")
+    write("dev_pred_par.csv", "idx,label", "0,nej", "1,ja", "2,nej")
+    assert imported() == 0
+    assert predicted("dev", "par") == ["nej", "nej", "ja"]
+
+
+def test_numbers_that_may_be_ids_are_asked_about(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_order(home, "[id]")
+    write("dev_pred_par.csv", "Idx,label", "0,nej", "1,ja", "2,nej")
+    assert refused(capsys) == (
+        "theirs/dev_pred_par.csv:2: column 'Idx' has 0, and column 'idx' of data/par/dev.jsonl has 2 on line 1; if it has ids, name it in"
+        " the suite file (submission: {ids: [idx]}); if the lines are in the order of the rows, leave it out"
+    )
+    file = home / "data/par/dev.jsonl"
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    file.write_text("".join(f"{json.dumps({**row, 'idx': i})}\n" for i, row in enumerate(rows)), encoding="utf-8")
+    assert imported() == 0
+    assert predicted("dev", "par") == ["nej", "ja", "nej"]
+
+
+def test_a_target_may_have_the_name_of_a_column_of_ids(home: Path) -> None:
+    for path in (home / "rader.yaml", *(home / "data/par").iterdir()):
+        path.write_text(path.read_text(encoding="utf-8").replace("label", "idx"), encoding="utf-8")
+    suite = home / "rader.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace("idxs:", "labels:"), encoding="utf-8")
+    write("dev_pred_par.csv", "idx", *PAR)
+    assert imported("tasks=[par]") == 0
+    assert predicted("dev", "par") == PAR
+
+
 def test_rows_that_the_system_may_have_trained_on_are_marked(home: Path) -> None:
     assert main(["data", "rader.yaml", "data_dir=data", "--write-splits", "splits"]) == 0
     dev = [json.loads(line) for line in Path("splits/val/dev.jsonl").read_text(encoding="utf-8").splitlines()]
