@@ -54,10 +54,16 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
 def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
     """The rows that train and those that serve as dev as the contents of files, by the path of the file.
 
-    Without a dev file, both are made of the lines of the training file. Raises InputError as `read_task`, and for a training file whose rows
-    are not lines.
+    Without a dev file, both are made of the lines of the training file. Raises InputError as `read_task`, for a split that is not a single
+    whole file, and for a training file whose rows are not lines.
     """
     paths = {split: path for split in ("train", "dev") if (path := task.path(split, data_dir))}
+    for split, path in paths.items():
+        layout = task.layout(split, data_dir)
+        if layout.part is not None or layout.beside is not None:
+            problem = f"{split} of task {task.id} is not the whole file ({task.files[split]}), and --write-splits writes whole files"
+            remedy = f"put the rows of {split} into one file, or leave the task out"
+            raise InputError(f"{problem}; {remedy} (tasks=[…])", path=path)
     if "dev" in paths or "train" not in paths:
         return {f"{task.folder or task.id}/{path.name}": read_bytes(path) for path in paths.values()}
     path = paths["train"]
