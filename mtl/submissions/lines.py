@@ -4,7 +4,7 @@ may name the rows by their ids."""
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class PredictionLines:
     values: Sequence[Any]  # texts, or of JSON Lines and of lists values with a type
     first: int | None = None  # the line of the first one; None: they are of a list
     typed: bool = True  # whether the values have types
+    escaped: bool = False  # whether they are texts as `TargetKind.to_line` writes them
     ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are in the order of the rows
     # A column with the numbers of the rows in their order, and its cells; None: there is none.
     numbers: tuple[str, Sequence[str]] | None = None
@@ -72,7 +73,7 @@ class PredictionLines:
                 if self.typed:
                     targets.append(value_target(task, value, count))
                 else:
-                    targets.append(cells.parse_prediction(cells.line_cell(value), count))
+                    targets.append(cells.parse_prediction(cells.line_cell(value) if self.escaped else value, count))
             except ValueError as error:
                 errors.append(self.error(str(error), position))
         return np.array(targets, dtype=cells.dtype), errors
@@ -110,7 +111,7 @@ def read_tsv(
             if index != str(row) or not tab:
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
                 raise wrong or InputError(problem, path=name, line=row + 2)
-    return PredictionLines(name, cells, first=2, typed=False, header=wrong)
+    return PredictionLines(name, cells, first=2, typed=False, escaped=True, header=wrong)
 
 
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
@@ -142,14 +143,15 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
         raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
     if uneven := [line for line, cells in enumerate(rows, start=1) if len(cells) != len(header)]:
         raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
+    table = partial(PredictionLines, name, first=2, typed=False, escaped=name.endswith(".tsv"))
     if len(header) == 1:
-        return PredictionLines(name, [cells[0] for cells in rows[1:]], first=2, typed=False)
+        return table([cells[0] for cells in rows[1:]])
     (key,) = keys
     values, named = [cells[1 - key] for cells in rows[1:]], [cells[key] for cells in rows[1:]]
     may_count = header[key] in NUMBERS and header[key] not in map(str.lower, ids)
     if may_count and any(named == [*map(str, range(first, first + len(named)))] for first in (0, 1)):
-        return PredictionLines(name, values, first=2, typed=False, numbers=(rows[0][key].strip(), named))
-    return PredictionLines(name, values, first=2, typed=False, ids=named)
+        return table(values, numbers=(rows[0][key].strip(), named))
+    return table(values, ids=named)
 
 
 def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> PredictionLines:

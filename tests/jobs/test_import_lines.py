@@ -15,8 +15,10 @@ from mtl.jobs.baseline import run_baseline
 from mtl.jobs.imports import import_job
 from mtl.runs.finished import find_runs
 from mtl.submissions.answers import answer_targets
+from mtl.submissions.lines import read_cells
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 Line = dict[str, Any]
 GRAD = [{"id": f"g{i}", "prediction": i} for i in (2, 0, 3, 1)]  # of the rows g0 to g3 of dev
@@ -398,6 +400,22 @@ def test_a_target_may_have_the_name_of_a_column_of_ids(home: Path) -> None:
     write("dev_pred_par.csv", "idx", *PAR)
     assert imported("tasks=[par]") == 0
     assert predicted("dev", "par") == PAR
+
+
+@pytest.mark.parametrize(
+    ("file", "lines"),
+    [
+        ("csv", ["prediction", "3 \\times 4", "C:\\dir"]),
+        ("csv", ["prediction,id", "3 \\times 4,b", "C:\\dir,a"]),
+        ("tsv", ["prediction", "3 \\\\times 4", "C:\\\\dir"]),
+        ("tsv", ["index\tprediction", "0\t3 \\\\times 4", "1\tC:\\\\dir"]),
+    ],
+)
+def test_only_cells_of_tsv_have_escapes(file: str, lines: list[str]) -> None:
+    task = Task(id="par", kind="text", text=["text"], target="summary", metric="chrf")
+    content = "".join(f"{line}\n" for line in lines).encode()
+    targets, errors = read_cells(task, content, f"dev_pred_par.{file}", [], 10).targets(task)
+    assert targets.tolist() == ["3 \\times 4", "C:\\dir"] and not errors
 
 
 def test_rows_that_the_system_may_have_trained_on_are_marked(home: Path) -> None:
