@@ -17,6 +17,7 @@ from mtl.tasks.task import FOLDERS, NUMBERED, SPLITS, Task
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
 LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line
 MOST_LINES = 20_000_000  # of a data file
+WIDE = re.compile("utf[-_]?(16|32)", re.IGNORECASE)  # encodings whose line feeds have several bytes
 GIT = "git:"  # before a checksum that is the id of a git blob
 
 
@@ -96,7 +97,7 @@ def data_lines(path: Path, member: str | None, encoding: str | None) -> Iterator
     lines = unpacked_lines(path, member)
     first = next(lines, b"")
     encoding = encoding or declared_encoding(first)
-    if re.match("utf[-_]?(16|32)", encoding, re.IGNORECASE):  # whose line feeds have several bytes
+    if WIDE.match(encoding):
         content = b"".join([first, *lines])
         yield from re.findall(r"[^\n]*\n|[^\n]+", _decoded(content, encoding, path, 1).removeprefix("\ufeff"))
         return

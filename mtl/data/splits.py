@@ -1,17 +1,19 @@
 """The rows of each task by split. Where a task has no dev file, a share of its training rows is held out."""
 
 import hashlib
+import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.examples import Example, read_examples
-from mtl.data.files import read_bytes
+from mtl.data.files import WIDE, declared_encoding, read_bytes
 from mtl.data.rows import PACKED, form_of
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
@@ -54,17 +56,29 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
 def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
     """The rows that train and those that serve as dev as the contents of files, by the path of the file.
 
-    Without a dev file, both are made of the lines of the training file. Raises InputError as `read_task`, and for a training file whose rows
-    are not lines.
+    Without a dev file, both are made of the lines of the training file. Raises InputError as `read_task`, for a split that is not a single
+    whole file, and for a training file whose rows are not lines, or whose lines are not read as the same rows in other files.
     """
     paths = {split: path for split in ("train", "dev") if (path := task.path(split, data_dir))}
+    for split, path in paths.items():
+        layout = task.layout(split, data_dir)
+        if layout.part is not None or layout.beside is not None:
+            problem = f"{split} of task {task.id} is not the whole file ({task.files[split]}), and --write-splits writes whole files"
+            remedy = f"put the rows of {split} into one file, or leave the task out"
+            raise InputError(f"{problem}; {remedy} (tasks=[…])", path=path)
     if "dev" in paths or "train" not in paths:
         return {f"{task.folder or task.id}/{path.name}": read_bytes(path) for path in paths.values()}
     path = paths["train"]
     read = read_task(task, data_dir, share)
-    if form_of(path, task.layout("train", data_dir)) not in LINES or path.suffix in PACKED:
+    layout = task.layout("train", data_dir)
+    if form_of(path, layout) not in LINES or path.suffix in PACKED:
         raise InputError(f"its rows are not lines; write_splits takes {', '.join(LINES)}", path=path)
-    lines = read_bytes(path).splitlines(keepends=True)
+    content = read_bytes(path)
+    if WIDE.match(layout.reading.encoding or declared_encoding(content)):
+        raise InputError(
+            "is UTF-16 or UTF-32, whose lines --write-splits does not take; save the file as UTF-8", path=path
+        )
+    lines = re.findall(rb"[^\n]*\n|[^\n]+", content)
     starts = sorted(row.line for rows in (read.rows["train"], read.rows["dev"]) for row in rows)
     ends = dict(zip(starts, [*starts[1:], len(lines) + 1], strict=True))
     contents = {}
@@ -72,7 +86,26 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
         rows = [b"".join(lines[row.line - 1 : ends[row.line] - 1]) for row in read.rows[split]]
         whole = [row if row.endswith(b"\n") else row + b"\n" for row in rows]
         contents[f"{task.folder or task.id}/{split}{path.suffix}"] = b"".join([*lines[: starts[0] - 1], *whole])
+    if _rows_again(task, layout, contents) != [
+        [replace(row, line=0) for row in read.rows[s]] for s in ("train", "dev")
+    ]:
+        problem = "its lines are not read as the same rows in files of train and dev"
+        raise InputError(f"{problem}; save it as .jsonl, or leave task {task.id} out (tasks=[…])", path=path)
     return contents
+
+
+def _rows_again(task: Task, layout: Layout, contents: Mapping[str, bytes]) -> list[list[Example]] | None:
+    """The rows of each of these files without their lines; None if one is not read."""
+    files = []
+    with TemporaryDirectory() as folder:
+        for name, content in contents.items():
+            path = Path(folder, Path(name).name)
+            path.write_bytes(content)
+            try:
+                files.append([replace(row, line=0) for row in read_split(task, path, "train", layout)])
+            except InputError:
+                return None
+    return files
 
 
 def read_split(task: Task, path: Path, split: str, layout: Layout | None = None) -> list[Example]:

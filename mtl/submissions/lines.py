@@ -4,7 +4,7 @@ may name the rows by their ids."""
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from mtl.base.untrusted import parse_json
 from mtl.data.columns import text
 from mtl.data.files import split_lines
 from mtl.data.json_rows import parse_row
-from mtl.data.records import column_names, read_records
+from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
 from mtl.submissions.answers import answer_targets
 from mtl.submissions.entry import PREDICTION, RowFile, read_row_file, show, value_target
@@ -42,7 +42,10 @@ class PredictionLines:
     values: Sequence[Any]  # texts, or of JSON Lines and of lists values with a type
     first: int | None = None  # the line of the first one; None: they are of a list
     typed: bool = True  # whether the values have types
+    escaped: bool = False  # whether they are texts as `TargetKind.to_line` writes them
     ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are in the order of the rows
+    # A column with the numbers of the rows in their order, and its cells; None: there is none.
+    numbers: tuple[str, Sequence[str]] | None = None
     header: InputError | None = None  # what is wrong with the file's first line; None: nothing
 
     def error(self, message: str, position: int | None = None) -> InputError:
@@ -70,7 +73,7 @@ class PredictionLines:
                 if self.typed:
                     targets.append(value_target(task, value, count))
                 else:
-                    targets.append(cells.parse_prediction(cells.line_cell(value), count))
+                    targets.append(cells.parse_prediction(cells.line_cell(value) if self.escaped else value, count))
             except ValueError as error:
                 errors.append(self.error(str(error), position))
         return np.array(targets, dtype=cells.dtype), errors
@@ -108,12 +111,12 @@ def read_tsv(
             if index != str(row) or not tab:
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
                 raise wrong or InputError(problem, path=name, line=row + 2)
-    return PredictionLines(name, cells, first=2, typed=False, header=wrong)
+    return PredictionLines(name, cells, first=2, typed=False, escaped=True, header=wrong)
 
 
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
     """The predictions in the file `name`, a .csv or a .tsv with a header: in its only column; or in one of two, where the other has the rows'
-    ids, or their numbers in order. A .tsv as mtl writes it is read by `read_tsv`.
+    ids, or, unless `ids` name it, their numbers in order. A .tsv as mtl writes it is read by `read_tsv`.
 
     Args:
         ids: further names that the column of ids may have.
@@ -140,16 +143,15 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
         raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
     if uneven := [line for line, cells in enumerate(rows, start=1) if len(cells) != len(header)]:
         raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
-    named = [cells[keys[0]] for cells in rows[1:]] if len(header) == 2 else None
-    if (
-        named
-        and header[keys[0]] in NUMBERS
-        and named in ([*map(str, range(len(named)))], [*map(str, range(1, len(named) + 1))])
-    ):
-        named = None
-    return PredictionLines(
-        name, [cells[-1 if not keys else 1 - keys[0]] for cells in rows[1:]], first=2, typed=False, ids=named
-    )
+    table = partial(PredictionLines, name, first=2, typed=False, escaped=name.endswith(".tsv"))
+    if len(header) == 1:
+        return table([cells[0] for cells in rows[1:]])
+    (key,) = keys
+    values, named = [cells[1 - key] for cells in rows[1:]], [cells[key] for cells in rows[1:]]
+    may_count = header[key] in NUMBERS and header[key] not in map(str.lower, ids)
+    if may_count and any(named == [*map(str, range(first, first + len(named)))] for first in (0, 1)):
+        return table(values, numbers=(rows[0][key].strip(), named))
+    return table(values, ids=named)
 
 
 def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> PredictionLines:
@@ -232,6 +234,8 @@ class DataRows:
         if order is None:
             rule = "; without ids, each row has one, in their order" if lines.typed else ""
             raise lines.error(f"{count} predictions for {self._described}{rule}", count - 1)
+        if lines.numbers is not None:
+            self._check_numbers(lines, *lines.numbers, order)
         if spellings is not None:
             answers = [lines.answer(position) for position in order]
             return answer_targets(self.task, spellings, answers, self.targets, self.candidates)
@@ -261,20 +265,35 @@ class DataRows:
                 return self.task.layout(split, None)
         return self.task.plain_layout
 
+    def _check_numbers(self, lines: PredictionLines, column: str, numbers: Sequence[str], order: Sequence[int]) -> None:
+        """Raise InputError if the data file has a column with the name of the one that numbers the predictions, and other values in it: the
+        numbers may then be ids."""
+        names = column_names(self.file, self._layout)
+        same = next((name for name in names if name.lower() == column.lower()), None)
+        if same is None:
+            return
+        for position, record in zip(order, self._records([], [same]), strict=True):
+            if str(value := record.values[0]) != numbers[position]:
+                problem = f"column {column!r} has {numbers[position]}, and column {same!r} of {self.file} has {show(value)} on line {record.line}"
+                remedy = f"if it has ids, name it in the suite file (submission: {{ids: [{same}]}}); if the lines are in the order of the rows"
+                raise lines.error(f"{problem}; {remedy}, leave it out", position)
+
+    def _records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
+        """The rows, with the values of these columns (`mtl.data.records.read_records`)."""
+        records = read_records(self.file, columns, optional, layout=self._layout)
+        wanted = None if self.lines is None else set(self.lines)
+        return [record for record in records if wanted is None or record.line in wanted]
+
     def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
         """The number of each row by its id."""
-        layout = self._layout
-        names = column_names(self.file, layout)
+        names = column_names(self.file, self._layout)
         column = next((column for column in (*ids, ID) if column in names), None)
         if column is None:
             problem = f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}"
             remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
             raise lines.error(f"{problem}; {remedy} (submission: ids)", 0)
         known: dict[str, int] = {}
-        wanted = None if self.lines is None else set(self.lines)
-        for record in read_records(self.file, [column], layout=layout):
-            if wanted is not None and record.line not in wanted:
-                continue
+        for record in self._records([column]):
             id = text(record.values[0])
             if id in known:
                 problem = f"column {column!r} has {id!r} twice and does not tell rows apart; leave the ids out of the predictions,"

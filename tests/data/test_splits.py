@@ -1,6 +1,7 @@
 import itertools
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from mtl.base.settings.layers import shipped
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import check_present, choose_scored, has_files, hold_out, missing_tasks, read_task, split_files
 from mtl.tasks.suite import load_suite
-from mtl.tasks.task import Task
+from mtl.tasks.task import Reading, Task
 
 COLUMNS: dict[str, Any] = {"text": ["x"], "target": "y", "metric": "accuracy"}
 
@@ -212,3 +213,66 @@ def test_files_that_exist_are_copied_and_rows_that_are_no_lines_refused(tmp_path
         split_files(
             replace(task, text=["text"], target="label", labels=["0", "1"], files=files, folder=""), tmp_path, 0.1
         )
+
+
+@pytest.mark.parametrize(
+    ("train", "dev"),
+    [
+        ("all.tsv#split=train", None),
+        ("tr-1.tsv#*", None),
+        ("texts/neg/1.txt#*/*", None),
+        ("bare.tsv + labels.txt", None),
+        ("plain.tsv", "all.tsv#split=dev"),
+    ],
+)
+def test_splits_that_are_not_whole_files_are_not_written(train: str, dev: str | None, tmp_path: Path) -> None:
+    rows = [(f"word {i}", str(i % 2), ["train", "dev", "test"][i % 3]) for i in range(60)]
+    for name in ("all", "plain", "tr-1", "tr-2"):
+        write_tsv(tmp_path / f"{name}.tsv", ("text", "label", "split"), *rows)
+    write_tsv(tmp_path / "bare.tsv", ("text",), *[row[:1] for row in rows])
+    (tmp_path / "labels.txt").write_text("0\n1\n" * 30, encoding="utf-8")
+    for label in ("neg", "pos"):
+        (tmp_path / "texts" / label).mkdir(parents=True)
+        for i in range(20):
+            (tmp_path / "texts" / label / f"{i}.txt").write_text(f"word {label} {i}", encoding="utf-8")
+    labels = ["neg", "pos"] if train.startswith("texts") else ["0", "1"]
+    files = {"train": train, "dev": dev, "test": None}
+    task = Task(
+        id="a", kind="labels", text=["text"], target="label", labels=labels, metric="accuracy", files=files,
+        reading=Reading(form="document") if train.startswith("texts") else None,
+    )  # fmt: skip
+    assert read_task(task, tmp_path, 0.2).rows["dev"]
+    with raises_input_error(file=Path((dev or train).partition("#")[0].partition(" ")[0]).name):
+        split_files(task, tmp_path, 0.2)
+
+
+LETTERS = Task(id="a", kind="labels", text=["text"], target="label", labels=["0", "1"], metric="accuracy",
+    files={"train": "all.tsv", "dev": None, "test": None})  # fmt: skip
+
+
+def test_a_carriage_return_in_a_cell_ends_no_row(tmp_path: Path) -> None:
+    lines = [f"word {i}\rof one row\t{i % 2}\r\n" for i in range(40)]
+    (tmp_path / "all.tsv").write_bytes("".join(["text\tlabel\r\n", *lines]).encode())
+    contents = split_files(LETTERS, tmp_path, 0.2)
+    written = b"".join(contents.values()).decode().replace("text\tlabel\r\n", "")
+    assert sorted(re.findall(r"[^\n]*\n", written)) == sorted(lines)
+    assert contents["a/dev.tsv"].count(b"\n") == 9
+
+
+@pytest.mark.parametrize("encoding", [None, "utf-16", "UTF-32-LE"])
+def test_encodings_whose_line_ends_have_several_bytes_are_refused(encoding: str | None, tmp_path: Path) -> None:
+    rows = "".join(f"word {i}\t{i % 2}\n" for i in range(40))
+    (tmp_path / "all.tsv").write_bytes(f"text\tlabel\n{rows}".encode(encoding or "utf-16"))
+    task = replace(LETTERS, reading=None if encoding is None else Reading(encoding=encoding))
+    assert len(read_task(task, tmp_path, 0.2).rows["dev"]) == 8
+    with raises_input_error(file="all.tsv"):
+        split_files(task, tmp_path, 0.2)
+
+
+def test_lines_that_are_other_rows_in_other_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tsv(tmp_path / "all.tsv", ("text", "label"), *((f"word {i}", str(i % 2)) for i in range(40)))
+    read = read_task(LETTERS, tmp_path, 0.2)
+    read.rows["dev"][0] = replace(read.rows["dev"][0], inputs=(("another word",),))
+    monkeypatch.setattr("mtl.data.splits.read_task", lambda *_: read)
+    with raises_input_error(file="all.tsv"):
+        split_files(LETTERS, tmp_path, 0.2)

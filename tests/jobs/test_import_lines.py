@@ -15,8 +15,10 @@ from mtl.jobs.baseline import run_baseline
 from mtl.jobs.imports import import_job
 from mtl.runs.finished import find_runs
 from mtl.submissions.answers import answer_targets
+from mtl.submissions.lines import read_cells
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 Line = dict[str, Any]
 GRAD = [{"id": f"g{i}", "prediction": i} for i in (2, 0, 3, 1)]  # of the rows g0 to g3 of dev
@@ -356,6 +358,64 @@ def test_tables_that_are_not_plain_are_refused(
 ) -> None:
     write(f"dev_pred_grad.{file}", *lines)
     assert refused(capsys) == f"theirs/dev_pred_grad.{file}{error}"
+
+
+def write_order(home: Path, ids: str) -> None:
+    """Dev rows of `par` with the column `idx`, which is not in order, in a suite with these columns of ids."""
+    rows = [
+        {"first": {"text": "a"}, "second": "b", "label": label, "idx": i}
+        for label, i in (("ja", 2), ("nej", 0), ("ja", 1))
+    ]
+    (home / "data/par/dev.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    suite = home / "rader.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace("ids: [id, idx]", f"ids: {ids}"), encoding="utf-8")
+
+
+def test_numbers_in_a_column_of_ids_are_ids(home: Path) -> None:
+    write_order(home, "[Idx, idx]")
+    write("dev_pred_par.csv", "idx,label", "0,nej", "1,ja", "2,nej")
+    assert imported() == 0
+    assert predicted("dev", "par") == ["nej", "nej", "ja"]
+
+
+def test_numbers_that_may_be_ids_are_asked_about(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_order(home, "[id]")
+    write("dev_pred_par.csv", "Idx,label", "0,nej", "1,ja", "2,nej")
+    assert refused(capsys) == (
+        "theirs/dev_pred_par.csv:2: column 'Idx' has 0, and column 'idx' of data/par/dev.jsonl has 2 on line 1; if it has ids, name it in"
+        " the suite file (submission: {ids: [idx]}); if the lines are in the order of the rows, leave it out"
+    )
+    file = home / "data/par/dev.jsonl"
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    file.write_text("".join(f"{json.dumps({**row, 'idx': i})}\n" for i, row in enumerate(rows)), encoding="utf-8")
+    assert imported() == 0
+    assert predicted("dev", "par") == ["nej", "ja", "nej"]
+
+
+def test_a_target_may_have_the_name_of_a_column_of_ids(home: Path) -> None:
+    for path in (home / "rader.yaml", *(home / "data/par").iterdir()):
+        path.write_text(path.read_text(encoding="utf-8").replace("label", "idx"), encoding="utf-8")
+    suite = home / "rader.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace("idxs:", "labels:"), encoding="utf-8")
+    write("dev_pred_par.csv", "idx", *PAR)
+    assert imported("tasks=[par]") == 0
+    assert predicted("dev", "par") == PAR
+
+
+@pytest.mark.parametrize(
+    ("file", "lines"),
+    [
+        ("csv", ["prediction", "3 \\times 4", "C:\\dir"]),
+        ("csv", ["prediction,id", "3 \\times 4,b", "C:\\dir,a"]),
+        ("tsv", ["prediction", "3 \\\\times 4", "C:\\\\dir"]),
+        ("tsv", ["index\tprediction", "0\t3 \\\\times 4", "1\tC:\\\\dir"]),
+    ],
+)
+def test_only_cells_of_tsv_have_escapes(file: str, lines: list[str]) -> None:
+    task = Task(id="par", kind="text", text=["text"], target="summary", metric="chrf")
+    content = "".join(f"{line}\n" for line in lines).encode()
+    targets, errors = read_cells(task, content, f"dev_pred_par.{file}", [], 10).targets(task)
+    assert targets.tolist() == ["3 \\times 4", "C:\\dir"] and not errors
 
 
 def test_rows_that_the_system_may_have_trained_on_are_marked(home: Path) -> None:
