@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, resources_as_input
 from mtl.base.files import format_bytes, write_json, write_text
 from mtl.base.progress import Detail, RunBegun, Scored, show, shown_run
 from mtl.base.settings.layers import find_suite, flatten_config
@@ -286,11 +286,15 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
     Args:
         inputs: the run's fingerprints.
     """
-    config, logistic = job.config, _logistic_job(job)
-    if not config.baselines or config.method == LOGISTIC or config.imported.rows or not logistic.is_finished:
+    config = job.config
+    if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None
     try:
-        summary = read_summary(logistic.folder.summary)
+        with resources_as_input():
+            logistic = _logistic_job(job)
+            if not logistic.is_finished:
+                return None
+            summary = read_summary(logistic.folder.summary)
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
         return None

@@ -68,6 +68,15 @@ def test_what_is_of_other_rows_does_not_stand_beside(
     assert "beside" not in mtl.run(*settings, held_out=0.2, run_dir=tmp_path / "runs/other").summary
 
 
+@pytest.mark.parametrize("baselines", [False, True])
+def test_settings_of_the_suite_that_it_does_not_take_leave_the_run_as_it_is(
+    settings: list[str], tmp_path: Path, baselines: bool
+) -> None:
+    with (tmp_path / "liten.yaml").open("a", encoding="utf-8") as suite:
+        suite.write("config: {finetune: {train_encoder: true}}\n")
+    assert "beside" not in mtl.run(*settings, variant="finetune", baselines=baselines).summary
+
+
 def test_large_data_and_a_folder_in_the_way_leave_the_table_without_it(
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
