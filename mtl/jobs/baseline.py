@@ -15,7 +15,7 @@ from typing import Any, cast
 from mtl.base.errors import InputError, resources_as_input
 from mtl.base.files import format_bytes, write_json, write_text
 from mtl.base.progress import Detail, RunBegun, Scored, show, shown_run
-from mtl.base.settings.layers import find_suite, flatten_config
+from mtl.base.settings.layers import differences, find_suite, flatten_config
 from mtl.base.settings.schema import PAPER
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions
@@ -270,12 +270,13 @@ def train_logistic(job: Job, command: str) -> None:
         return
     try:
         logistic = _logistic_job(job)
-        files = [task.path("train", job.data_dir) for task in logistic.run_tasks if not logistic.is_finished]
+        if logistic.is_finished:
+            return
+        files = [task.path("train", job.data_dir) for task in logistic.run_tasks]
         if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
             raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
-        if not logistic.is_finished:
-            logger.info("first the logistic regression for the table (baselines=false: without it)")
-            run_baseline(logistic, command)
+        logger.info("first the logistic regression for the table (baselines=false: without it)")
+        run_baseline(logistic, command)
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
 
@@ -294,14 +295,18 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
             logistic = _logistic_job(job)
             if not logistic.is_finished:
                 return None
-            summary = read_summary(logistic.folder.summary)
+            folder = logistic.folder
+            differing = differences(folder.config, logistic.config)
+            if others := [item for item in differing if not item.startswith(("seeds:", "suite:"))]:
+                raise InputError(f"has another configuration ({'; '.join(others)})", path=folder.path)
+            summary = read_summary(folder.summary)
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
         return None
     same_data = all(inputs.get(name, value) == value for name, value in summary["inputs"].items())
     splits = {task.id: task.scored_split for task in job.run_tasks if task.is_scored}
     scores = {id: task["median"] for id, task in summary["tasks"].items() if splits.get(id) == task["split"]}
-    if not scores or not same_data or summary["config"].get("held_out") != config.held_out:
+    if not scores or not same_data:
         return None
     return Beside(title=summary["title"], scores=scores)
 

@@ -68,6 +68,18 @@ def test_what_is_of_other_rows_does_not_stand_beside(
     assert "beside" not in mtl.run(*settings, held_out=0.2, run_dir=tmp_path / "runs/other").summary
 
 
+def test_one_with_other_settings_does_not_stand_beside_and_one_with_other_seeds_does(
+    settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    floor = [setting for setting in settings if setting not in (*SMALL, "seeds=1")]
+    mtl.run(*floor, "method=logistic", "floor.min_count=20")
+    assert "beside" not in mtl.run(*settings).summary
+    assert "floor.min_count: 20 there" in [text for text in caplog.messages if text.startswith("no logistic")][-1]
+    mtl.run(*floor, "method=logistic", "seeds=2", f"runs_dir={tmp_path / 'more'}")
+    assert "beside" in mtl.run(*settings, runs_dir=tmp_path / "more").summary
+
+
 @pytest.mark.parametrize("baselines", [False, True])
 def test_settings_of_the_suite_that_it_does_not_take_leave_the_run_as_it_is(
     settings: list[str], tmp_path: Path, baselines: bool
