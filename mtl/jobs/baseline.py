@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, cast
 
 from mtl.base.errors import InputError, resources_as_input
@@ -37,6 +38,7 @@ from mtl.tasks.metrics import best_constant, constant_score, further_scores, sco
 
 LOGISTIC = "logistic"  # the simple baseline that stands in every table
 MOST_BYTES = 50_000_000  # of training files on which it is trained without being asked for
+LONGEST_NAME = 200  # bytes of its folder's name; file systems take 255
 
 logger = logging.getLogger("mtl")
 
@@ -269,14 +271,15 @@ def train_logistic(job: Job, command: str) -> None:
     if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
         return
     try:
-        logistic = _logistic_job(job)
-        if logistic.is_finished:
-            return
-        files = [task.path("train", job.data_dir) for task in logistic.run_tasks]
-        if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
-            raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
-        logger.info("first the logistic regression for the table (baselines=false: without it)")
-        run_baseline(logistic, command)
+        with resources_as_input():
+            logistic = _logistic_job(job)
+            if logistic.is_finished:
+                return
+            files = [task.path("train", job.data_dir) for task in logistic.run_tasks]
+            if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
+                raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
+            logger.info("first the logistic regression for the table (baselines=false: without it)")
+            run_baseline(logistic, command)
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
 
@@ -320,5 +323,8 @@ def _logistic_job(job: Job) -> Job:
     tasks = [id for id in config.tasks or () if id not in every.unanswered]
     if not tasks or every.is_finished:
         return every
-    run_dir = every.folder.path.with_name(f"{LOGISTIC},tasks={'+'.join(tasks)}")
+    name = f"{LOGISTIC},tasks={'+'.join(tasks)}"
+    if len(name.encode()) > LONGEST_NAME:
+        name = f"{LOGISTIC},tasks={sha256(name.encode()).hexdigest()[:16]}"
+    run_dir = every.folder.path.with_name(name)
     return load_job({**settings, "tasks": tasks, "run_dir": str(run_dir)})

@@ -57,6 +57,28 @@ def test_of_some_tasks_it_has_a_folder_of_its_own(settings: list[str], tmp_path:
     ]
 
 
+def test_of_many_tasks_its_folder_has_a_short_name(settings: list[str], tmp_path: Path) -> None:
+    suite, names = tmp_path / "liten.yaml", {"kansla": "k" * 150, "betyg": "b" * 150}
+    for name, long in names.items():
+        suite.write_text(suite.read_text(encoding="utf-8").replace(f"  {name}:", f"  {long}:"), encoding="utf-8")
+    run = mtl.run(*settings, tasks=list(names.values()))
+    assert list(run.summary["beside"][0]["scores"]) == list(names.values())
+    assert len(list((tmp_path / "runs/liten").glob("logistic,tasks=*"))) == 1
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device", "a"), MemoryError()])
+def test_a_full_disk_or_memory_leaves_the_table_without_it(
+    settings: list[str], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    caplog.set_level("INFO")
+    monkeypatch.setattr("mtl.jobs.baseline.run_baseline", fail)
+    train_logistic(job(settings), "")
+    assert caplog.messages[-1].startswith("no logistic regression in the table: ")
+
+
 def test_what_is_of_other_rows_does_not_stand_beside(
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
