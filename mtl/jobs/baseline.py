@@ -266,10 +266,16 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
 
 
 def train_logistic(job: Job, command: str) -> None:
-    """Make the logistic regression that stands beside the run in its table, unless it is there, `baselines` is false, or the data is large."""
+    """Make the logistic regression that stands beside the run in its table, unless it is there, `baselines` is false, or the data is large.
+
+    Raises UserError first for a run that cannot begin: its folder has another configuration or is in use, or what it needs is missing.
+    """
     config, kind = job.config, METHODS[job.config.method]
     if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
         return
+    with job.folder.locked():
+        check_begun(job)
+        kind.find_inputs(config, job.suite)
     try:
         with resources_as_input():
             logistic = _logistic_job(job)
