@@ -10,12 +10,13 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, cast
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, resources_as_input
 from mtl.base.files import format_bytes, write_json, write_text
 from mtl.base.progress import Detail, RunBegun, Scored, show, shown_run
-from mtl.base.settings.layers import find_suite, flatten_config
+from mtl.base.settings.layers import differences, find_suite, flatten_config
 from mtl.base.settings.schema import PAPER
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions
@@ -37,6 +38,7 @@ from mtl.tasks.metrics import best_constant, constant_score, further_scores, sco
 
 LOGISTIC = "logistic"  # the simple baseline that stands in every table
 MOST_BYTES = 50_000_000  # of training files on which it is trained without being asked for
+LONGEST_NAME = 200  # bytes of its folder's name; file systems take 255
 
 logger = logging.getLogger("mtl")
 
@@ -264,16 +266,24 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
 
 
 def train_logistic(job: Job, command: str) -> None:
-    """Make the logistic regression that stands beside the run in its table, unless it is there, `baselines` is false, or the data is large."""
+    """Make the logistic regression that stands beside the run in its table, unless it is there, `baselines` is false, or the data is large.
+
+    Raises UserError first for a run that cannot begin: its folder has another configuration or is in use, or what it needs is missing.
+    """
     config, kind = job.config, METHODS[job.config.method]
     if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
         return
+    with job.folder.locked():
+        check_begun(job)
+        kind.find_inputs(config, job.suite)
     try:
-        logistic = _logistic_job(job)
-        files = [task.path("train", job.data_dir) for task in logistic.run_tasks if not logistic.is_finished]
-        if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
-            raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
-        if not logistic.is_finished:
+        with resources_as_input():
+            logistic = _logistic_job(job)
+            if logistic.is_finished:
+                return
+            files = [task.path("train", job.data_dir) for task in logistic.run_tasks]
+            if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
+                raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
             logger.info("first the logistic regression for the table (baselines=false: without it)")
             run_baseline(logistic, command)
     except InputError as error:
@@ -286,18 +296,26 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
     Args:
         inputs: the run's fingerprints.
     """
-    config, logistic = job.config, _logistic_job(job)
-    if not config.baselines or config.method == LOGISTIC or config.imported.rows or not logistic.is_finished:
+    config = job.config
+    if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None
     try:
-        summary = read_summary(logistic.folder.summary)
+        with resources_as_input():
+            logistic = _logistic_job(job)
+            if not logistic.is_finished:
+                return None
+            folder = logistic.folder
+            differing = differences(folder.config, logistic.config)
+            if others := [item for item in differing if not item.startswith(("seeds:", "suite:"))]:
+                raise InputError(f"has another configuration ({'; '.join(others)})", path=folder.path)
+            summary = read_summary(folder.summary)
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
         return None
     same_data = all(inputs.get(name, value) == value for name, value in summary["inputs"].items())
     splits = {task.id: task.scored_split for task in job.run_tasks if task.is_scored}
     scores = {id: task["median"] for id, task in summary["tasks"].items() if splits.get(id) == task["split"]}
-    if not scores or not same_data or summary["config"].get("held_out") != config.held_out:
+    if not scores or not same_data:
         return None
     return Beside(title=summary["title"], scores=scores)
 
@@ -311,5 +329,8 @@ def _logistic_job(job: Job) -> Job:
     tasks = [id for id in config.tasks or () if id not in every.unanswered]
     if not tasks or every.is_finished:
         return every
-    run_dir = every.folder.path.with_name(f"{LOGISTIC},tasks={'+'.join(tasks)}")
+    name = f"{LOGISTIC},tasks={'+'.join(tasks)}"
+    if len(name.encode()) > LONGEST_NAME:
+        name = f"{LOGISTIC},tasks={sha256(name.encode()).hexdigest()[:16]}"
+    run_dir = every.folder.path.with_name(name)
     return load_job({**settings, "tasks": tasks, "run_dir": str(run_dir)})

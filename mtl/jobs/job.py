@@ -245,14 +245,14 @@ class Job:
 def load_run(settings: Mapping[str, Any]) -> Job:
     """The run that `mtl baseline` makes with these settings: `load_job`, with defaults for this machine where they leave it open.
 
-    Without a GPU, the preset is WITHOUT_GPU unless one of SIZES is set, by the suite too. A method that gives the same result with every
+    Without a GPU, the preset is WITHOUT_GPU unless one of SIZES is set, by a file too. A method that gives the same result with every
     seed has one seed. A run that has begun otherwise continues as it began. Raises InputError as `load_job`.
     """
     job = load_job(settings)
     config, kind, folder = job.config, METHODS[job.config.method], job.folder.config
     begun = read_yaml(folder) if folder.exists() else {}
     chosen: dict[str, Any] = {}
-    if kind.reads_key("preset") and not {*settings, *flatten(job.suite.config)}.intersection(SIZES):
+    if kind.reads_key("preset") and all(job.origins[key] == DEFAULTS for key in SIZES):
         changed = differences(folder, config) if begun else []
         if begun.get("preset") == WITHOUT_GPU:
             chosen["preset"] = WITHOUT_GPU

@@ -8,7 +8,7 @@ import pytest
 from command_line import content, job
 from data_files import read_json
 from input_errors import raises_input_error
-from small_suite import SMALL
+from small_suite import SMALL, write_suite
 
 from mtl.base.settings.layers import differences, save_config
 from mtl.jobs.baseline import run_baseline
@@ -49,6 +49,19 @@ def begin(settings: dict[str, Any]) -> RunFolder:
 def test_without_a_gpu_the_preset_is_strong_unless_a_size_is_set(named: dict[str, Any], preset: str, size: int) -> None:
     config = load_run({"suite": "klej", **named}).config
     assert (config.preset, config.encoder.hidden_size) == (preset, size)
+
+
+@pytest.mark.parametrize("sizing", ["suite", "method", "variant"])
+def test_a_size_that_a_file_sets_stays(tmp_path: Path, sizing: str) -> None:
+    suite, size = write_suite(tmp_path), "encoder: {hidden_size: 32}\n"
+    method, variant = tmp_path / "mine.yaml", tmp_path / "frozen32.yaml"
+    method.write_text("method: lstm\n" + (size if sizing == "method" else ""), encoding="utf-8")
+    variant.write_text("variant: frozen32\n" + (size if sizing == "variant" else ""), encoding="utf-8")
+    if sizing == "suite":
+        with suite.open("a", encoding="utf-8") as file:
+            file.write("config: {methods: {lstm: {encoder: {hidden_size: 32}}}}\n")
+    config = load_run({"suite": str(suite), "method": str(method), "variant": str(variant)}).config
+    assert (config.preset, config.encoder.hidden_size) == ("paper", 32)
 
 
 def test_with_a_gpu_it_is_the_paper_s(gpu: None) -> None:

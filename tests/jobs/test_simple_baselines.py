@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from command_line import job
 from data_files import read_json
+from input_errors import raises_input_error
 from small_suite import SMALL, locations
 
 import mtl
@@ -57,6 +58,38 @@ def test_of_some_tasks_it_has_a_folder_of_its_own(settings: list[str], tmp_path:
     ]
 
 
+def test_of_many_tasks_its_folder_has_a_short_name(settings: list[str], tmp_path: Path) -> None:
+    suite, names = tmp_path / "liten.yaml", {"kansla": "k" * 150, "betyg": "b" * 150}
+    for name, long in names.items():
+        suite.write_text(suite.read_text(encoding="utf-8").replace(f"  {name}:", f"  {long}:"), encoding="utf-8")
+    run = mtl.run(*settings, tasks=list(names.values()))
+    assert list(run.summary["beside"][0]["scores"]) == list(names.values())
+    assert len(list((tmp_path / "runs/liten").glob("logistic,tasks=*"))) == 1
+
+
+def test_a_run_that_cannot_begin_is_refused_before_it_is_trained(settings: list[str], tmp_path: Path) -> None:
+    mtl.run(*settings, baselines=False)
+    (tmp_path / "runs/liten/random-frozen/summary.json").unlink()
+    with raises_input_error(file="random-frozen"):
+        mtl.run(*settings, held_out=0.2)
+    with raises_input_error():
+        mtl.run(*[setting for setting in settings if "dim=" not in setting], embeddings="fasttext")
+    assert [path.name for path in (tmp_path / "runs/liten").iterdir() if path.name[0] != "."] == ["random-frozen"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device", "a"), MemoryError()])
+def test_a_full_disk_or_memory_leaves_the_table_without_it(
+    settings: list[str], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    caplog.set_level("INFO")
+    monkeypatch.setattr("mtl.jobs.baseline.run_baseline", fail)
+    train_logistic(job(settings), "")
+    assert caplog.messages[-1].startswith("no logistic regression in the table: ")
+
+
 def test_what_is_of_other_rows_does_not_stand_beside(
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -66,6 +99,27 @@ def test_what_is_of_other_rows_does_not_stand_beside(
     assert "beside" not in mtl.run(*settings).summary  # held_out is another
     (tmp_path / "data/dev.tsv").write_text("text\tlabel\nsolen\tglad\nregn\targ\n", encoding="utf-8")
     assert "beside" not in mtl.run(*settings, held_out=0.2, run_dir=tmp_path / "runs/other").summary
+
+
+def test_one_with_other_settings_does_not_stand_beside_and_one_with_other_seeds_does(
+    settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    floor = [setting for setting in settings if setting not in (*SMALL, "seeds=1")]
+    mtl.run(*floor, "method=logistic", "floor.min_count=20")
+    assert "beside" not in mtl.run(*settings).summary
+    assert "floor.min_count: 20 there" in [text for text in caplog.messages if text.startswith("no logistic")][-1]
+    mtl.run(*floor, "method=logistic", "seeds=2", f"runs_dir={tmp_path / 'more'}")
+    assert "beside" in mtl.run(*settings, runs_dir=tmp_path / "more").summary
+
+
+@pytest.mark.parametrize("baselines", [False, True])
+def test_settings_of_the_suite_that_it_does_not_take_leave_the_run_as_it_is(
+    settings: list[str], tmp_path: Path, baselines: bool
+) -> None:
+    with (tmp_path / "liten.yaml").open("a", encoding="utf-8") as suite:
+        suite.write("config: {finetune: {train_encoder: true}}\n")
+    assert "beside" not in mtl.run(*settings, variant="finetune", baselines=baselines).summary
 
 
 def test_large_data_and_a_folder_in_the_way_leave_the_table_without_it(
