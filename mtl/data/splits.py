@@ -67,7 +67,7 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
             remedy = f"put the rows of {split} into one file, or leave the task out"
             raise InputError(f"{problem}; {remedy} (tasks=[…])", path=path)
     if "dev" in paths or "train" not in paths:
-        return {f"{task.folder or task.id}/{path.name}": read_bytes(path) for path in paths.values()}
+        return {f"{task.folder or task.id}/{task.file(split)}": read_bytes(path) for split, path in paths.items()}
     path = paths["train"]
     read = read_task(task, data_dir, share)
     layout = task.layout("train", data_dir)

@@ -276,3 +276,11 @@ def test_lines_that_are_other_rows_in_other_files_are_refused(tmp_path: Path, mo
     monkeypatch.setattr("mtl.data.splits.read_task", lambda *_: read)
     with raises_input_error(file="all.tsv"):
         split_files(LETTERS, tmp_path, 0.2)
+
+
+def test_copied_files_of_one_name_keep_their_folders(tmp_path: Path) -> None:
+    for split in ("train", "dev"):
+        write_tsv(tmp_path / split / "rows.tsv", ("text", "label"), (split, "0"))
+    task = replace(LETTERS, files={"train": "train/rows.tsv", "dev": "dev/rows.tsv", "test": None})
+    contents = {f"a/{split}/rows.tsv": f"text\tlabel\n{split}\t0\n".encode() for split in ("train", "dev")}
+    assert split_files(task, tmp_path, 0.2) == contents
