@@ -1,7 +1,7 @@
 """A run that is to be made: its configuration, suite, tasks and folders, from the settings and the files that they name."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from pathlib import Path
@@ -242,14 +242,17 @@ class Job:
         return RunFolder(Path(self.config.run_dir or f"{self.config.runs_dir}/{self.suite.name}/{name}"))
 
 
-def load_run(settings: Mapping[str, Any]) -> Job:
+def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
     """The run that `mtl baseline` makes with these settings: `load_job`, with defaults for this machine where they leave it open.
 
     Without a GPU, the preset is WITHOUT_GPU unless one of SIZES is set, by a file too. A method that gives the same result with every
     seed has one seed. A run that has begun otherwise continues as it began. Raises InputError as `load_job`.
+
+    Args:
+        placed: the job with the folder that it will have, where that is not the one of its settings.
     """
     job = load_job(settings)
-    config, kind, folder = job.config, METHODS[job.config.method], job.folder.config
+    config, kind, folder = job.config, METHODS[job.config.method], placed(job).folder.config
     begun = read_yaml(folder) if folder.exists() else {}
     chosen: dict[str, Any] = {}
     if kind.reads_key("preset") and all(job.origins[key] == DEFAULTS for key in SIZES):

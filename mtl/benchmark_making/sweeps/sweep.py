@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -219,7 +220,7 @@ def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any
         entry = _Entry(label, [key for key in naming if key not in overrides], {**settings, **overrides})
         try:
             parts = _task_by_task(entry) if settings.get("tasks") == EACH else [entry]
-            runs = [(part, _load(part.settings)) for part in parts]
+            runs = [(part, _load(part.settings, partial(_placed, part))) for part in parts]
         except InputError as error:
             if str(error) == _error_of(overrides):
                 raise
@@ -232,14 +233,15 @@ def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any
                 reason = f"{job.data_dir} has no files" if tasks else f"suite {job.suite.name} has no task"
                 logger.info("left out: %s, since %s for it", name, reason)
                 continue
-            name = part.label or _name(part, job)
-            if len(name.encode()) > LONGEST_NAME:
-                message = (
-                    f"run {number}: its settings are too long for a folder's name; list it under runs: with a name"
-                )
-                raise InputError(message, path=path)
-            config = replace(job.config, run_dir=str(job.folder.path.with_name(name)))
-            yield replace(job, config=config, name=name)
+            yield _placed(part, job)
+
+
+def _placed(entry: _Entry, job: Job) -> Job:
+    """The run with its name, and with the folder of this name."""
+    name = entry.label or _name(entry, job)
+    if len(name.encode()) > LONGEST_NAME:
+        raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
+    return replace(job, config=replace(job.config, run_dir=str(job.folder.path.with_name(name))), name=name)
 
 
 def _task_by_task(entry: _Entry) -> list[_Entry]:
@@ -256,10 +258,10 @@ def _task_by_task(entry: _Entry) -> list[_Entry]:
     return [_Entry(label and f"{label}-{id}", naming, {**settings, "tasks": ids}) for id, ids in answered.items()]
 
 
-def _load(settings: Mapping[str, Any]) -> Job:
+def _load(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
     if "run_dir" in settings:
         raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
-    job = load_run(settings)
+    job = load_run(settings, placed)
     assert is_idle(job) or job.run_tasks  # raises InputError for tasks that the method does not answer
     return job
 

@@ -12,6 +12,7 @@ from kinds_suite import write_kinds_suite
 
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError, InputError
+from mtl.base.settings.layers import save_config
 from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
@@ -49,6 +50,18 @@ def small(settings: list[str], tmp_path: Path) -> list[str]:
 def floors(floor_settings: list[str], tmp_path: Path) -> list[str]:
     """Constant answers on the small suite."""
     return [*for_sweeps(floor_settings, tmp_path / "runs"), "method=constant"]
+
+
+def test_what_a_run_leaves_open_is_as_its_own_folder_began(tmp_path: Path) -> None:
+    def begin(settings: str) -> None:
+        begun = job([*settings.split(), f"runs_dir={tmp_path}"])
+        begun.folder.path.mkdir(parents=True)
+        save_config(begun.config, begun.folder.config)
+
+    begin("suite=klej-sample method=logistic seeds=[4]")  # the folder of mtl baseline
+    begin(f"suite=klej-sample method=logistic seeds=[1,2] run_dir={tmp_path}/klej-sample/mine")
+    text = "settings: {method: logistic}\nruns: [{name: mine}, {name: other}]\n"
+    assert [run.config.seeds for run in listed(text, tmp_path, f"runs_dir={tmp_path}")] == [[1, 2], [1]]
 
 
 def test_a_sweep_trains_each_task_alone(tmp_path: Path) -> None:
