@@ -230,7 +230,7 @@ class Settings(TypedDict, total=False):
     architecture: str | PathLike[str]
     """a name in configs/architecture, or a path: paper, or jiant, the library that trained the paper's models"""
     preset: str | PathLike[str]
-    """a name in configs/preset, or a path: further settings under one name. Without a GPU it is strong, unless you or the suite set …"""
+    """a name in configs/preset, or a path: further settings under one name. Without a GPU it is strong, unless you or a file set it, …"""
     boundary_words: bool
     """True: the words <SOS> and <EOS> stand around each text; max_length does not count them"""
     data_dir: str | PathLike[str] | None

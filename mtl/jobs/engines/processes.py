@@ -28,6 +28,7 @@ RELAYED = os.name == "posix"  # elsewhere, a pipe cannot become the standard err
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
 MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such character
 DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed left behind may hold it open
+INTERRUPTED = 130  # the status of a process that Ctrl-C or SIGTERM ended
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
         except UserError as error:
             report.send((error, None))
         except KeyboardInterrupt:
-            sys.exit(130)
+            sys.exit(INTERRUPTED)
 
 
 def _result(report: Any, running: Running) -> Any:
@@ -144,6 +145,8 @@ def _result(report: Any, running: Running) -> Any:
     name, status = running.unit.name, running.process.exitcode
     if status < 0:  # the negative number of a signal
         problem = f"its process was killed ({signal.Signals(-status).name}); if memory ran out, set a smaller seeds_in_parallel="
+    elif status == INTERRUPTED:
+        problem = "its process was told to stop (SIGTERM or SIGINT)"
     elif status == LOST:
         problem = "another process has taken over its lock, because this one was cut off for a while"
     else:

@@ -145,6 +145,11 @@ def die(folder: Path, name: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def obey(folder: Path, name: str) -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+
+
 def lose_its_lock(folder: Path, name: str) -> None:
     os._exit(LOST)
 
@@ -202,6 +207,7 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
         (complain, InputError, "seed 7 has bad data"),
         (diverge, DivergedError, "^seed 7: training diverged$"),
         (die, InputError, r"seed 7: its process was killed \(SIGKILL\); if memory ran out, set a smaller seeds_in"),
+        (obey, InputError, r"^seed 7: its process was told to stop .* run the same command again"),
         (lose_its_lock, InputError, "^seed 7: another process has taken over its lock, .* run the same command again"),
         (fail, RuntimeError, "seed 7: its process ended with status 1"),
     ],
