@@ -1,7 +1,8 @@
 """The files of a task and how they are read: what a task's guess begins with."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
-from mtl.benchmark_making.init_suite.documents import document_tasks
 from mtl.benchmark_making.init_suite.names import (
     MOST_STEMS,
     NO_SPLIT,
@@ -24,7 +24,7 @@ from mtl.benchmark_making.init_suite.names import (
     task_id,
 )
 from mtl.benchmark_making.init_suite.sniffing import TABLES, Sniffed, has_header, sniff
-from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, read_table
+from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, quoted_names, read_table
 from mtl.data.files import data_lines
 from mtl.data.json_rows import JsonText
 from mtl.data.rows import form_of
@@ -32,6 +32,7 @@ from mtl.tasks.task import BESIDE, PART, Layout, Reading, Task
 
 GIVEN = "as given"
 MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
+FOLDER = re.compile("[^{},#]+")  # a folder's name that can be a part of a file's name in a suite file
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
 
 
@@ -66,7 +67,7 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
 
     The only data file of all, if it is neither, holds training rows, if the user agrees.
     """
-    documents, folders = document_tasks(all_files(data_dir), data_dir.resolve().name)
+    documents, folders = _document_tasks(all_files(data_dir), data_dir.resolve().name)
     found = find_tasks(data_dir, {folder.as_posix() for folder in folders})
     tasks = [*documents, *found.tasks]
     unused = []
@@ -89,6 +90,46 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     if not tasks:
         tasks, unused = _without_splits(unused)
     return replace(found, tasks=tasks, unused=unused)
+
+
+def _document_tasks(paths: Collection[PurePosixPath], root: str) -> tuple[list[SplitFiles], set[PurePosixPath]]:
+    """The tasks whose texts stand in files of their own, as in train/pos/0_9.txt, and their folders: two or more, named after labels, of
+    more than MOST_STEMS files each.
+
+    Args:
+        paths: of all files, below the data folder.
+        root: the data folder's name.
+    """
+    texts = [path for path in paths if path.suffix == ".txt"]
+    first = {path.parent: path for path in sorted(texts, reverse=True)}
+    sizes = Counter(path.parent for path in texts)
+    tasks: dict[PurePosixPath, dict[str, list[PurePosixPath]]] = {}
+    for folder, size in sorted(sizes.items()):
+        if size > MOST_STEMS and FOLDER.fullmatch(folder.name) and folder.name.lower() not in SPLIT_OF:
+            split = SPLIT_OF.get(folder.parent.name.lower())
+            home = folder.parent.parent if split else folder.parent
+            tasks.setdefault(home, {}).setdefault(split or "", []).append(folder)
+    made: list[SplitFiles] = []
+    used = set[PurePosixPath]()
+    for home, folders in tasks.items():
+        shared = set.intersection(*({folder.name for folder in named} for named in folders.values()))
+        if len(shared) < 2:
+            continue
+        used |= {folder for named in folders.values() for folder in named}
+        files, odd = dict[str, str](), dict[str, None]()
+        for split, named in folders.items():
+            further = [folder.name for folder in named if folder.name not in shared]
+            odd |= dict.fromkeys(further)
+            part = f"{{{','.join(sorted(shared))}}}/*" if further else "*/*"
+            start = next(folder for folder in named if folder.name in shared)
+            files[split or "train"] = f"{first[start].relative_to(home).as_posix()}{PART}{part}"
+        question = NO_SPLIT if "" in folders else None
+        if odd:
+            question = f"files: single splits have the folders {quoted_names(odd)}, too, which are left out; name them if they are labels"
+        id = task_id(home.name or root, [task.id for task in made])
+        below = "" if home == PurePosixPath() else home.as_posix()
+        made.append(SplitFiles(id, below, files, question=question))
+    return made, used
 
 
 def _without_splits(names: Sequence[str]) -> tuple[list[SplitFiles], list[str]]:
