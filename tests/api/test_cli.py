@@ -307,3 +307,20 @@ def test_after_the_table_stands_what_could_be_next(
     assert main(["baseline", *places, f"cache_dir={tmp_path / 'cache'}", *words]) == 0
     after_the_table = capsys.readouterr().out.splitlines()[-2]
     assert after_the_table == said.format(suite=suite_file, data=tmp_path / "data", folder=tmp_path)
+
+
+def test_two_tasks_whose_splits_would_be_one_file_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"word {number}\t{number % 2}\n" for number in range(40))
+    kind = "kind: labels, text: [text], target: label, labels: ['0', '1'], metric: accuracy"
+    task = f"{{{kind}, folder: s, files: {{train: %s.tsv, dev: null, test: null}}}}"
+    (tmp_path / "d/s").mkdir(parents=True)
+    for name in ("a", "b"):
+        (tmp_path / f"d/s/{name}.tsv").write_text(f"text\tlabel\n{rows}", encoding="utf-8")
+    suite = tmp_path / "two.yaml"
+    suite.write_text(f"name: two\nlanguage: en\ntasks:\n  a: {task % 'a'}\n  b: {task % 'b'}\n", encoding="utf-8")
+    words = ["data", str(suite), f"data_dir={tmp_path / 'd'}", "--write-splits", str(tmp_path / "out")]
+    assert main(words) == 2 and not (tmp_path / "out").exists()
+    assert "two tasks have this file" in capsys.readouterr().err
+    assert main([*words, "tasks=[a]"]) == 0

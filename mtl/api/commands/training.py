@@ -18,6 +18,7 @@ from mtl.api.commands.job_settings import (
     names_of,
     setting_text,
 )
+from mtl.base.errors import InputError
 from mtl.base.wings import Importer, trainings, wings
 
 if TYPE_CHECKING:
@@ -191,6 +192,11 @@ def _data(arguments: argparse.Namespace) -> None:
             for task in job.tasks:
                 for name, content in split_files(task, job.data_dir, job.config.held_out).items():
                     path = inside(folder, name)
+                    if path.exists():
+                        message = (
+                            f"{name}: two tasks have this file; write one of them at a time, with tasks=[{task.id}]"
+                        )
+                        raise InputError(message, key="--write-splits")
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(content)
         print(arguments.write_splits)
