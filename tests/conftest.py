@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from report_browser import Opener, Page
     from selenium import webdriver
 
+HAD_RUNS = pytest.StashKey[bool]()  # whether the working folder held runs when the session began
+
 # Models this small gain nothing from a second thread; set before torch is imported, here and in subprocesses.
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -27,11 +29,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     MESSAGES.write = config.getoption("--write-messages")
+    config.stash[HAD_RUNS] = Path("runs").exists()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if MESSAGES.write:
         MESSAGES.save()
+    if Path("runs").exists() and not session.config.stash[HAD_RUNS]:
+        left = sorted(str(path) for path in Path("runs").glob("*/*"))
+        pytest.exit(f"a test wrote runs into the working folder: {', '.join(left)}", returncode=1)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -39,6 +45,14 @@ def brief_measuring() -> Iterator[None]:
     """The speed of a run is measured in one round, not for a second: no test reads the figure. Runs of module fixtures too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mtl.methods.throughput.SECONDS", 0.01)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_logistic_regression() -> Iterator[None]:
+    """No run makes the logistic regression of its table: it would stand in the working folder, where the next test finds it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mtl.jobs.baseline.MOST_BYTES", -1)
         yield
 
 

@@ -167,7 +167,7 @@ print(json.dumps([statuses, sorted(sys.modules)]))
         (
             [
                 "baseline method=logistic floor.keep=true seeds=[1] suite={folder}/liten.yaml data_dir={folder}/data run_dir={out}/logistic",
-                "ensemble {run} {out}/logistic seeds=[1] run_dir={out}/ensemble",
+                "ensemble {run} {out}/logistic seeds=[1] baselines=false run_dir={out}/ensemble",
                 "audit suite={folder}/liten.yaml data_dir={folder}/data",
             ],
             TRAINING,

@@ -38,7 +38,7 @@ def test_a_run(
         assert {id: list(found) for id, found in done["also"].items()} == {"mood": ["macro_f1", "accuracy"]}
         for metric, score in done["also"]["mood"].items():
             assert of["also"][metric]["scores"][str(seed)] == score
-        line = next(line for line in caplog.messages if line.startswith(f"seed {seed} ("))
+        line = next(line for line in caplog.messages if line.startswith(f"seed {seed} ({seed}/2)"))
         assert f"mood {done['scores']['mood'] / 100:.3f}, " in line
         assert line.endswith(f"average {done['average'] / 100:.3f}")
     lines = [*caplog.messages, *shown.err.splitlines()]

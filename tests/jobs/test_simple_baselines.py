@@ -15,8 +15,9 @@ TITLE = "TF-IDF + logistic regression"
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> list[str]:
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Settings of a small LSTM with simple baselines, whose runs are all below `runs`."""
+    monkeypatch.setattr("mtl.jobs.baseline.MOST_BYTES", 50_000_000)
     plain = [setting for setting in locations(tmp_path) if not setting.startswith("run_dir=")]
     return [
         *plain,

@@ -18,7 +18,13 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     write_sample("klej-sample", folder / "data")
     common = "seeds=[1] tasks=[nkjp-ner,cdsc-r,cbd] encoder.hidden_size=16 head.attention_size=8 pretrain.max_steps=32"
     common += " pretrain.validate_every=4 finetune.max_epochs=3"
-    return ["suite=klej-sample", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}", *common.split()]
+    return [
+        "suite=klej-sample",
+        "baselines=false",
+        f"data_dir={folder / 'data'}",
+        f"cache_dir={folder / 'cache'}",
+        *common.split(),
+    ]
 
 
 @pytest.mark.slow
