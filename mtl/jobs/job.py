@@ -400,9 +400,6 @@ def _listed_seeds(seeds: Any) -> Any:
 
 
 def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str) -> InputError:
-    if key == "trainer.devices":
-        message = "a training uses one device; to use several GPUs, train seeds at once: seeds_in_parallel=N"
-        return InputError(message, key=key)
     section, _, name = key.partition(".")
     kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
     if section == "embeddings" and kinds:

@@ -128,11 +128,6 @@ def test_completion_knows_every_key() -> None:
     assert names == {"settings", *(key.partition(".")[0] for key, _ in declared_keys(Config))}
 
 
-def test_a_training_uses_one_device() -> None:
-    with raises_input_error(key="trainer.devices"):
-        mtl.run(suite="klej-sample", trainer={"devices": 2})
-
-
 def test_public_names_alone_are_listed() -> None:
     assert set(mtl.__all__) <= set(dir(mtl)) and not {"Any", "TYPE_CHECKING", "annotations"} & set(dir(mtl))
     assert all(hasattr(mtl, name) for name in dir(mtl))
