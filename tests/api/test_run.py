@@ -123,6 +123,15 @@ def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
         run.confusion_matrix("betyg")
 
 
+def test_labels_that_are_whole_numbers_are_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = mtl.run(suite="klej-sample", method="majority", tasks=["cbd", "nkjp-ner"])
+    made = run.predictions("cbd")
+    assert {made["prediction"].dtype, made["gold"].dtype} == {np.dtype(np.int64)}
+    assert run.confusion_matrix("cbd").columns.tolist() == [0, 1]
+    assert all(isinstance(label, str) for label in run.predictions("nkjp-ner")["gold"])
+
+
 def test_completion_knows_every_key() -> None:
     names = set(inspect.signature(mtl.run).parameters)
     assert names == {"settings", *(key.partition(".")[0] for key, _ in declared_keys(Config))}

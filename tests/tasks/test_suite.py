@@ -94,6 +94,7 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
             "average: [[[kansla]]]",
             "average: names tasks, and lists of tasks that count as one",
         ),
+        ("small", "language: sv", "language: swedish", "language: 'swedish' is no code of a language, as in sv"),
         ("small", "language: sv", "source: {url: 'ftp://x/{file}'}", "tasks.kansla.source.url: 'ftp://x/{file}' must"),
         ("small", "language: sv", "files: {train: '../{task}.tsv'}", "tasks.kansla.files.train: '../kansla.tsv' must"),
         ("small", "  kansla:", "  kansla:\n    checksums: {train: 'git:123'}", "checksums.train: 'git:123' must be"),
