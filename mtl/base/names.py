@@ -10,6 +10,14 @@ MOST = 5  # the most names in a message
 SYNONYMS = {
     **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
     **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
+    **{
+        "exp_dir": "run_dir",
+        "serialization_dir": "run_dir",
+        "pretrain_tasks": "tasks",
+        "target_tasks": "tasks",
+    },  # jiant, AllenNLP
+    **{"cuda_device": "accelerator", "gpu": "accelerator", "gpus": "devices", "weighting_method": "sampling"},
+    **{"d_hid": "hidden_size", "n_layers": "num_layers", "word_embs": "embeddings", "val_interval": "validate_every"},
 }
 
 
@@ -43,12 +51,13 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     last = {key: key.rpartition(".")[2] for key in names}
     sought = name.rpartition(".")[2].lower()
     words = set(sought.split("_"))
-    alike = [key for key in names if last[key] == name] or difflib.get_close_matches(name, names, 1)
+    alike = [key for key in names if last[key] == name]
     # Words of a name, as in hidden, their initials, as in lr, or a synonym.
     parts = {key: last[key].split("_") for key in names}
     forms = {key: ("".join(word[:1] for word in parts[key]), last[key]) for key in names}
     related = [key for key in names if words <= {*parts[key]} or {sought, SYNONYMS.get(sought)} & {*forms[key]}]
-    return (alike or related)[:MOST]
+    in_section = [key for key in related if "." in name and key.startswith(f"{name.partition('.')[0]}.")]
+    return (alike or in_section or related or difflib.get_close_matches(name, names, 1))[:MOST]
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:

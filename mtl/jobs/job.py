@@ -330,14 +330,14 @@ def load_job(settings: Mapping[str, Any]) -> Job:
 
 
 def parse_settings(words: Sequence[str]) -> dict[str, Any]:
-    """Settings from words `key=value`; values are read as YAML. Raises InputError for a word of another form."""
-    settings = {}
+    """Settings from words `key=value`; values are read as YAML, a section as a mapping. Raises InputError for a word of another form."""
+    settings: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise InputError(f"{word!r} is not key=value")
+            raise InputError(f"{word!r} is not key=value, as in encoder.hidden_size=64")
         try:
-            settings[key.strip()] = yaml.safe_load(value)
+            settings |= flatten({key.strip(): yaml.safe_load(value)})
         except (yaml.YAMLError, ValueError, IndexError, RecursionError):  # PyYAML raises all of these
             raise InputError(f"{word!r}: the value is not YAML") from None
     return settings

@@ -33,6 +33,8 @@ def test_equal_names_have_one_spelling() -> None:
         ("hidden", ["encoder.hidden_size", "head.hidden_size"]),
         ("head.hiden_size", ["head.hidden_size"]),
         ("seed", ["seeds"]),
+        ("head.d_hid", ["head.hidden_size"]),
+        ("finetune.lr", ["finetune.learning_rate"]),
         ("zzz", []),
     ],
 )

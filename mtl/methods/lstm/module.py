@@ -76,6 +76,15 @@ class Module(MultitaskModule):
         module.predictor = predictor
         return module.to(model.device).train()
 
+    def on_fit_start(self) -> None:
+        """Turn dropout on: predictions, also those that `loader` needs, have turned it off."""
+        super().on_fit_start()
+        self.train()
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        """Raises InputError: scores are those of whole splits."""
+        raise InputError("this module has no dev split; score what module.predictor.predict(task, rows) returns")
+
     def loader(
         self, task: str, rows: Sequence[Row], targets: Sequence[str] | None = None, batch_size: int = 128
     ) -> DataLoader[Batch]:

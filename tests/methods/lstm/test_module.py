@@ -21,6 +21,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> mtl.Run:
     return mtl.run(*small_settings(tmp_path_factory.mktemp("module")), seeds=2)
 
 
+class DropoutOn(pl.Callback):
+    """Fails if a step trains without dropout."""
+
+    def on_train_batch_start(self, trainer: pl.Trainer, module: pl.LightningModule, batch: object, index: int) -> None:
+        assert all(part.training for part in module.modules())
+
+
 def loaded(run: mtl.Run, stage: str) -> mtl.Module:
     return mtl.Module.load_from_checkpoint(run.path / f"seed-2/{stage}/best.ckpt")
 
@@ -57,11 +64,15 @@ def test_lightning_trains_it_further(run: mtl.Run, stage: str) -> None:
     assert labels is not None
     before = {name: weight.clone() for name, weight in module.network.state_dict().items()}
     batches = module.loader("kansla", ROWS, [labels[0], labels[1], labels[0], labels[1]])
-    pl.Trainer(max_epochs=2, enable_checkpointing=False, **QUIET).fit(module, batches)
+    module.predictor.predict("kansla", ROWS)  # without dropout
+    trainer = pl.Trainer(max_epochs=2, enable_checkpointing=False, callbacks=[DropoutOn()], **QUIET)
+    trainer.fit(module, batches)
     changed = {
         name.partition(".")[0] for name, weight in module.network.state_dict().items() if not weight.equal(before[name])
     }
     assert changed == ({"heads", "encoder"} if stage == "pretrain" else {"heads"})  # stage 2 has trained heads alone
+    with raises_input_error():
+        trainer.validate(module, batches, verbose=False)
     outputs = torch.cat([module.eval()(batch)[batch.rows.argsort()] for batch in batches]).softmax(dim=1)
     np.testing.assert_allclose(module.predictor.predict_proba("kansla", ROWS), outputs.detach(), rtol=1e-5)
 
