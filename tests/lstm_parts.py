@@ -19,7 +19,8 @@ from mtl.data.text import TokenizedTexts, tokenized
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.methods.coded import Coded
-from mtl.methods.lstm.trained import encode_once, encoder_runs, new_network, reads_tokens, running_input
+from mtl.methods.heads import TaskInput
+from mtl.methods.lstm.trained import encode_once, new_network, reads_tokens
 from mtl.methods.stage2 import Finetuning
 from mtl.model.heads import AttentionHead, Head, ProjectingHead
 from mtl.model.network import Network
@@ -106,12 +107,12 @@ def stages(
     """Stage 2 of each task, as the configuration says; it leaves its files at the task's place in the folder."""
     config, heads, encoder = parts.config, network.heads, network.encoder
     assert encoder is not None
-    runs = encoder_runs(config)
-    encoded = None if runs else encode_once(config, parts.dataset, parts.sequences, network, 1, folder)
+    tuned = config.finetune.train_encoder
+    encoded = {} if tuned else encode_once(config, parts.dataset, parts.sequences, network, 1, folder)
     made = {}
     for task in TRAINED:
-        tokens = reads_tokens(heads, task)
-        read = encoded.for_head(tokens) if encoded else running_input(config, encoder, parts.sequences, tokens)
+        own = TaskInput(parts.sequences, encoder=encoder.for_task()) if tuned else None
+        read = own or encoded[reads_tokens(heads, task)]
         made[task.id] = Finetuning(config, parts.data, task, read, 1, place(folder, task.id))
     return made
 

@@ -72,20 +72,12 @@ class TaskInput:
     Args:
         sequences: texts for the encoder, or its outputs for their tokens. Batches hold rows of similar length.
         vectors: float32 (texts, dim), for heads that read a vector of each whole text. Rows are shuffled freely.
-        encoder: the encoder that runs in each step, because it is trained with the head or has dropout; None if the texts are already
-            encoded.
-        shuffled: whether rows are shuffled freely although they are sequences.
+        encoder: the encoder that runs in each step, because it is trained with the head; None if the texts are already encoded.
     """
 
     sequences: Sequences | None = None
     vectors: Tensor | None = None
     encoder: Encoder | None = None
-    shuffled: bool = False
-
-    @property
-    def lengths(self) -> np.ndarray | None:
-        """The texts' lengths in tokens, int64 (texts,); None if rows are shuffled freely."""
-        return None if self.sequences is None or self.shuffled else self.sequences.lengths.numpy()
 
     def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
         """The dataset that makes batches of these rows, which are by the id of the task whose head reads them."""
@@ -93,7 +85,7 @@ class TaskInput:
 
     def row_lengths(self, rows: Mapping[str, Split]) -> dict[str, np.ndarray]:
         """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
-        lengths = self.lengths
+        lengths = None if self.sequences is None else self.sequences.lengths.numpy()
         return {id: np.zeros(len(part)) if lengths is None else row_lengths(part, lengths) for id, part in rows.items()}
 
     def in_order(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:

@@ -26,14 +26,8 @@ class Optimization:
     factor: Callable[[int], float]  # the factor of all its learning rates at a step; steps are counted from 0
 
 
-def falling_adam(
-    learning_rate: float, final_learning_rate: float, total_steps: int, warmup_steps: int = 0
-) -> Optimization:
-    """Adam with AMSGrad (jiant), its learning rate falling linearly over `total_steps` steps.
-
-    Args:
-        warmup_steps: the first steps, in which it is multiplied with a factor that rises linearly to 1.
-    """
+def falling_adam(learning_rate: float, final_learning_rate: float, total_steps: int) -> Optimization:
+    """Adam with AMSGrad (jiant), its learning rate falling linearly over `total_steps` steps."""
     last = final_learning_rate / learning_rate
 
     def optimizer(network: nn.Module) -> torch.optim.Optimizer:
@@ -41,8 +35,7 @@ def falling_adam(
         return Adam(parameters, learning_rate, amsgrad=True, fused=fused(parameters))
 
     def factor(step: int) -> float:
-        warmed = min(1.0, (step + 1) / (warmup_steps + 1))
-        return warmed * (1 + (last - 1) * min(1.0, step / total_steps))
+        return 1 + (last - 1) * min(1.0, step / total_steps)
 
     return Optimization(optimizer, factor)
 

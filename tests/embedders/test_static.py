@@ -190,7 +190,7 @@ def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(suite_file:
 
 
 def options(**changes: object) -> RandomOptions:
-    given = {"dim": 6, "trainable": True, "init_std": 0.5, "min_count": 2, "dropout": 0.2}
+    given = {"dim": 6, "trainable": True, "min_count": 2, "dropout": 0.2}
     return RandomOptions(name="random", **{**given, **changes})  # type: ignore[arg-type]
 
 
@@ -226,10 +226,10 @@ def test_boundary_words_have_vectors_and_each_seed_draws_its_own(suite_file: Pat
         drawn.append(made.embedder().table.weight)
     assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
     weight = embeddings(suite_file, dim=4000).embedder().table.weight.detach()
-    assert abs(weight[1:].std() - 0.5) < 0.02 and (weight[0] == 0).all()
+    assert abs(weight[1:].std() - 1) < 0.04 and (weight[0] == 0).all()
 
 
-@pytest.mark.parametrize("key", ["dim", "min_count", "max_words", "init_std"])
+@pytest.mark.parametrize("key", ["dim", "min_count", "max_words"])
 def test_options_must_be_positive(key: str) -> None:
     assert typed(RandomOptions, asdict(options())) == options()
     with pytest.raises(InputError, match=f"^embeddings.{key}=0: must (be|lie)"):

@@ -35,7 +35,6 @@ def predicted(folder: Path, task: str, split: str) -> list[str]:
         "variant=frozen",
         "variant=frozen boundary_words=true finetune.threshold=dev",
         "variant=frozen head.projection=5 encoder.join_input=true head.overlap=true",
-        "variant=frozen finetune.encoder_dropout=true",
         "variant=finetune head.projection=5 boundary_words=true",
         "variant=attention finetune.token_outputs=recompute",
         "variant=frozen head.linear=true boundary_words=true max_length=9",

@@ -16,6 +16,10 @@ from mtl.base.untrusted_yaml import read_yaml
 # Options that earlier versions of this format had, with the values that changed nothing.
 DELETED = {
     "pretrain.average": 0.0,
+    "pretrain.checkpoint": "best",
+    "pretrain.warmup_steps": 0,
+    "finetune.encoder_dropout": False,
+    "embeddings.init_std": 1.0,
     "encoder.variational_dropout": False,
     "loss.r_drop": 0.0,
     "embeddings.map": False,

@@ -6,7 +6,7 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,18 +72,6 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
     return Encoder(embedder, dim, encoder.hidden_size, encoder.num_layers, *dropouts, encoder.join_input)
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """The frozen encoder's output for all texts, the same for all tasks, as far as a head reads it."""
-
-    vectors: Tensor | None  # of whole texts, float32 (texts, dim)
-    tokens: Sequences | None  # computed once, or in each step
-
-    def for_head(self, reads_tokens: bool) -> TaskInput:
-        """The input of a head that reads tokens, or vectors of whole texts."""
-        return TaskInput(self.tokens) if reads_tokens else TaskInput(vectors=self.vectors)
-
-
 class ComputedOutputs:
     """The token outputs of a frozen encoder, without dropout, computed each time they are read.
 
@@ -107,23 +95,10 @@ class ComputedOutputs:
             return self.encoder.outputs(tokens.to(device), lengths).to(self.dtype).float(), lengths
 
 
-def encoder_runs(config: Config) -> bool:
-    """Whether the encoder runs in each step of stage 2, because it is trained or uses dropout."""
-    return config.finetune.train_encoder or config.finetune.encoder_dropout
-
-
-def running_input(config: Config, encoder: Encoder, sequences: Sequences, reads_tokens: bool) -> TaskInput:
-    """The input of a head with an encoder that runs in each step. If the encoder is trained, each task trains its own copy."""
-    if config.finetune.train_encoder:
-        return TaskInput(sequences, encoder=encoder.for_task())
-    # Vectors of whole texts have no length, so rows are shuffled freely, as with vectors that were computed once.
-    return TaskInput(sequences, encoder=encoder.requires_grad_(False), shuffled=not reads_tokens)
-
-
 def encode_once(
     config: Config, dataset: Dataset, sequences: Sequences, network: Network, seed: int, folder: Path
-) -> Encoded:
-    """The frozen encoder's output for the texts of all tasks: vectors of whole texts, and token outputs if a head reads them.
+) -> dict[bool, TaskInput]:
+    """The frozen encoder's output for the texts of all tasks, as heads read it: those that read tokens (True), and those that read vectors.
 
     Token outputs are in an unnamed temporary file on the disk of this folder while they are used, or computed in each step if
     `finetune.token_outputs` says so, or if the disk has too little space.
@@ -139,7 +114,7 @@ def encode_once(
     read = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
     if len(read):
         tokens = _token_outputs(config, encoder, sequences, read, seed, folder)
-    return Encoded(vectors, tokens)
+    return {True: TaskInput(tokens), False: TaskInput(vectors=vectors)}
 
 
 def reads_tokens(heads: Heads, task: Task) -> bool:
@@ -284,7 +259,7 @@ class TrainedLstm(TrainedNetworks):
         outputs = target_kind(task).head.outputs(self.answers.get(task.id, []))
         heads = new_heads(self.config, [task], {task.id: outputs}, encoder.output_size)
         fill(heads, weights_below(weights, "heads."), path)
-        reads_outputs = heads[task.id].reads_tokens and not encoder_runs(self.config)
+        reads_outputs = heads[task.id].reads_tokens and not self.config.finetune.train_encoder
         return Network([task], heads, None if reads_outputs else encoder).to(self.device)
 
 
@@ -296,7 +271,7 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         raise InputError(message, key="task", value=request.task)
     name = config.embeddings.name
     EMBEDDERS[name].check_installed(name)
-    checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
+    checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS["best"]
     weights = weights_below(read_weights(checkpoint), "encoder.")
     vectors = find_vectors(config, request.suite)
     path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 import pytest
-from input_errors import raises_input_error
 from msgspec import Meta
 
 from mtl.base.errors import InputError
@@ -72,10 +71,3 @@ def test_a_value_that_makes_no_sense_is_named(defaults: Config, key: str, value:
     with pytest.raises(InputError) as caught:
         checked(defaults, **{key: value})
     assert complaint in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_the_dropout_of_an_encoder_that_is_trained_is_not_an_ablation() -> None:
-    given = {"suite": "klej", "finetune.encoder_dropout": True}
-    assert load_job({**given, "variant": "attention"}).config.finetune.encoder_dropout
-    with raises_input_error():
-        load_job({**given, "variant": "finetune"})

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, Parts, lstm_parts
+from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, Parts, lstm_parts, stages
 
-from mtl.methods.lstm.trained import ComputedOutputs, encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.lstm.trained import ComputedOutputs, encode_once, reads_tokens
 from mtl.methods.stage2 import Finetuning
 from mtl.model.sequences import ArraySequences, Sequences
 from mtl.training.precision import mixed_precision
@@ -19,13 +19,12 @@ def test_vectors_are_those_of_the_encoder_without_dropout(tmp_path: Path) -> Non
     parts = lstm_parts(tmp_path)
     network = parts.network().train()
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
-    assert encoded.tokens is None and encoded.vectors is not None and network.encoder is not None
+    read = encoded[False]
+    assert encoded[True].sequences is None and read.vectors is not None and network.encoder is not None
     texts = torch.arange(len(parts.texts))
     expected = network.encoder.eval()(*parts.sequences.gather(texts))
-    torch.testing.assert_close(encoded.vectors, expected, atol=1e-5, rtol=0)
-    read = encoded.for_head(reads_tokens=False)
-    assert read.vectors is encoded.vectors
-    assert read.encoder is None and read.sequences is None and read.lengths is None
+    torch.testing.assert_close(read.vectors, expected, atol=1e-5, rtol=0)
+    assert read.encoder is None and read.sequences is None
 
 
 @torch.no_grad()
@@ -37,14 +36,13 @@ def test_with_attention_pairs_and_choices_read_token_outputs(tmp_path: Path) -> 
     (tmp_path / "stage").mkdir()
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path / "stage")
     assert not list((tmp_path / "stage").iterdir())  # the file of the token outputs has no name
-    read = encoded.for_head(reads_tokens=True)
-    assert read.sequences is encoded.tokens and read.vectors is None and read.encoder is None
-    assert read.lengths is not None and read.lengths.tolist() == parts.texts.lengths.tolist()
+    tokens, vectors = encoded[True].sequences, encoded[False].vectors
+    assert tokens is not None and tokens.lengths.tolist() == parts.texts.lengths.tolist()
     # The texts of all other tasks are pooled, and no others.
-    assert encoded.vectors is not None
+    assert vectors is not None
     splits = [parts.dataset.splits[task.id] for task in (LABELS, *TRAINED[3:], OTHER)]
     pooled = np.unique(np.concatenate([part.texts.ravel() for by_name in splits for part in by_name.values()]))
-    assert np.flatnonzero((encoded.vectors != 0).any(dim=1).numpy()).tolist() == pooled.tolist()
+    assert np.flatnonzero((vectors != 0).any(dim=1).numpy()).tolist() == pooled.tolist()
 
 
 @pytest.mark.parametrize("variant", ["frozen", "attention"])
@@ -57,38 +55,26 @@ def test_a_frozen_encoder_never_runs_twice_on_a_text(
     assert network.encoder is not None
     monkeypatch.setattr(network.encoder.lstm, "forward", None)
     for task in TRAINED:
-        read = encoded.for_head(reads_tokens(network.heads, task))
+        read = encoded[reads_tokens(network.heads, task)]
         stage = Finetuning(parts.config, parts.data, task, read, 1, tmp_path / task.id)
         assert set(stage.predict(stage.train(network.heads), task)) == {"dev", "test"}
 
 
 def test_each_task_trains_its_own_copy_of_the_encoder(tmp_path: Path) -> None:
     parts = lstm_parts(tmp_path, "variant=finetune")
-    encoder = parts.network().encoder
-    assert encoder is not None and encoder_runs(parts.config)
-    one, other = (running_input(parts.config, encoder, parts.sequences, False) for _ in range(2))
-    assert one.encoder is not None and other.encoder is not None
+    network = parts.network()
+    one, other = (stage.input for stage in list(stages(parts, network, tmp_path).values())[:2])
+    encoder = network.encoder
+    assert encoder is not None and one.encoder is not None and other.encoder is not None
     weights = [made.lstm.weight_ih_l0 for made in (encoder, one.encoder, other.encoder)]
     assert len({id(weight) for weight in weights}) == 3 and all(weight.requires_grad for weight in weights)
     assert one.sequences is parts.sequences and one.vectors is None
-    assert one.lengths is not None and one.lengths.tolist() == parts.texts.lengths.tolist()
-
-
-@pytest.mark.parametrize("tokens", [False, True])
-def test_an_encoder_whose_dropout_stays_on_is_shared_and_not_trained(tmp_path: Path, tokens: bool) -> None:
-    parts = lstm_parts(tmp_path, "finetune.encoder_dropout=true")
-    encoder = parts.network().encoder
-    assert encoder is not None and encoder_runs(parts.config)
-    read = running_input(parts.config, encoder, parts.sequences, tokens)
-    assert read.encoder is encoder and not any(parameter.requires_grad for parameter in encoder.parameters())
-    # Rows for pooled vectors come in the same batches as where the vectors are computed once.
-    assert (read.lengths is not None) == tokens
 
 
 def outputs_of_pairs(parts: Parts, folder: Path) -> tuple[Sequences, torch.Tensor, torch.Tensor]:
     """What heads that read tokens are given, the texts that they read, and the float32 outputs of these texts by hand."""
     network = parts.network().train()
-    tokens = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, folder).tokens
+    tokens = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, folder)[True].sequences
     assert tokens is not None and network.encoder is not None
     splits = [parts.dataset.splits[task.id] for task in (NUMBERS, CHOICE)]
     texts = torch.from_numpy(np.unique(np.concatenate([part.texts.ravel() for of in splits for part in of.values()])))
@@ -175,6 +161,7 @@ def test_heads_that_project_read_token_outputs_alone(tmp_path: Path) -> None:
     network = parts.network()
     assert all(reads_tokens(network.heads, task) for task in (*TRAINED, OTHER))
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
-    assert encoded.vectors is None and encoded.tokens is not None
-    states, _ = encoded.tokens.gather(torch.arange(len(parts.texts)))
+    tokens = encoded[True].sequences
+    assert encoded[False].vectors is None and tokens is not None
+    states, _ = tokens.gather(torch.arange(len(parts.texts)))
     assert states.shape[2] == 2 * 8 + 12  # LSTM outputs and the word's vector
