@@ -21,6 +21,8 @@ Value = str | int | float | bool | list[str]  # of a column in a row; a cell of 
 
 INTEGER_LIMIT = 2**63
 LIST = "[]"
+KEY = "key"  # in the name of a column: the key of each object of an object (`items_of`)
+TOKENS, TAGS = "tokens", "tags"  # the columns that marked spans become (`mtl.tasks.task.Reading.spans`)
 BATCH = 256  # rows of a parquet file that are decoded at a time
 DECODED_LIMIT = 2**31  # the most bytes that decoded columns may hold: a small file can unpack to a huge one
 ROW_COST = 64  # bytes that a row counts beside its values
@@ -137,6 +139,20 @@ def lists_below(items: Sequence[object]) -> dict[str, list[str]]:
     keyed = list(map(_keyed, items))
     shared = [key for key in keyed[0] if all(key in item and is_list([item[key]]) for item in keyed)]
     return {key: [text(item[key]) for item in keyed] for key in shared}
+
+
+def items_of(value: Any) -> list[Any]:
+    """The items of a list, or the objects below the keys of an object, with each of these keys as `KEY`."""
+    if isinstance(value, dict):
+        return [{**item, KEY: key} for key, item in value.items() if isinstance(item, dict)]
+    return value if isinstance(value, list) else []
+
+
+def below(item: Any, keys: Sequence[str]) -> Any:
+    """What stands below nested keys, or places of lists, of an item; None: nothing."""
+    for key in keys:
+        item = _keyed(item).get(key)
+    return item
 
 
 def listed(names: list[str]) -> str:
