@@ -11,13 +11,7 @@ from mtl.base.errors import InputError
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, SIZE
 from mtl.base.wings import lazy
-from mtl.embedders.interface import (
-    EmbedderKind,
-    EmbeddingsRequest,
-    Reader,
-    RunReaderRequest,
-    unknown_words,
-)
+from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, Reader, RunReaderRequest, unknown_words
 
 if TYPE_CHECKING:
     from mtl.embedders.words import WordEmbeddings

@@ -71,8 +71,7 @@ def test_finetune_trains_the_encoder_and_not_the_word_vectors(
 
 
 @pytest.mark.parametrize(
-    "variant",
-    ["frozen", "finetune", "attention", "frozen architecture=jiant", "finetune architecture=jiant"],
+    "variant", ["frozen", "finetune", "attention", "frozen architecture=jiant", "finetune architecture=jiant"]
 )
 def test_the_weights_of_stage_1_are_the_first_candidate(tmp_path: Path, variant: str) -> None:
     # At this learning rate no prediction changes, so that nothing is better.

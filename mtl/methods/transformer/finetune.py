@@ -20,13 +20,7 @@ from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import networks_cost
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
-from mtl.methods.transformer.network import (
-    TransformerNetwork,
-    check_layers,
-    fine_tuning,
-    freeze_layers,
-    warmup_steps,
-)
+from mtl.methods.transformer.network import TransformerNetwork, check_layers, fine_tuning, freeze_layers, warmup_steps
 from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
 from mtl.runs.folder import finetune_folder, seed_folder
 from mtl.tasks.targets import target_kind

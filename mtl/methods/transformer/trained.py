@@ -27,13 +27,7 @@ from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.entry import OWN
 from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
-from mtl.methods.transformer.pretrained import (
-    Pretrained,
-    check_runs,
-    open_pretrained,
-    open_without_weights,
-    tokenizing,
-)
+from mtl.methods.transformer.pretrained import Pretrained, check_runs, open_pretrained, open_without_weights, tokenizing
 from mtl.model.encoder import POOLINGS, batches_by_length
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences

@@ -208,10 +208,7 @@ def write_wrong(bert: Path, folder: Path) -> None:
     (folder / "no-tokenizer/tokenizer.json").unlink()
     (folder / "nothing/config.json").unlink()
     config = read_json(bert / "config.json")
-    for name, values in (
-        ("unknown", {}),
-        ("other-size", {**config, "hidden_size": 64}),
-    ):
+    for name, values in (("unknown", {}), ("other-size", {**config, "hidden_size": 64})):
         (folder / name / "config.json").write_text(json.dumps(values), encoding="utf-8")
     (folder / "no-weights/model.safetensors").unlink()
     (folder / "damaged/model.safetensors").write_bytes(b"damaged")
